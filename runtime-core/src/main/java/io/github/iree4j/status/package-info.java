@@ -1,0 +1,9 @@
+/**
+ * Outcome codes and the one exception that carries them.
+ *
+ * <p>Start at {@link io.github.iree4j.status.IreeException}. Values only; every type is safe to share between threads.
+ */
+@NullMarked
+package io.github.iree4j.status;
+
+import org.jspecify.annotations.NullMarked;

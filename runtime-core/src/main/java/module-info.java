@@ -1,6 +1,9 @@
 /** Runtime core for compiled ML programs. */
 module io.github.iree4j.runtime {
-    requires static org.jspecify;
+    requires static transitive org.jspecify;
     requires org.slf4j;
     requires org.jctools.core;
+
+    exports io.github.iree4j.lifetime;
+    exports io.github.iree4j.status;
 }

@@ -52,7 +52,8 @@ public abstract class Resource implements RefCounted, AutoCloseable {
             }
             if (references == REFERENCES) {
                 throw new IreeException(
-                        StatusCode.INTERNAL, describe() + " is held " + REFERENCES + " times; references are being leaked");
+                        StatusCode.INTERNAL,
+                        describe() + " is held " + REFERENCES + " times; references are being leaked");
             }
             if (STATE.compareAndSet(this, s, s + 1)) {
                 return;
@@ -64,7 +65,8 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     public final void release() {
         for (int s = state; ; s = state) {
             if ((s & REFERENCES) == 0) {
-                throw new IreeException(StatusCode.INTERNAL, describe() + " is released more often than it was retained");
+                throw new IreeException(
+                        StatusCode.INTERNAL, describe() + " is released more often than it was retained");
             }
             if (STATE.compareAndSet(this, s, s - 1)) {
                 if ((s & REFERENCES) == 1) {

@@ -1,0 +1,2 @@
+/** Claims about reference counting. */
+package io.github.iree4j.lifetime;

@@ -1,0 +1,282 @@
+package io.github.iree4j;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
+import static com.tngtech.archunit.core.domain.properties.HasModifiers.Predicates.modifier;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.module.ModuleDescriptor;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Keeps the packages apart. To add an edge, add it to {@link #MAY_USE}, where a reviewer sees it. */
+class ArchitectureTest {
+    private static final String R = "io.github.iree4j";
+
+    /** Packages that every other may use. */
+    private static final List<String> COMMON = List.of("status", "lifetime");
+
+    /** Each package and the only project packages it may use besides {@link #COMMON}. The root package joins them all. */
+    private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
+            entry("status", List.of()),
+            entry("lifetime", List.of()),
+            entry("frontier", List.of()),
+            entry("internal.concurrent", List.of()),
+            entry("nativeaccess", List.of()),
+            entry("async", List.of("frontier", "internal.concurrent")),
+            entry("task", List.of("internal.concurrent")),
+            entry("vm", List.of()),
+            entry("vm.asm", List.of("vm")),
+            entry("hal", List.of("frontier", "async")),
+            entry("hal.spi", List.of("hal", "frontier", "async")),
+            entry(
+                    "hal.local",
+                    List.of(
+                            "hal",
+                            "hal.spi",
+                            "frontier",
+                            "async",
+                            "task",
+                            "nativeaccess",
+                            "internal.concurrent",
+                            // VMVX executables are VM modules inside an executable.
+                            "vm",
+                            "modules.vmvx")),
+            entry("modules.hal", List.of("vm", "hal", "frontier", "async")),
+            entry("modules.parameters", List.of("vm", "hal", "frontier", "async", "modules.hal")),
+            entry("modules.check", List.of("vm", "hal", "modules.hal")),
+            entry("modules.vmvx", List.of("vm")));
+
+    /** What users may name. Everything else is not exported by the module descriptor. */
+    private static final Set<String> EXPORTED = Set.of(
+            R,
+            R + ".status",
+            R + ".lifetime",
+            R + ".frontier",
+            R + ".async",
+            R + ".task",
+            R + ".hal",
+            R + ".hal.spi",
+            R + ".vm",
+            R + ".vm.asm");
+
+    private static JavaClasses main;
+
+    @BeforeAll
+    static void importClasses() {
+        main = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                .importPackages(R);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> packageUsesOnlyWhatItMay() {
+        return new TreeMap<>(MAY_USE)
+                .entrySet().stream()
+                        .map(e -> DynamicTest.dynamicTest(e.getKey() + " uses only " + e.getValue(), () -> {
+                            List<String> allowed = new ArrayList<>();
+                            allowed.add(R + "." + e.getKey());
+                            COMMON.forEach(p -> allowed.add(R + "." + p));
+                            e.getValue().forEach(p -> allowed.add(R + "." + p));
+                            classes()
+                                    .that()
+                                    .resideInAPackage(R + "." + e.getKey())
+                                    .should()
+                                    .onlyDependOnClassesThat(resideInAnyPackage(allowed.toArray(String[]::new))
+                                            .or(resideOutsideOfPackages(R, R + "..")))
+                                    .allowEmptyShould(true)
+                                    .check(main);
+                        }));
+    }
+
+    @Test
+    void everyPackageIsInTheTable() {
+        Set<String> unknown = new TreeSet<>();
+        for (JavaClass c : main) {
+            String name = c.getPackageName();
+            if (!name.equals(R) && !MAY_USE.containsKey(name.substring(R.length() + 1))) {
+                unknown.add(name);
+            }
+        }
+        assertThat(unknown)
+                .as("packages missing from MAY_USE and from the package table in README.md")
+                .isEmpty();
+    }
+
+    @Test
+    void packagesAreFreeOfCycles() {
+        slices().matching("(" + R + "..)").should().beFreeOfCycles().check(main);
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        Set<String> unmarked = main.stream()
+                .map(JavaClass::getPackage)
+                .filter(p -> !p.isAnnotatedWith(NullMarked.class))
+                .map(p -> p.getName())
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(unmarked).as("packages without @NullMarked package-info").isEmpty();
+    }
+
+    @Test
+    void nativeMethodsLiveBehindOneDoor() {
+        noMethods()
+                .that(modifier(JavaModifier.NATIVE))
+                .should()
+                .beDeclaredInClassesThat()
+                .resideOutsideOfPackage(R + ".nativeaccess")
+                .allowEmptyShould(true)
+                .check(main);
+    }
+
+    @Test
+    void librariesAreLoadedBehindOneDoor() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(R + ".nativeaccess")
+                .should()
+                .callMethodWhere(target(System.class, "load", "loadLibrary")
+                        .or(target(Runtime.class, "load", "loadLibrary"))
+                        .or(describe(
+                                "java.lang.foreign.Linker",
+                                a -> a.getTargetOwner().getName().equals("java.lang.foreign.Linker"))))
+                .check(main);
+    }
+
+    @Test
+    void coreUsesFewLibraries() {
+        classes()
+                .should()
+                .onlyDependOnClassesThat(
+                        resideInAnyPackage(R, R + "..", "java..", "org.jspecify..", "org.slf4j..", "org.jctools.."))
+                .check(main);
+    }
+
+    @Test
+    void queuesOfJctoolsStayBehindOurInterface() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(R + ".internal.concurrent")
+                .should()
+                .dependOnClassesThat(resideInAPackage("org.jctools.."))
+                .check(main);
+    }
+
+    @Test
+    void threadsAreMadeOnlyByTaskAndAsync() {
+        DescribedPredicate<JavaAccess<?>> makesThread = target(
+                        Thread.class, "ofPlatform", "ofVirtual", "startVirtualThread")
+                .or(describe(
+                        "a constructor of a thread or of a pool of threads",
+                        a -> a.getName().equals("<init>")
+                                && (a.getTargetOwner().isEquivalentTo(Thread.class)
+                                        || a.getTargetOwner().isEquivalentTo(java.util.Timer.class)
+                                        || a.getTargetOwner()
+                                                .isAssignableTo(java.util.concurrent.AbstractExecutorService.class))))
+                .or(describe(
+                        "a factory of pools of threads",
+                        a -> a.getTargetOwner().isEquivalentTo(java.util.concurrent.Executors.class)));
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(R + ".task", R + ".async")
+                .should()
+                .callCodeUnitWhere(makesThread.forSubtype())
+                .check(main);
+    }
+
+    @Test
+    void backendsShowOnlyTheirProvider() {
+        classes()
+                .that()
+                .resideInAnyPackage(
+                        R + ".hal.local", R + ".hal.stream", R + ".hal.cuda", R + ".hal.hip", R + ".hal.vulkan")
+                .and()
+                .arePublic()
+                .should()
+                .haveSimpleNameEndingWith("DriverProvider")
+                .allowEmptyShould(true)
+                .check(main);
+    }
+
+    @Test
+    void moduleExportsThePublicPackages() throws IOException {
+        Set<String> present = main.stream()
+                .filter(c -> !c.getSimpleName().equals("package-info"))
+                .map(JavaClass::getPackageName)
+                .filter(EXPORTED::contains)
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> exported = moduleDescriptor().exports().stream()
+                .filter(e -> !e.isQualified())
+                .map(ModuleDescriptor.Exports::source)
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(exported).isSubsetOf(EXPORTED).containsAll(present);
+    }
+
+    /** A Spring Boot jar runs on the class path, where 'provides' is not read; the two lists must not differ. */
+    @Test
+    void servicesOfTheModuleAndOfTheClassPathAgree() throws IOException {
+        Map<String, List<String>> provided = new TreeMap<>();
+        for (ModuleDescriptor.Provides p : moduleDescriptor().provides()) {
+            provided.put(p.service(), p.providers().stream().sorted().toList());
+        }
+        Map<String, List<String>> registered = new TreeMap<>();
+        Path services = Path.of("target/classes/META-INF/services");
+        if (Files.isDirectory(services)) {
+            try (Stream<Path> files = Files.list(services)) {
+                for (Path file : files.toList()) {
+                    registered.put(
+                            file.getFileName().toString(),
+                            Files.readAllLines(file).stream()
+                                    .map(line -> line.replaceFirst("#.*", "").strip())
+                                    .filter(line -> !line.isEmpty())
+                                    .sorted()
+                                    .toList());
+                }
+            }
+        }
+        assertThat(registered).isEqualTo(provided);
+    }
+
+    private static ModuleDescriptor moduleDescriptor() throws IOException {
+        try (InputStream in = Files.newInputStream(Path.of("target/classes/module-info.class"))) {
+            return ModuleDescriptor.read(in);
+        }
+    }
+
+    private static DescribedPredicate<JavaAccess<?>> target(Class<?> owner, String... names) {
+        List<String> wanted = Arrays.asList(names);
+        return describe(
+                owner.getSimpleName() + " " + wanted,
+                a -> a.getTargetOwner().isEquivalentTo(owner) && wanted.contains(a.getName()));
+    }
+}

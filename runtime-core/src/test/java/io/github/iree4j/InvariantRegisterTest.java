@@ -1,0 +1,65 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Compares the register of invariants in docs/concurrency.md with the marks in code and tests. */
+class InvariantRegisterTest {
+    private static final Pattern ROW = Pattern.compile("^\\| ([A-Z]+-[0-9]+) \\|");
+    private static final Pattern MARK = Pattern.compile("(?://|\\*) *((?:[A-Z]+-[0-9]+(?:, | and )?)+):");
+    private static final Pattern ID = Pattern.compile("\\b[A-Z]+-[0-9]+\\b");
+
+    private static final Path ROOT = Path.of("..");
+
+    @Test
+    void everyInvariantIsUpheldInCodeAndProvedByATest() throws IOException {
+        Set<String> registered = registered();
+        assertThat(registered).isNotEmpty();
+        assertThat(marks(Path.of("src/main"))).as("ids in code").containsAll(registered);
+        Set<String> proved = marks(Path.of("src/test"));
+        proved.addAll(marks(ROOT.resolve("concurrency-tests/src/main")));
+        assertThat(proved).as("ids in tests").containsAll(registered);
+    }
+
+    @Test
+    void everyMarkIsInTheRegister() throws IOException {
+        assertThat(registered()).containsAll(marks(Path.of("src/main")));
+    }
+
+    private static Set<String> registered() throws IOException {
+        Path register = ROOT.resolve("docs/concurrency.md");
+        assumeTrue(Files.exists(register), "docs/concurrency.md is not beside this module");
+        Set<String> ids = new TreeSet<>();
+        for (String line : Files.readAllLines(register)) {
+            Matcher row = ROW.matcher(line);
+            if (row.find()) {
+                ids.add(row.group(1));
+            }
+        }
+        return ids;
+    }
+
+    /** Ids that stand at the beginning of a comment and end in a colon: {@code // LIFE-1: why}. */
+    private static Set<String> marks(Path sources) throws IOException {
+        Set<String> ids = new TreeSet<>();
+        try (Stream<Path> files = Files.walk(sources)) {
+            for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+                Matcher mark = MARK.matcher(Files.readString(file));
+                while (mark.find()) {
+                    ID.matcher(mark.group(1)).results().forEach(r -> ids.add(r.group()));
+                }
+            }
+        }
+        return ids;
+    }
+}

@@ -1,0 +1,335 @@
+package io.github.iree4j.vm.isa;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Splits a function body into instructions and gives access to the fields of the current one. Checks that fields lie within the body
+ * and that opcodes exist, and nothing about their values; takes time linear in the body and no memory but for branch tables.
+ *
+ * <p>Not thread-safe. Failures are INVALID_ARGUMENT and say offset and bound; the caller adds module and function.
+ */
+public final class InstructionReader {
+    private static final VarHandle I16 = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle I32 = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle I64 = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private static final int MAX_FIELDS = 6;
+    private static final int PAIR = 4;
+
+    private final Isa isa;
+    private final byte[] body;
+    private final int[] start = new int[MAX_FIELDS];
+    private int[] cases = new int[8];
+    private int caseCount;
+    private int offset;
+    private int end;
+    private @Nullable Opcode opcode;
+
+    /**
+     * Reads a function body from its start.
+     *
+     * @param isa the version it is written for
+     * @param body the bytes, without padding; not copied
+     */
+    public InstructionReader(Isa isa, byte[] body) {
+        this.isa = isa;
+        this.body = body;
+    }
+
+    /**
+     * Moves to the next instruction.
+     *
+     * @return false at the end of the body
+     */
+    public boolean next() {
+        offset = end;
+        if (offset == body.length) {
+            opcode = null;
+            return false;
+        }
+        int first = body[offset] & 0xFF;
+        int position = offset + 1;
+        OpcodeSet set = isa.setOf(first);
+        int number = first;
+        if (set == null) {
+            set = OpcodeSet.CORE;
+        } else {
+            number = body[require(position, 1, "opcode")] & 0xFF;
+            position++;
+        }
+        Opcode found = isa.opcode(set, number);
+        if (found == null) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "offset 0x%x: opcode 0x%02x%s is not in bytecode %s"
+                            .formatted(offset, number, set == OpcodeSet.CORE ? "" : " of " + set, isa));
+        }
+        opcode = found;
+        caseCount = 0;
+        for (int i = 0; i < found.fields().size(); i++) {
+            position = scan(found.fields().get(i), i, position);
+        }
+        end = position;
+        return true;
+    }
+
+    /**
+     * Makes {@link #next()} continue at an offset, which should be the start of an instruction.
+     *
+     * @param newOffset 0 to the length of the body
+     */
+    public void seek(int newOffset) {
+        if (newOffset < 0 || newOffset > body.length) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "offset %d is outside of a body of %d bytes".formatted(newOffset, body.length));
+        }
+        end = newOffset;
+    }
+
+    /**
+     * Returns where the current instruction starts.
+     *
+     * @return offset of its first byte, prefix included
+     */
+    public int offset() {
+        return offset;
+    }
+
+    /**
+     * Returns where the next instruction starts.
+     *
+     * @return offset after the last byte of the current one
+     */
+    public int end() {
+        return end;
+    }
+
+    /**
+     * Returns the row of the current instruction.
+     *
+     * @return its opcode
+     */
+    public Opcode opcode() {
+        if (opcode == null) {
+            throw new IllegalStateException("no current instruction");
+        }
+        return opcode;
+    }
+
+    /**
+     * Returns where a field is, for messages.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @return offset of its first byte after alignment and of list elements after the count
+     */
+    public int offset(int field) {
+        return start[field];
+    }
+
+    /**
+     * Reads a {@link FieldKind#REGISTER}.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @return its 16 bits, see {@link RegisterEncoding}
+     */
+    public int register(int field) {
+        return u16(start[field]);
+    }
+
+    /**
+     * Reads a field of four bytes: literals, ordinals, offsets, targets.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @return the 32 bits
+     */
+    public int i32(int field) {
+        return (int) I32.get(body, start[field]);
+    }
+
+    /**
+     * Reads a field of eight bytes: literals.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @return the 64 bits
+     */
+    public long i64(int field) {
+        return (long) I64.get(body, start[field]);
+    }
+
+    /**
+     * Reads a {@link FieldKind#STRING}.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @return the bytes as UTF-8, malformed ones replaced
+     */
+    public String string(int field) {
+        return new String(body, start[field], u16(start[field] - 2), StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Returns the length of a list: registers, segment sizes, pairs of a remap or cases of a branch table.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @return the number of elements
+     */
+    public int count(int field) {
+        return u16(start[field] - 2);
+    }
+
+    /**
+     * Reads an element of {@link FieldKind#OPERANDS}, {@link FieldKind#RESULTS} or {@link FieldKind#SEGMENTS}.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @param index below {@link #count}
+     * @return the 16 bits
+     */
+    public int item(int field, int index) {
+        return u16(start[field] + 2 * index);
+    }
+
+    /**
+     * Reads the source of a pair of a {@link FieldKind#REMAP}.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @param index below {@link #count}
+     * @return the 16 bits of the register read
+     */
+    public int source(int field, int index) {
+        return u16(start[field] + PAIR * index);
+    }
+
+    /**
+     * Reads the target of a pair of a {@link FieldKind#REMAP}.
+     *
+     * @param field index in {@link Opcode#fields()}
+     * @param index below {@link #count}
+     * @return the 16 bits of the register written
+     */
+    public int destination(int field, int index) {
+        return u16(start[field] + PAIR * index + 2);
+    }
+
+    /**
+     * Reads the target of a case of the branch table.
+     *
+     * @param index below {@link #count} of the field of kind {@link FieldKind#CASES}
+     * @return offset of the block
+     */
+    public int caseTarget(int index) {
+        return (int) I32.get(body, cases[2 * index]);
+    }
+
+    /**
+     * Returns the number of pairs of a case.
+     *
+     * @param index below {@link #count} of the field of kind {@link FieldKind#CASES}
+     * @return the number of pairs
+     */
+    public int caseCount(int index) {
+        return u16(cases[2 * index + 1] - 2);
+    }
+
+    /**
+     * Reads the source of a pair of a case.
+     *
+     * @param index below {@link #count} of the field of kind {@link FieldKind#CASES}
+     * @param pair below {@link #caseCount}
+     * @return the 16 bits of the register read
+     */
+    public int caseSource(int index, int pair) {
+        return u16(cases[2 * index + 1] + PAIR * pair);
+    }
+
+    /**
+     * Reads the target of a pair of a case.
+     *
+     * @param index below {@link #count} of the field of kind {@link FieldKind#CASES}
+     * @param pair below {@link #caseCount}
+     * @return the 16 bits of the register written
+     */
+    public int caseDestination(int index, int pair) {
+        return u16(cases[2 * index + 1] + PAIR * pair + 2);
+    }
+
+    private int scan(Field field, int index, int position) {
+        String name = field.name();
+        switch (field.kind()) {
+            case REGISTER -> {
+                start[index] = require(position, 2, name);
+                return position + 2;
+            }
+            case CONST_I32, CONST_F32, GLOBAL_OFFSET, GLOBAL_REF, RODATA, FUNCTION, TYPE, TARGET -> {
+                start[index] = require(position, 4, name);
+                return position + 4;
+            }
+            case CONST_I64, CONST_F64 -> {
+                start[index] = require(position, 8, name);
+                return position + 8;
+            }
+            case STRING -> {
+                int length = u16(require(position, 2, name));
+                start[index] = require(position + 2, length, name);
+                return position + 2 + length;
+            }
+            case OPERANDS, RESULTS, SEGMENTS -> {
+                start[index] = list(position, 2, name);
+                return start[index] + 2 * count(index);
+            }
+            case REMAP -> {
+                start[index] = list(position, PAIR, name);
+                return start[index] + PAIR * count(index);
+            }
+            case CASES -> {
+                int count = u16(require(position, 2, name));
+                start[index] = position + 2;
+                return scanCases(count, position + 2);
+            }
+        }
+        throw new AssertionError(field.kind());
+    }
+
+    private int scanCases(int count, int first) {
+        int position = first;
+        for (int i = 0; i < count; i++) {
+            require(position, 4, "case target");
+            if (2 * caseCount + 2 > cases.length) {
+                cases = Arrays.copyOf(cases, 2 * cases.length);
+            }
+            cases[2 * caseCount] = position;
+            int pairs = list(position + 4, PAIR, "case operands");
+            cases[2 * caseCount + 1] = pairs;
+            caseCount++;
+            position = pairs + PAIR * u16(pairs - 2);
+        }
+        return position;
+    }
+
+    /** Returns where the elements of a list start that is encoded at or, for alignment, just after a position. */
+    private int list(int position, int elementBytes, String name) {
+        int aligned = (position + FieldKind.LIST_ALIGNMENT - 1) & -FieldKind.LIST_ALIGNMENT;
+        int count = u16(require(aligned, 2, name));
+        return require(aligned + 2, count * elementBytes, name);
+    }
+
+    private int require(int position, int bytes, String what) {
+        if (bytes > body.length - position) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "offset 0x%x: %s [%d, %d) does not fit a function of %d bytes"
+                            .formatted(offset, what, position, (long) position + bytes, body.length));
+        }
+        return position;
+    }
+
+    private int u16(int position) {
+        return (short) I16.get(body, position) & 0xFFFF;
+    }
+}

@@ -1,0 +1,58 @@
+package io.github.iree4j.vm.isa;
+
+import java.util.List;
+
+/**
+ * One row of a bytecode version's table.
+ *
+ * @param set the group its number belongs to
+ * @param number the byte that stands for it in that group
+ * @param op which operation it is, one of {@link Op}
+ * @param mnemonic its name in VMASM, without the leading {@code vm.}, for example {@code add.i32}
+ * @param fields what follows the opcode, in order
+ */
+public record Opcode(OpcodeSet set, int number, int op, String mnemonic, List<Field> fields) {
+    /**
+     * Creates a row.
+     *
+     * @param fields what follows the opcode; copied
+     */
+    public Opcode {
+        fields = List.copyOf(fields);
+    }
+
+    /**
+     * Returns whether the instruction ends a block: control does not run on into the next one.
+     *
+     * @return true for branches, return, fail, yield and yieldable calls
+     */
+    public boolean isTerminator() {
+        return switch (op) {
+            case Op.BR,
+                    Op.COND_BR,
+                    Op.BR_TABLE,
+                    Op.CALL_YIELDABLE,
+                    Op.CALL_VARIADIC_YIELDABLE,
+                    Op.RETURN,
+                    Op.FAIL,
+                    Op.YIELD,
+                    Op.BREAK,
+                    Op.COND_BREAK -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Returns whether the instruction is the marker that starts a block.
+     *
+     * @return true for the block marker
+     */
+    public boolean isBlock() {
+        return op == Op.BLOCK;
+    }
+
+    @Override
+    public String toString() {
+        return mnemonic;
+    }
+}

@@ -1,0 +1,26 @@
+package io.github.iree4j.vm.isa;
+
+/** A group of opcodes with numbers of its own, and what a function must require to use it. */
+public enum OpcodeSet {
+    /** One byte each. */
+    CORE(0),
+    /** Behind a prefix byte. */
+    EXT_F32(FeatureBits.EXT_F32),
+    /** Behind a prefix byte. */
+    EXT_F64(FeatureBits.EXT_F64);
+
+    private final int requirement;
+
+    OpcodeSet(int requirement) {
+        this.requirement = requirement;
+    }
+
+    /**
+     * Returns the requirement bit that a function using the group must have.
+     *
+     * @return one of {@link FeatureBits}, or 0
+     */
+    public int requirement() {
+        return requirement;
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * The instruction set of the VM as data: which opcodes a bytecode version has, what fields follow each, and a reader that splits a
+ * function body into instructions.
+ *
+ * <p>Start at {@link io.github.iree4j.vm.isa.Isa}. Decoder, verifier, interpreter, assembler and disassembler all work from these tables;
+ * opcode numbers occur nowhere else. Everything here is immutable and safe to share, except the reader, which belongs to one thread.
+ */
+@NullMarked
+package io.github.iree4j.vm.isa;
+
+import org.jspecify.annotations.NullMarked;

@@ -55,8 +55,9 @@ class ArchitectureTest {
             entry("nativeaccess", List.of()),
             entry("async", List.of("frontier", "internal.concurrent")),
             entry("task", List.of("internal.concurrent")),
-            entry("vm", List.of()),
-            entry("vm.asm", List.of("vm")),
+            entry("vm.isa", List.of()),
+            entry("vm", List.of("vm.isa")),
+            entry("vm.asm", List.of("vm", "vm.isa")),
             entry("hal", List.of("frontier", "async")),
             entry("hal.spi", List.of("hal", "frontier", "async")),
             entry(

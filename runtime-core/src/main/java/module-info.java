@@ -6,4 +6,5 @@ module io.github.iree4j.runtime {
 
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.status;
+    exports io.github.iree4j.vm;
 }

@@ -1,0 +1,264 @@
+package io.github.iree4j.vm;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Modules linked together, with the state they keep: what a program runs in.
+ *
+ * <p>Modules are taken in order. Each is checked for the modules it depends on, its imports are looked for in the modules before it, and
+ * its {@code __init} runs. Closing runs {@code __deinit} in reverse order and releases the states; an invocation that is still running
+ * then keeps the context until it ends.
+ *
+ * <p>Belongs to one thread at a time: callers see to it that one invocation runs at a time. Creating one shares everything that does
+ * not change, and takes microseconds apart from what {@code __init} does.
+ */
+public final class Context extends Resource {
+    private static final String INIT = "__init";
+    private static final String DEINIT = "__deinit";
+
+    private final ContextOptions options;
+    private final List<VmModule> modules = new ArrayList<>();
+    private final List<VmModuleState> states = new ArrayList<>();
+
+    private Context(ContextOptions options) {
+        this.options = options;
+    }
+
+    /**
+     * Links modules.
+     *
+     * @param modules in order; a module can import from those before it. The context does not close them
+     * @param options limits on what programs may use
+     * @return the context, owned by the caller
+     * @throws IreeException NOT_FOUND for a module, version or import that is missing, INTERNAL for an import of another convention, or
+     *     whatever an {@code __init} failed with; all that was created is released then
+     */
+    public static Context create(List<? extends VmModule> modules, ContextOptions options) {
+        Context context = new Context(options);
+        try {
+            for (VmModule module : modules) {
+                context.add(module);
+            }
+        } catch (Throwable e) {
+            context.close();
+            throw e;
+        }
+        return context;
+    }
+
+    /**
+     * Returns the modules.
+     *
+     * @return in the order they were linked
+     */
+    public List<VmModule> modules() {
+        return List.copyOf(modules);
+    }
+
+    /**
+     * Returns the limits on what programs may use.
+     *
+     * @return the options
+     */
+    public ContextOptions options() {
+        return options;
+    }
+
+    /**
+     * Finds an export.
+     *
+     * @param fullName {@code module.function}
+     * @return the function, or null when the module or the function is not there
+     */
+    public @Nullable VmFunction function(String fullName) {
+        int dot = fullName.indexOf('.');
+        if (dot < 0) {
+            return null;
+        }
+        int index = indexOf(fullName.substring(0, dot));
+        return index < 0 ? null : modules.get(index).resolve(fullName.substring(dot + 1), "");
+    }
+
+    /**
+     * Prepares calls of a function.
+     *
+     * @param function an export of one of the modules
+     * @return an invocation, to be used again and again, and closed
+     */
+    public Invocation invocation(VmFunction function) {
+        checkLive();
+        int index = modules.indexOf(function.module());
+        if (index < 0) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "'%s' belongs to no module of this context (%s)".formatted(function.fullName(), moduleNames()));
+        }
+        return new Invocation(this, function, states.get(index).callable(function));
+    }
+
+    @Override
+    protected String describe() {
+        return "context of " + moduleNames();
+    }
+
+    @Override
+    protected void destroy() {
+        for (int i = states.size() - 1; i >= 0; i--) {
+            runHook(i, DEINIT, true);
+        }
+        for (int i = states.size() - 1; i >= 0; i--) {
+            try {
+                states.get(i).close();
+            } catch (RuntimeException e) {
+                warn("module '" + modules.get(i).name() + "' failed to close its state", e);
+            }
+        }
+        states.clear();
+    }
+
+    private void add(VmModule module) {
+        checkDependencies(module);
+        VmModuleState state = module.createState(options);
+        try {
+            link(module, state);
+        } catch (Throwable e) {
+            state.close();
+            throw e;
+        }
+        modules.add(module);
+        states.add(state);
+        runHook(modules.size() - 1, INIT, false);
+    }
+
+    private void checkDependencies(VmModule module) {
+        for (VmDependency dependency : module.dependencies()) {
+            if (!dependency.required()) {
+                continue;
+            }
+            int index = indexOf(dependency.module());
+            if (index < 0) {
+                throw new IreeException(
+                        StatusCode.NOT_FOUND,
+                        "module '%s' needs module '%s' of version %s or later, which is not there (linked before it: %s)"
+                                .formatted(
+                                        module.name(),
+                                        dependency.module(),
+                                        Integer.toUnsignedString(dependency.minimumVersion()),
+                                        moduleNames()));
+            }
+            int version = modules.get(index).version();
+            if (Integer.compareUnsigned(version, dependency.minimumVersion()) < 0) {
+                throw new IreeException(
+                        StatusCode.NOT_FOUND,
+                        "module '%s' needs module '%s' of version %s or later, and there is version %s"
+                                .formatted(
+                                        module.name(),
+                                        dependency.module(),
+                                        Integer.toUnsignedString(dependency.minimumVersion()),
+                                        Integer.toUnsignedString(version)));
+            }
+        }
+    }
+
+    private void link(VmModule module, VmModuleState state) {
+        List<VmImport> imports = module.imports();
+        for (int i = 0; i < imports.size(); i++) {
+            VmImport wanted = imports.get(i);
+            int index = indexOf(wanted.module());
+            VmFunction found =
+                    index < 0 ? null : modules.get(index).resolve(wanted.function(), wanted.callingConvention());
+            if (found != null) {
+                state.link(i, found, states.get(index).callable(found));
+            } else if (wanted.required() || (index >= 0 && hasFunction(modules.get(index), wanted.function()))) {
+                throw unresolved(module, wanted, index);
+            }
+        }
+    }
+
+    private static boolean hasFunction(VmModule module, String function) {
+        return module.resolve(function, "") != null;
+    }
+
+    private IreeException unresolved(VmModule module, VmImport wanted, int index) {
+        String what = "module '%s' imports '%s' with convention '%s'"
+                .formatted(module.name(), wanted.fullName(), wanted.callingConvention());
+        if (index < 0) {
+            return new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "%s, but there is no module '%s' (linked before it: %s)"
+                            .formatted(what, wanted.module(), moduleNames()));
+        }
+        VmModule provider = modules.get(index);
+        List<String> available = provider.exports().stream()
+                .filter(f -> f.name().equals(wanted.function()))
+                .map(f -> "'" + f.convention() + "'")
+                .toList();
+        if (available.isEmpty()) {
+            return new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "%s, but module '%s' of version %s has no such function (linked before it: %s)"
+                            .formatted(
+                                    what,
+                                    provider.name(),
+                                    Integer.toUnsignedString(provider.version()),
+                                    moduleNames()));
+        }
+        return new IreeException(
+                StatusCode.INTERNAL,
+                "%s, but module '%s' of version %s has it with %s; recompile for this version"
+                        .formatted(
+                                what,
+                                provider.name(),
+                                Integer.toUnsignedString(provider.version()),
+                                String.join(", ", available)));
+    }
+
+    private void runHook(int index, String name, boolean closing) {
+        VmModule module = modules.get(index);
+        VmFunction hook = module.resolve(name, "");
+        if (hook == null) {
+            return;
+        }
+        try {
+            if (!hook.convention().matches(CallingConvention.VOID)) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "'%s' has convention '%s' where '0v_v' is wanted"
+                                .formatted(hook.fullName(), hook.convention()));
+            }
+            // Not through invocation(): a context that is being freed can no longer be retained.
+            try (Invocation call = new Invocation(null, hook, states.get(index).callable(hook))) {
+                call.run();
+            }
+        } catch (RuntimeException e) {
+            if (!closing) {
+                throw e;
+            }
+            warn("'" + hook.fullName() + "' failed", e);
+        }
+    }
+
+    private static void warn(String what, RuntimeException e) {
+        org.slf4j.LoggerFactory.getLogger(Context.class).warn(what, e);
+    }
+
+    /** Finds the module registered last under a name. */
+    private int indexOf(String name) {
+        for (int i = modules.size() - 1; i >= 0; i--) {
+            if (modules.get(i).name().equals(name)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private String moduleNames() {
+        return modules.isEmpty() ? "none" : modules.stream().map(VmModule::name).collect(Collectors.joining(", "));
+    }
+}

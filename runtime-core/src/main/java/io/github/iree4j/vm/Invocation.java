@@ -1,0 +1,523 @@
+package io.github.iree4j.vm;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls of one function, one after the other: set the arguments in order, run, read the results in order.
+ *
+ * <pre>{@code
+ * try (Invocation add = context.invocation(function)) {
+ *   add.i32(1).i32(2).run();
+ *   int sum = add.i32();
+ * }
+ * }</pre>
+ *
+ * <p>{@link #run()} blocks through every wait; {@link #start()} and {@link #resume()} come back at each instead. After a run, the next
+ * argument set starts the next call. Reusing an invocation reuses its stack, so that a call allocates nothing. Not thread-safe, except
+ * for {@link #cancel()}.
+ */
+public final class Invocation implements AutoCloseable {
+    private enum Phase {
+        ARGUMENTS,
+        RUNNING,
+        DEFERRED,
+        RESULTS,
+        CLOSED
+    }
+
+    private final @Nullable Context context;
+    private final VmFunction function;
+    private final VmCallable target;
+    private final String argumentLetters;
+    private final Root call = new Root();
+    private Phase phase = Phase.ARGUMENTS;
+
+    private char[] letters;
+    private int[] operands;
+    private int argumentCount;
+    private int[] words;
+    private int wordCount;
+    private @Nullable Object[] refs;
+    private int refCount;
+    private int position;
+    private int spanElementsLeft;
+    private int spanStart;
+    private int resultIndex;
+
+    Invocation(@Nullable Context context, VmFunction function, VmCallable target) {
+        this.context = context;
+        this.function = function;
+        this.target = target;
+        argumentLetters = function.convention().arguments();
+        int guess = Math.max(4, argumentLetters.length());
+        letters = new char[guess];
+        operands = new int[guess];
+        words = new int[2 * guess];
+        refs = new Object[guess];
+    }
+
+    /**
+     * Returns the function called.
+     *
+     * @return the function
+     */
+    public VmFunction function() {
+        return function;
+    }
+
+    /**
+     * Sets the next argument, an i32.
+     *
+     * @param value its value
+     * @return this invocation
+     */
+    public Invocation i32(int value) {
+        append('i', word(value));
+        return this;
+    }
+
+    /**
+     * Sets the next argument, an i64.
+     *
+     * @param value its value
+     * @return this invocation
+     */
+    public Invocation i64(long value) {
+        append('I', wide(value));
+        return this;
+    }
+
+    /**
+     * Sets the next argument, an f32.
+     *
+     * @param value its value
+     * @return this invocation
+     */
+    public Invocation f32(float value) {
+        append('f', word(Float.floatToRawIntBits(value)));
+        return this;
+    }
+
+    /**
+     * Sets the next argument, an f64.
+     *
+     * @param value its value
+     * @return this invocation
+     */
+    public Invocation f64(double value) {
+        append('F', wide(Double.doubleToRawLongBits(value)));
+        return this;
+    }
+
+    /**
+     * Sets the next argument, a reference. It is retained until the call ends.
+     *
+     * @param borrowed the object, or null
+     * @return this invocation
+     */
+    public Invocation ref(@Nullable Object borrowed) {
+        expect('r');
+        if (borrowed instanceof RefCounted counted) {
+            counted.retain();
+        }
+        if (refCount == refs.length) {
+            refs = Arrays.copyOf(refs, 2 * refCount);
+        }
+        refs[refCount] = borrowed;
+        append('r', refCount);
+        refCount++;
+        return this;
+    }
+
+    /**
+     * Starts a span argument; the elements of its tuples are set next.
+     *
+     * @param tuples how many tuples follow
+     * @return this invocation
+     */
+    public Invocation span(int tuples) {
+        expect('C');
+        if (tuples < 0) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "span of " + tuples + " tuples");
+        }
+        push('C', tuples);
+        int end = argumentLetters.indexOf('D', position);
+        int arity = end - position - 1;
+        spanStart = position + 1;
+        spanElementsLeft = Math.multiplyExact(tuples, arity);
+        position = spanElementsLeft == 0 ? end + 1 : spanStart;
+        return this;
+    }
+
+    /**
+     * Calls the function and waits until it has returned.
+     *
+     * @throws IreeException what the function failed with; CANCELLED after {@link #cancel()} or when the thread is interrupted while the
+     *     function waits
+     */
+    public void run() {
+        boolean done = start();
+        while (!done) {
+            await();
+            done = resume();
+        }
+    }
+
+    /**
+     * Calls the function until it returns or waits.
+     *
+     * @return true when it has returned; false when it waits for {@link #pendingWait()} and must be resumed
+     * @throws IreeException what the function failed with
+     */
+    public boolean start() {
+        if (phase == Phase.RESULTS) {
+            finishResults();
+        }
+        require(Phase.ARGUMENTS, "started");
+        if (position != argumentLetters.length()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "'%s' with convention '%s' was given too few arguments (%d)"
+                            .formatted(function.fullName(), function.convention(), argumentCount));
+        }
+        if (context != null) {
+            context.retain();
+        }
+        return step(false);
+    }
+
+    /**
+     * Continues a call that waits. When what it waits for is not ready yet, it may come back at once and wait again.
+     *
+     * @return true when it has returned; false when it waits again
+     * @throws IreeException what the function failed with
+     */
+    public boolean resume() {
+        require(Phase.DEFERRED, "resumed");
+        return step(true);
+    }
+
+    /**
+     * Returns what the call waits for.
+     *
+     * @return the wait
+     */
+    public VmWait pendingWait() {
+        require(Phase.DEFERRED, "asked for its wait");
+        VmWait wait = call.pending();
+        return wait == null ? VmWait.NONE : wait;
+    }
+
+    /**
+     * Makes the call fail with CANCELLED soon: at the next jump back in bytecode, or when a function written in Java looks. Stays in force
+     * until {@link #reset()}. Safe from any thread.
+     */
+    public void cancel() {
+        call.cancelled = true;
+    }
+
+    /**
+     * Reads the next result, an i32.
+     *
+     * @return its value
+     */
+    public int i32() {
+        return (int) call.word(result('i'));
+    }
+
+    /**
+     * Reads the next result, an i64.
+     *
+     * @return its value
+     */
+    public long i64() {
+        return call.word(result('I'));
+    }
+
+    /**
+     * Reads the next result, an f32.
+     *
+     * @return its value
+     */
+    public float f32() {
+        return Float.intBitsToFloat((int) call.word(result('f')));
+    }
+
+    /**
+     * Reads the next result, an f64.
+     *
+     * @return its value
+     */
+    public double f64() {
+        return Double.longBitsToDouble(call.word(result('F')));
+    }
+
+    /**
+     * Reads the next result, a reference.
+     *
+     * @param type what it must be if it is not null
+     * @param <T> what it must be if it is not null
+     * @return the object, borrowed until the next call, {@link #reset()} or {@link #close()}
+     */
+    public <T> @Nullable T ref(Class<T> type) {
+        return cast(call.borrow(result('r')), type);
+    }
+
+    /**
+     * Takes the next result, a reference, over.
+     *
+     * @param type what it must be if it is not null
+     * @param <T> what it must be if it is not null
+     * @return the object, now owned by the caller, who releases it
+     */
+    public <T> @Nullable T takeRef(Class<T> type) {
+        int index = result('r');
+        T object = cast(call.borrow(index), type);
+        call.take(index);
+        return object;
+    }
+
+    /** Gives up what is going on: arguments set, a call that waits, results not taken. The next argument set starts a call. */
+    public void reset() {
+        if (phase == Phase.RUNNING) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, "'" + function.fullName() + "' cannot be reset while it runs");
+        }
+        if (phase == Phase.CLOSED) {
+            require(Phase.ARGUMENTS, "reset");
+        }
+        call.cancelled = false;
+        giveUp();
+        phase = Phase.ARGUMENTS;
+    }
+
+    /** Resets and frees. Harmless when repeated. */
+    @Override
+    public void close() {
+        if (phase == Phase.CLOSED) {
+            return;
+        }
+        if (phase == Phase.RUNNING) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "'" + function.fullName() + "' cannot be closed while it runs; cancel it first");
+        }
+        giveUp();
+        phase = Phase.CLOSED;
+    }
+
+    private void giveUp() {
+        boolean waiting = phase == Phase.DEFERRED;
+        phase = Phase.ARGUMENTS;
+        try {
+            call.giveUp(waiting);
+        } finally {
+            dropArguments();
+            resultIndex = 0;
+            if (waiting && context != null) {
+                context.release();
+            }
+        }
+    }
+
+    private boolean step(boolean again) {
+        phase = Phase.RUNNING;
+        boolean done = false;
+        boolean failed = true;
+        try {
+            if (call.cancelled) {
+                throw new IreeException(StatusCode.CANCELLED, "call of '" + function.fullName() + "' was cancelled");
+            }
+            call.enter(again);
+            target.call(call);
+            done = call.leave();
+            failed = false;
+        } finally {
+            if (failed) {
+                phase = Phase.DEFERRED; // so that a call that waits is unwound
+                giveUp();
+            } else if (done) {
+                phase = Phase.RESULTS;
+                resultIndex = 0;
+                dropArguments();
+                if (context != null) {
+                    context.release();
+                }
+            } else {
+                phase = Phase.DEFERRED;
+            }
+        }
+        return done;
+    }
+
+    private void await() {
+        try {
+            pendingWait().await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            giveUp();
+            throw new IreeException(
+                    StatusCode.CANCELLED, "interrupted while '" + function.fullName() + "' was waiting", e);
+        }
+    }
+
+    private void require(Phase wanted, String what) {
+        if (phase != wanted) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "call of '%s' cannot be %s while it is in phase %s".formatted(function.fullName(), what, phase));
+        }
+    }
+
+    private void finishResults() {
+        call.giveUp(false);
+        resultIndex = 0;
+        phase = Phase.ARGUMENTS;
+    }
+
+    private void dropArguments() {
+        for (int i = 0; i < refCount; i++) {
+            Object object = refs[i];
+            refs[i] = null;
+            if (object instanceof RefCounted counted) {
+                counted.release();
+            }
+        }
+        refCount = 0;
+        wordCount = 0;
+        argumentCount = 0;
+        position = 0;
+        spanElementsLeft = 0;
+    }
+
+    private void expect(char letter) {
+        if (phase == Phase.RESULTS) {
+            finishResults();
+        }
+        require(Phase.ARGUMENTS, "given an argument");
+        char wanted = position < argumentLetters.length() ? argumentLetters.charAt(position) : 0;
+        if (wanted != letter) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "argument %d of '%s' was given as '%c' against its convention '%s'"
+                            .formatted(argumentCount, function.fullName(), letter, function.convention()));
+        }
+    }
+
+    private void append(char letter, int operand) {
+        expect(letter);
+        push(letter, operand);
+        position++;
+        if (spanElementsLeft > 0) {
+            spanElementsLeft--;
+            if (argumentLetters.charAt(position) == 'D') {
+                position = spanElementsLeft == 0 ? position + 1 : spanStart;
+            }
+        }
+    }
+
+    private void push(char letter, int operand) {
+        if (argumentCount == letters.length) {
+            letters = Arrays.copyOf(letters, 2 * argumentCount);
+            operands = Arrays.copyOf(operands, 2 * argumentCount);
+        }
+        letters[argumentCount] = letter;
+        operands[argumentCount] = operand;
+        argumentCount++;
+    }
+
+    private int word(int value) {
+        if (phase == Phase.RESULTS) {
+            finishResults();
+        }
+        if (wordCount + 2 > words.length) {
+            words = Arrays.copyOf(words, 2 * words.length);
+        }
+        words[wordCount] = value;
+        return wordCount++;
+    }
+
+    private int wide(long value) {
+        int low = word((int) value);
+        word((int) (value >> 32));
+        return low;
+    }
+
+    private int result(char letter) {
+        require(Phase.RESULTS, "asked for a result");
+        String results = function.convention().results();
+        if (resultIndex >= results.length() || results.charAt(resultIndex) != letter) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "result %d of '%s' was read as '%c' against its convention '%s'"
+                            .formatted(resultIndex, function.fullName(), letter, function.convention()));
+        }
+        return resultIndex++;
+    }
+
+    private <T> @Nullable T cast(@Nullable Object object, Class<T> type) {
+        if (object == null) {
+            return null;
+        }
+        if (!type.isInstance(object)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "result %d of '%s' is a %s where a %s is wanted"
+                            .formatted(
+                                    resultIndex - 1,
+                                    function.fullName(),
+                                    VmTypes.nameOf(object),
+                                    type.getSimpleName()));
+        }
+        return type.cast(object);
+    }
+
+    /** The call as the function sees it. */
+    private final class Root extends VmCall {
+        volatile boolean cancelled;
+
+        void enter(boolean again) {
+            bind(words, 0, refs, 0);
+            begin(function, letters, operands, argumentCount, again);
+        }
+
+        boolean leave() {
+            return end();
+        }
+
+        @Nullable
+        VmWait pending() {
+            return pendingWait();
+        }
+
+        long word(int index) {
+            return resultWord(index);
+        }
+
+        @Nullable
+        Object borrow(int index) {
+            return resultRef(index);
+        }
+
+        void take(int index) {
+            takeResultRef(index);
+        }
+
+        void giveUp(boolean waiting) {
+            if (waiting) {
+                abandon();
+            } else {
+                dropResults();
+            }
+        }
+
+        @Override
+        public boolean isCancelled() {
+            return cancelled;
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.github.iree4j.vm;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Counts what programs of one context have allocated against {@link ContextOptions#maxMemory()}. Safe from any thread. */
+public final class MemoryBudget {
+    private final long limit;
+    private final AtomicLong used = new AtomicLong();
+
+    /**
+     * Creates an empty budget.
+     *
+     * @param limit most bytes
+     */
+    public MemoryBudget(long limit) {
+        this.limit = limit;
+    }
+
+    /**
+     * Takes bytes before they are allocated.
+     *
+     * @param bytes how many, not negative
+     * @throws IreeException RESOURCE_EXHAUSTED when the limit does not allow it; nothing is taken then
+     */
+    public void reserve(long bytes) {
+        for (long u = used.get(); ; u = used.get()) {
+            if (bytes > limit - u) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "%d bytes on top of %d held exceed the %d that programs of this context may hold"
+                                .formatted(bytes, u, limit));
+            }
+            if (used.compareAndSet(u, u + bytes)) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Gives bytes back.
+     *
+     * @param bytes how many, as reserved
+     */
+    public void release(long bytes) {
+        used.addAndGet(-bytes);
+    }
+
+    /**
+     * Returns what is held now.
+     *
+     * @return bytes
+     */
+    public long used() {
+        return used.get();
+    }
+}

@@ -1,0 +1,24 @@
+package io.github.iree4j.vm;
+
+/**
+ * A function of a module written in Java.
+ *
+ * @param <S> the module's state per context
+ */
+@FunctionalInterface
+public interface NativeFunction<S> {
+    /**
+     * Runs the function. An implementation:
+     *
+     * <ul>
+     *   <li>MUST read arguments in order, and MUST return or defer before it comes back;
+     *   <li>MUST retain references it keeps: arguments are borrowed for the call;
+     *   <li>MUST NOT keep the call itself;
+     *   <li>MAY throw {@link io.github.iree4j.status.IreeException} to fail; any other exception is reported as INTERNAL.
+     * </ul>
+     *
+     * @param state the module's state in the calling context
+     * @param call arguments and results
+     */
+    void call(S state, VmCall call);
+}

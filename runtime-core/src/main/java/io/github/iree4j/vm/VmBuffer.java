@@ -1,0 +1,187 @@
+package io.github.iree4j.vm;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes that a program may address, {@code !vm.buffer}.
+ *
+ * <p>Three kinds: constants of a module (native memory, mapped from its file, immutable, valid while the module is open), memory that a
+ * program allocated (heap, mutable, zeroed at first) and memory of the host. Bytes are little-endian. The object does not order accesses
+ * between threads.
+ *
+ * <p>Holders count: for host memory with an owner they hold the owner, for memory of programs they are what the context's budget is
+ * given back by. Constants need no counting.
+ */
+public final class VmBuffer implements RefCounted {
+    private final MemorySegment segment;
+    private final boolean mutable;
+    private final boolean constant;
+    private final @Nullable RefCounted owner;
+    private final @Nullable MemoryBudget budget;
+    private final @Nullable AtomicInteger references;
+
+    private VmBuffer(
+            MemorySegment segment,
+            boolean mutable,
+            boolean constant,
+            @Nullable RefCounted owner,
+            @Nullable MemoryBudget budget) {
+        this.segment = mutable ? segment : segment.asReadOnly();
+        this.mutable = mutable;
+        this.constant = constant;
+        this.owner = owner;
+        this.budget = budget;
+        this.references = budget == null ? null : new AtomicInteger(1);
+    }
+
+    /**
+     * Makes an immutable buffer of a text.
+     *
+     * @param text the text
+     * @return its UTF-8 bytes
+     */
+    public static VmBuffer ofUtf8(String text) {
+        MemorySegment bytes = MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
+        return new VmBuffer(bytes, false, false, null, null);
+    }
+
+    /**
+     * Makes host memory addressable.
+     *
+     * @param segment the memory; not copied
+     * @param mutable whether programs may write it
+     * @param owner what keeps the memory valid, retained by each holder of the buffer; null when nothing needs to
+     * @return the buffer
+     */
+    public static VmBuffer wrap(MemorySegment segment, boolean mutable, @Nullable RefCounted owner) {
+        return new VmBuffer(segment, mutable, false, owner, null);
+    }
+
+    /**
+     * Makes a constant of a module addressable.
+     *
+     * @param segment the memory; not copied
+     * @param owner what keeps the memory valid
+     * @return the buffer
+     */
+    public static VmBuffer constant(MemorySegment segment, @Nullable RefCounted owner) {
+        return new VmBuffer(segment, false, true, owner, null);
+    }
+
+    /**
+     * Allocates zeroed memory for a program.
+     *
+     * @param length bytes
+     * @param budget what the bytes are taken from, given back when the last reference goes
+     * @return the buffer, with one reference, the caller's
+     * @throws IreeException INVALID_ARGUMENT for a negative length, RESOURCE_EXHAUSTED when the budget or the heap does not allow it
+     */
+    public static VmBuffer allocate(long length, MemoryBudget budget) {
+        if (length < 0) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "buffer of " + length + " bytes");
+        }
+        if (length > (Integer.MAX_VALUE - 8L) * Long.BYTES) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED, "buffer of " + length + " bytes is too large for the heap");
+        }
+        budget.reserve(length);
+        try {
+            // Longs, so that elements of eight bytes are aligned.
+            MemorySegment bytes = MemorySegment.ofArray(new long[(int) ((length + Long.BYTES - 1) / Long.BYTES)]);
+            return new VmBuffer(bytes.asSlice(0, length), true, false, null, budget);
+        } catch (OutOfMemoryError e) {
+            budget.release(length);
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED, "no heap left for a buffer of " + length + " bytes", e);
+        }
+    }
+
+    /**
+     * Returns the number of bytes.
+     *
+     * @return bytes
+     */
+    public long length() {
+        return segment.byteSize();
+    }
+
+    /**
+     * Returns whether programs may write it.
+     *
+     * @return false for constants
+     */
+    public boolean isMutable() {
+        return mutable;
+    }
+
+    /**
+     * Returns whether it is part of a module's file, and so never changes.
+     *
+     * @return true for constants of modules
+     */
+    public boolean isModuleConstant() {
+        return constant;
+    }
+
+    /**
+     * Returns the bytes, read-only if the buffer is immutable. Valid while {@link #owner()} is held.
+     *
+     * @return the bytes, not copied
+     */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /**
+     * Returns what keeps the bytes valid; retain it to use them for longer than the call.
+     *
+     * @return the owner, or null when the bytes are on the heap or need no owner
+     */
+    public @Nullable RefCounted owner() {
+        return owner;
+    }
+
+    /**
+     * Copies the bytes into a text.
+     *
+     * @return the bytes read as UTF-8, malformed ones replaced
+     */
+    public String utf8() {
+        return new String(segment.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void retain() {
+        if (references != null) {
+            references.incrementAndGet();
+        } else if (owner != null && !constant) {
+            owner.retain();
+        }
+    }
+
+    @Override
+    public void release() {
+        if (references != null) {
+            int left = references.decrementAndGet();
+            if (left == 0 && budget != null) {
+                budget.release(length());
+            } else if (left < 0) {
+                throw new IreeException(StatusCode.INTERNAL, this + " is released more often than it was retained");
+            }
+        } else if (owner != null && !constant) {
+            owner.release();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "%s buffer of %d bytes".formatted(constant ? "constant" : mutable ? "mutable" : "immutable", length());
+    }
+}

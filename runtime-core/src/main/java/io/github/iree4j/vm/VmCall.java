@@ -1,0 +1,420 @@
+package io.github.iree4j.vm;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call as the function called sees it: arguments to read, results to set.
+ *
+ * <p>Arguments are read once, left to right, by the type the calling convention gives them; reading another type fails with INTERNAL,
+ * since it is a mistake of the function and not of its caller. References are borrowed for the call. Results are set left to right;
+ * they reach the caller when the function has returned. A call belongs to one thread and must not be kept after it.
+ */
+public abstract class VmCall {
+    /*
+     * Arguments are not copied. letters[k] is the type of argument k with spans flattened: a span is one 'C' and then its elements. For
+     * a 'C', operands[k] is the number of tuples; else it is the register, relative to wordBase or refBase, that holds the value.
+     */
+    private static final char[] NO_LETTERS = {};
+
+    private static final int[] NO_OPERANDS = {};
+
+    private @Nullable VmFunction function;
+    private char[] letters = NO_LETTERS;
+    private int[] operands = NO_OPERANDS;
+    private int argumentCount;
+    private int[] words = NO_OPERANDS;
+    private int wordBase;
+    private @Nullable Object[] refs = new Object[0];
+    private int refBase;
+    private int cursor;
+
+    private String resultLetters = "";
+    private long[] resultWords = new long[4];
+    private @Nullable Object[] resultRefs = new Object[4];
+    private int resultCount;
+
+    private @Nullable VmWait wait;
+    private boolean resumed;
+    private @Nullable Object attachment;
+
+    /** For callers, which are invocations and interpreters. */
+    protected VmCall() {}
+
+    // What the function called uses.
+
+    /**
+     * Returns the function that is called.
+     *
+     * @return the function
+     */
+    public final VmFunction function() {
+        if (function == null) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "no call is in progress");
+        }
+        return function;
+    }
+
+    /**
+     * Returns the type of the next argument.
+     *
+     * @return its letter, {@code C} where a span begins, 0 after the last one
+     */
+    public final char peek() {
+        return cursor < argumentCount ? letters[cursor] : 0;
+    }
+
+    /**
+     * Reads the next argument, an i32.
+     *
+     * @return its value
+     */
+    public final int i32() {
+        return words[wordBase + take('i')];
+    }
+
+    /**
+     * Reads the next argument, an i64.
+     *
+     * @return its value
+     */
+    public final long i64() {
+        return wide(take('I'));
+    }
+
+    /**
+     * Reads the next argument, an f32.
+     *
+     * @return its value
+     */
+    public final float f32() {
+        return Float.intBitsToFloat(words[wordBase + take('f')]);
+    }
+
+    /**
+     * Reads the next argument, an f64.
+     *
+     * @return its value
+     */
+    public final double f64() {
+        return Double.longBitsToDouble(wide(take('F')));
+    }
+
+    /**
+     * Reads the next argument, a reference that may be null.
+     *
+     * @param type what it must be if it is not null
+     * @param <T> what it must be if it is not null
+     * @return the object, borrowed for the call
+     * @throws IreeException INVALID_ARGUMENT when it is of another type
+     */
+    public final <T> @Nullable T ref(Class<T> type) {
+        Object object = refs[refBase + take('r')];
+        if (object == null) {
+            return null;
+        }
+        if (!type.isInstance(object)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "argument %d of '%s' is a %s where a %s is wanted"
+                            .formatted(
+                                    cursor - 1, function().fullName(), VmTypes.nameOf(object), type.getSimpleName()));
+        }
+        return type.cast(object);
+    }
+
+    /**
+     * Reads the next argument, a reference that must not be null.
+     *
+     * @param type what it must be
+     * @param <T> what it must be
+     * @return the object, borrowed for the call
+     * @throws IreeException INVALID_ARGUMENT when it is null or of another type
+     */
+    public final <T> T required(Class<T> type) {
+        T object = ref(type);
+        if (object == null) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "argument %d of '%s' is null where a %s is wanted"
+                            .formatted(cursor - 1, function().fullName(), type.getSimpleName()));
+        }
+        return object;
+    }
+
+    /**
+     * Starts reading a span; the elements of its tuples follow as arguments.
+     *
+     * @return the number of tuples
+     */
+    public final int spanCount() {
+        return take('C');
+    }
+
+    /**
+     * Sets the next result, an i32.
+     *
+     * @param value the result
+     */
+    public final void returnI32(int value) {
+        resultWords[give('i')] = value;
+    }
+
+    /**
+     * Sets the next result, an i64.
+     *
+     * @param value the result
+     */
+    public final void returnI64(long value) {
+        resultWords[give('I')] = value;
+    }
+
+    /**
+     * Sets the next result, an f32.
+     *
+     * @param value the result
+     */
+    public final void returnF32(float value) {
+        resultWords[give('f')] = Float.floatToRawIntBits(value);
+    }
+
+    /**
+     * Sets the next result, an f64.
+     *
+     * @param value the result
+     */
+    public final void returnF64(double value) {
+        resultWords[give('F')] = Double.doubleToRawLongBits(value);
+    }
+
+    /**
+     * Sets the next result, a reference. The function's reference to it moves to the caller: return what you created as it is, and
+     * retain first what you only borrowed or want to keep.
+     *
+     * @param owned the result
+     */
+    public final void returnRef(@Nullable Object owned) {
+        resultRefs[give('r')] = owned;
+    }
+
+    /**
+     * Puts the call off: no results now; the function is called again, with {@link #resumed()} true and the arguments readable from the
+     * start, once the wait is ready. The function must come back right after.
+     *
+     * @param until what to wait for
+     */
+    public final void defer(VmWait until) {
+        wait = until;
+    }
+
+    /**
+     * Returns whether the call has been deferred before.
+     *
+     * @return true when the function is called again after {@link #defer}
+     */
+    public final boolean resumed() {
+        return resumed;
+    }
+
+    /**
+     * Returns whether whoever started all this wants it to stop. Functions that take long look now and then, and fail with CANCELLED.
+     *
+     * @return true once cancelled
+     */
+    public abstract boolean isCancelled();
+
+    /**
+     * Returns what the function keeps with the call while it is deferred.
+     *
+     * @return what was attached last, or null
+     */
+    public final @Nullable Object attachment() {
+        return attachment;
+    }
+
+    /**
+     * Keeps something with the call while it is deferred. If it is {@link AutoCloseable}, it is closed when the call is given up.
+     *
+     * @param object what to keep, or null
+     */
+    public final void attach(@Nullable Object object) {
+        attachment = object;
+    }
+
+    // What the caller uses.
+
+    /**
+     * Starts a call, or continues a deferred one.
+     *
+     * @param callee the function
+     * @param argumentLetters types of the arguments, spans flattened
+     * @param argumentOperands per argument its register, or the number of tuples of a span
+     * @param count number of arguments, spans flattened
+     * @param again whether the call was deferred before
+     */
+    protected final void begin(
+            VmFunction callee, char[] argumentLetters, int[] argumentOperands, int count, boolean again) {
+        function = callee;
+        letters = argumentLetters;
+        operands = argumentOperands;
+        argumentCount = count;
+        cursor = 0;
+        resultLetters = callee.convention().results();
+        resultCount = 0;
+        wait = null;
+        resumed = again;
+        if (resultLetters.length() > resultWords.length) {
+            resultWords = new long[resultLetters.length()];
+            resultRefs = new Object[resultLetters.length()];
+        }
+    }
+
+    /**
+     * Says where the arguments are.
+     *
+     * @param wordRegisters array of the value bank
+     * @param firstWord index of register 0 in it
+     * @param refRegisters array of the reference bank
+     * @param firstRef index of register 0 in it
+     */
+    protected final void bind(int[] wordRegisters, int firstWord, @Nullable Object[] refRegisters, int firstRef) {
+        words = wordRegisters;
+        wordBase = firstWord;
+        refs = refRegisters;
+        refBase = firstRef;
+    }
+
+    /**
+     * Ends a call after the function came back.
+     *
+     * @return true when it is done and has set all results; false when it is deferred
+     * @throws IreeException INTERNAL when results are missing
+     */
+    protected final boolean end() {
+        if (wait != null) {
+            if (resultCount != 0) {
+                dropResults();
+                throw new IreeException(
+                        StatusCode.INTERNAL, "'" + function().fullName() + "' deferred after it had set results");
+            }
+            return false;
+        }
+        if (resultCount != resultLetters.length()) {
+            int set = resultCount;
+            dropResults();
+            throw new IreeException(
+                    StatusCode.INTERNAL,
+                    "'%s' set %d of %d results".formatted(function().fullName(), set, resultLetters.length()));
+        }
+        return true;
+    }
+
+    /**
+     * Returns what the deferred call waits for.
+     *
+     * @return the wait, or null when the call is not deferred
+     */
+    protected final @Nullable VmWait pendingWait() {
+        return wait;
+    }
+
+    /**
+     * Returns a result that is a value.
+     *
+     * @param index its position
+     * @return its bits, an i32 sign-extended
+     */
+    protected final long resultWord(int index) {
+        return resultWords[index];
+    }
+
+    /**
+     * Returns a result that is a reference, still owned by this call.
+     *
+     * @param index its position
+     * @return the object
+     */
+    protected final @Nullable Object resultRef(int index) {
+        return resultRefs[index];
+    }
+
+    /**
+     * Takes a result that is a reference.
+     *
+     * @param index its position
+     * @return the object, now owned by the caller of this method
+     */
+    protected final @Nullable Object takeResultRef(int index) {
+        Object object = resultRefs[index];
+        resultRefs[index] = null;
+        return object;
+    }
+
+    /** Releases the results set so far. Harmless when there are none. */
+    protected final void dropResults() {
+        for (int i = 0; i < resultCount; i++) {
+            if (takeResultRef(i) instanceof RefCounted counted) {
+                counted.release();
+            }
+        }
+        resultCount = 0;
+    }
+
+    /** Gives a deferred call up: closes what is attached to it. */
+    protected final void abandon() {
+        Object attached = attachment;
+        attachment = null;
+        wait = null;
+        dropResults();
+        if (attached instanceof AutoCloseable closeable) {
+            try {
+                closeable.close();
+            } catch (Exception e) {
+                throw new IreeException(
+                        StatusCode.INTERNAL, "'" + function().fullName() + "' failed while it was given up: " + e, e);
+            }
+        }
+    }
+
+    private int take(char letter) {
+        int k = cursor;
+        if (k >= argumentCount || letters[k] != letter) {
+            throw misread(letter);
+        }
+        cursor = k + 1;
+        return operands[k];
+    }
+
+    private long wide(int operand) {
+        int at = wordBase + operand;
+        return (words[at] & 0xFFFF_FFFFL) | ((long) words[at + 1] << 32);
+    }
+
+    private int give(char letter) {
+        int k = resultCount;
+        if (k >= resultLetters.length() || resultLetters.charAt(k) != letter) {
+            throw new IreeException(
+                    StatusCode.INTERNAL,
+                    "'%s' sets result %d as '%c' against its convention '%s'"
+                            .formatted(
+                                    function().fullName(), k, letter, function().convention()));
+        }
+        resultCount = k + 1;
+        return k;
+    }
+
+    private IreeException misread(char letter) {
+        return new IreeException(
+                StatusCode.INTERNAL,
+                "'%s' reads argument %d as '%c' against its convention '%s' (arguments %s)"
+                        .formatted(
+                                function().fullName(),
+                                cursor,
+                                letter,
+                                function().convention(),
+                                new String(Arrays.copyOf(letters, argumentCount))));
+    }
+}

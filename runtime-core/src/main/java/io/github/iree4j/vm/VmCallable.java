@@ -1,0 +1,13 @@
+package io.github.iree4j.vm;
+
+/** A function bound to the state of its module in one context. */
+@FunctionalInterface
+public interface VmCallable {
+    /**
+     * Runs the function: reads the arguments, sets the results, or defers.
+     *
+     * @param call the arguments and results
+     * @throws io.github.iree4j.status.IreeException when the function fails
+     */
+    void call(VmCall call);
+}

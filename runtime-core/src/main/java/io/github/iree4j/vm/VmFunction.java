@@ -1,0 +1,89 @@
+package io.github.iree4j.vm;
+
+import java.util.Map;
+
+/** A function that a module exports. Immutable. */
+public final class VmFunction {
+    private final VmModule module;
+    private final int ordinal;
+    private final String name;
+    private final CallingConvention convention;
+    private final Map<String, String> attributes;
+
+    /**
+     * Describes an export; for implementations of {@link VmModule}.
+     *
+     * @param module the module it belongs to
+     * @param ordinal what the module finds it by
+     * @param name its name within the module
+     * @param convention how it is called
+     * @param attributes reflection attributes, for example {@code iree.abi.declaration}; copied
+     */
+    public VmFunction(
+            VmModule module, int ordinal, String name, CallingConvention convention, Map<String, String> attributes) {
+        this.module = module;
+        this.ordinal = ordinal;
+        this.name = name;
+        this.convention = convention;
+        this.attributes = Map.copyOf(attributes);
+    }
+
+    /**
+     * Returns the module it belongs to.
+     *
+     * @return the module
+     */
+    public VmModule module() {
+        return module;
+    }
+
+    /**
+     * Returns what its module finds it by.
+     *
+     * @return a number that means something to the module only
+     */
+    public int ordinal() {
+        return ordinal;
+    }
+
+    /**
+     * Returns its name within the module.
+     *
+     * @return for example {@code add}
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Returns its name with the module's.
+     *
+     * @return for example {@code module.add}
+     */
+    public String fullName() {
+        return module.name() + "." + name;
+    }
+
+    /**
+     * Returns how it is called.
+     *
+     * @return its convention
+     */
+    public CallingConvention convention() {
+        return convention;
+    }
+
+    /**
+     * Returns its reflection attributes.
+     *
+     * @return for example {@code iree.abi.declaration} and {@code iree.abi.model}; unmodifiable
+     */
+    public Map<String, String> attributes() {
+        return attributes;
+    }
+
+    @Override
+    public String toString() {
+        return fullName() + "(" + convention + ")";
+    }
+}

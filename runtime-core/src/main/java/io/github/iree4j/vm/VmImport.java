@@ -1,0 +1,28 @@
+package io.github.iree4j.vm;
+
+/**
+ * A function that a module calls in another one.
+ *
+ * @param fullName {@code module.function}; the module is what comes before the first dot
+ * @param callingConvention the convention wanted, see {@link CallingConvention}; empty means any
+ * @param required whether linking fails without it; a call to an optional one that is absent fails with NOT_FOUND
+ */
+public record VmImport(String fullName, String callingConvention, boolean required) {
+    /**
+     * Returns the part before the first dot.
+     *
+     * @return the module's name; empty when there is no dot
+     */
+    public String module() {
+        return fullName.substring(0, Math.max(0, fullName.indexOf('.')));
+    }
+
+    /**
+     * Returns the part after the first dot.
+     *
+     * @return the function's name, which may contain dots
+     */
+    public String function() {
+        return fullName.substring(fullName.indexOf('.') + 1);
+    }
+}

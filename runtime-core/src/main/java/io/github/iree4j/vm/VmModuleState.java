@@ -1,0 +1,26 @@
+package io.github.iree4j.vm;
+
+/** What a module keeps per context: globals, linked imports, a Java module's own object. Belongs to its context's thread. */
+public interface VmModuleState extends AutoCloseable {
+    /**
+     * Binds an import to the function found for it. Called once for each import that is found, before any function runs; an optional
+     * import that is absent stays unbound.
+     *
+     * @param importOrdinal index in {@link VmModule#imports()}
+     * @param function the function found, in an earlier module
+     * @param target how to call it
+     */
+    void link(int importOrdinal, VmFunction function, VmCallable target);
+
+    /**
+     * Returns how to call one of the module's exports on this state.
+     *
+     * @param export one of the module's {@link VmModule#exports()}
+     * @return what to call
+     */
+    VmCallable callable(VmFunction export);
+
+    /** Releases all that the state holds. Called once, after the last call. */
+    @Override
+    void close();
+}

@@ -4,6 +4,9 @@ module io.github.iree4j.runtime {
     requires org.slf4j;
     requires org.jctools.core;
 
+    exports io.github.iree4j.async;
+    exports io.github.iree4j.hal;
+    exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.status;
     exports io.github.iree4j.vm;

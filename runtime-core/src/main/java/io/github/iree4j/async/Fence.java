@@ -1,0 +1,393 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Points on several timelines: reached when each timeline is at or beyond its value, failed as soon as one has failed.
+ *
+ * <p>The same fence serves as what work waits for and as what it signals. Where a fence is nullable, null means "already reached".
+ * A fence holds one reference to each of its semaphores until it is freed. Immutable and safe from any thread.
+ */
+public final class Fence extends Resource {
+    private final TimelineSemaphore[] semaphores;
+    private final long[] values;
+
+    /** Takes the arrays over; retains the semaphores. */
+    private Fence(TimelineSemaphore[] semaphores, long[] values) {
+        this.semaphores = semaphores;
+        this.values = values;
+        for (int i = 0; i < semaphores.length; i++) {
+            try {
+                semaphores[i].retain();
+            } catch (IreeException e) {
+                for (int j = 0; j < i; j++) {
+                    semaphores[j].release();
+                }
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * One point of a fence.
+     *
+     * @param semaphore the timeline
+     * @param value the value waited for or signalled
+     */
+    public record Entry(TimelineSemaphore semaphore, long value) {}
+
+    /**
+     * Creates a fence at one point.
+     *
+     * @param semaphore the timeline; retained
+     * @param value the value waited for or signalled
+     * @return the fence; the caller closes it
+     */
+    public static Fence at(TimelineSemaphore semaphore, long value) {
+        return new Fence(new TimelineSemaphore[] {semaphore}, new long[] {value});
+    }
+
+    /**
+     * Creates a fence at several points; of two on one timeline the greater remains.
+     *
+     * @param entries the points, at least one
+     * @return the fence; the caller closes it
+     */
+    public static Fence of(List<Entry> entries) {
+        if (entries.isEmpty()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "a fence needs at least one point; use null for 'already reached'");
+        }
+        Merge merge = new Merge(entries.size());
+        for (Entry entry : entries) {
+            merge.add(entry.semaphore(), entry.value());
+        }
+        return merge.toFence();
+    }
+
+    /**
+     * Joins fences: reached when all are. Of two points on one timeline the greater remains.
+     *
+     * @param fences the fences; null ones are reached already
+     * @return the new fence, which the caller closes, or null when there is nothing to wait for
+     */
+    public static @Nullable Fence join(List<? extends @Nullable Fence> fences) {
+        int capacity = 0;
+        for (Fence fence : fences) {
+            capacity += fence == null ? 0 : fence.values.length;
+        }
+        if (capacity == 0) {
+            return null;
+        }
+        Merge merge = new Merge(capacity);
+        for (Fence fence : fences) {
+            if (fence != null) {
+                for (int i = 0; i < fence.values.length; i++) {
+                    merge.add(fence.semaphores[i], fence.values[i]);
+                }
+            }
+        }
+        return merge.toFence();
+    }
+
+    /**
+     * Returns the points.
+     *
+     * @return a new list; semaphores are borrowed
+     */
+    public List<Entry> entries() {
+        List<Entry> entries = new ArrayList<>(values.length);
+        for (int i = 0; i < values.length; i++) {
+            entries.add(new Entry(semaphores[i], values[i]));
+        }
+        return entries;
+    }
+
+    /**
+     * Returns whether every point is reached and none of the timelines has failed.
+     *
+     * @return true if a wait would succeed at once
+     */
+    public boolean isReached() {
+        for (int i = 0; i < values.length; i++) {
+            if (!semaphores[i].isReached(values[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Returns the first failure among the timelines.
+     *
+     * @return the failure, or null when none has failed
+     */
+    public @Nullable IreeException failure() {
+        for (TimelineSemaphore semaphore : semaphores) {
+            IreeException failure = semaphore.failure();
+            if (failure != null) {
+                return failure;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Says how far the fence is.
+     *
+     * @return OK when reached, DEFERRED when not yet, else the code of the failure
+     */
+    public StatusCode query() {
+        IreeException failure = failure();
+        if (failure != null) {
+            return failure.code();
+        }
+        return isReached() ? StatusCode.OK : StatusCode.DEFERRED;
+    }
+
+    /**
+     * Signals every point. A point that cannot be signalled does not keep the others from it.
+     *
+     * @throws IreeException of the first point that could not be signalled: INVALID_ARGUMENT when its timeline is already there,
+     *     else the timeline's failure
+     */
+    public void signal() {
+        IreeException first = null;
+        for (int i = 0; i < values.length; i++) {
+            try {
+                semaphores[i].signal(values[i]);
+            } catch (IreeException e) {
+                first = first == null ? e : first;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    /**
+     * Fails every timeline that has not failed yet.
+     *
+     * @param cause why
+     */
+    public void fail(IreeException cause) {
+        for (TimelineSemaphore semaphore : semaphores) {
+            semaphore.fail(cause);
+        }
+    }
+
+    /**
+     * Signals every point; a timeline that refuses (it is already there) fails with that error, so that nobody mistakes the earlier
+     * value for this one. For those who execute work: they have nobody to throw at.
+     */
+    public void signalOrFail() {
+        for (int i = 0; i < values.length; i++) {
+            TimelineSemaphore semaphore = semaphores[i];
+            try {
+                semaphore.signal(values[i]);
+            } catch (IreeException e) {
+                semaphore.fail(e);
+            }
+        }
+    }
+
+    /**
+     * Blocks until reached. A virtual thread that waits occupies no carrier.
+     *
+     * @throws IreeException the first failure; CANCELLED when interrupted (the thread stays interrupted)
+     */
+    public void await() {
+        await(Long.MAX_VALUE);
+    }
+
+    /**
+     * Blocks until reached or time runs out. A virtual thread that waits occupies no carrier.
+     *
+     * @param timeout how long to wait at most; zero only looks
+     * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted)
+     */
+    public void await(Duration timeout) {
+        await(TimelineSemaphore.saturatedNanos(timeout));
+    }
+
+    private void await(long timeoutNanos) {
+        if (values.length == 1) {
+            semaphores[0].await(values[0], timeoutNanos);
+            return;
+        }
+        if (isReached()) {
+            return;
+        }
+        // Waiting for one after the other would sleep through the failure of a later one.
+        try (TimelineSemaphore done = TimelineSemaphore.create(0)) {
+            Cancellation wait = whenReached(failure -> {
+                if (failure != null) {
+                    done.fail(failure);
+                } else {
+                    done.signal(1);
+                }
+            });
+            try {
+                done.await(1, timeoutNanos);
+            } finally {
+                wait.cancel();
+            }
+        }
+    }
+
+    /**
+     * Calls back once, when all points are reached (with null) or when a first timeline fails (with its failure): on this thread if
+     * either is so already, else on the thread that brings it about. The rules of {@link Timepoint} apply. The wait keeps nothing
+     * open: if a semaphore is closed before its point is reached, the failure is CANCELLED.
+     *
+     * @param callback what to call
+     * @return takes the callback back
+     */
+    public Cancellation whenReached(Consumer<? super @Nullable IreeException> callback) {
+        if (values.length == 1) {
+            return semaphores[0].whenReached(values[0], (value, failure) -> callback.accept(failure));
+        }
+        MultiWait wait = new MultiWait(callback, values.length);
+        for (int i = 0; i < values.length; i++) {
+            wait.add(i, semaphores[i].whenReached(values[i], wait));
+        }
+        return wait;
+    }
+
+    /**
+     * Returns a future of this fence. Cancelling the future ends the wait and nothing else.
+     *
+     * @return completes with null when reached, exceptionally with the {@link IreeException}
+     */
+    public CompletableFuture<@Nullable Void> toCompletableFuture() {
+        CompletableFuture<@Nullable Void> future = new CompletableFuture<>();
+        Cancellation wait = whenReached(failure -> {
+            if (failure == null) {
+                future.complete(null);
+            } else {
+                future.completeExceptionally(failure);
+            }
+        });
+        future.whenComplete((ignored, failure) -> {
+            if (future.isCancelled()) {
+                wait.cancel();
+            }
+        });
+        return future;
+    }
+
+    @Override
+    protected String describe() {
+        return "fence of " + values.length + (values.length == 1 ? " point" : " points");
+    }
+
+    @Override
+    protected void destroy() {
+        for (TimelineSemaphore semaphore : semaphores) {
+            semaphore.release();
+        }
+    }
+
+    /** Points gathered for a new fence. Few, so searched one by one. */
+    private static final class Merge {
+        private final TimelineSemaphore[] semaphores;
+        private final long[] values;
+        private int count;
+
+        Merge(int capacity) {
+            semaphores = new TimelineSemaphore[capacity];
+            values = new long[capacity];
+        }
+
+        void add(TimelineSemaphore semaphore, long value) {
+            for (int i = 0; i < count; i++) {
+                if (semaphores[i] == semaphore) {
+                    values[i] = Math.max(values[i], value);
+                    return;
+                }
+            }
+            semaphores[count] = semaphore;
+            values[count++] = value;
+        }
+
+        Fence toFence() {
+            return new Fence(java.util.Arrays.copyOf(semaphores, count), java.util.Arrays.copyOf(values, count));
+        }
+    }
+
+    /** A wait on several timelines: calls back when the last is reached or the first fails, and then drops the other waits. */
+    private static final class MultiWait implements Timepoint, Cancellation {
+        private static final int OVER = Integer.MIN_VALUE / 2; // far below zero: no later decrement comes back up to it
+
+        private final Consumer<? super @Nullable IreeException> callback;
+        private final AtomicInteger left; // points not reached yet; OVER or below once called or cancelled
+        private final @Nullable Cancellation[] waits; // guarded by itself
+
+        MultiWait(Consumer<? super @Nullable IreeException> callback, int points) {
+            this.callback = callback;
+            this.left = new AtomicInteger(points);
+            this.waits = new @Nullable Cancellation[points];
+        }
+
+        void add(int index, Cancellation wait) {
+            synchronized (waits) {
+                waits[index] = wait;
+            }
+            if (left.get() < 0) { // over while this one was being registered
+                wait.cancel();
+            }
+        }
+
+        @Override
+        public void reached(long value, @Nullable IreeException failure) {
+            if (failure == null) {
+                if (left.decrementAndGet() == 0 && left.compareAndSet(0, OVER)) {
+                    callback.accept(null);
+                }
+            } else if (finish()) {
+                dropWaits();
+                callback.accept(failure);
+            }
+        }
+
+        @Override
+        public boolean cancel() {
+            if (finish()) {
+                dropWaits();
+                return true;
+            }
+            return false;
+        }
+
+        /** Whether this call is the one that ends the wait. */
+        private boolean finish() {
+            for (int n = left.get(); n > 0; n = left.get()) {
+                if (left.compareAndSet(n, OVER)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private void dropWaits() {
+            @Nullable Cancellation[] registered;
+            synchronized (waits) {
+                registered = waits.clone();
+            }
+            for (Cancellation wait : registered) {
+                if (wait != null) {
+                    wait.cancel();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Memory of one device, for those who need it at once; {@link DeviceQueue#alloca} is for memory in queue order. Safe from any thread. */
+public interface Allocator {
+
+    /**
+     * Returns the device whose memory this is.
+     *
+     * @return the device, borrowed
+     */
+    Device device();
+
+    /**
+     * Allocates memory. Contents are undefined.
+     *
+     * @param params what kind
+     * @param size bytes, not negative
+     * @return the buffer; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT for impossible parameters, RESOURCE_EXHAUSTED over budget, FAILED_PRECONDITION when
+     *     the device is closed
+     */
+    Buffer allocate(BufferParams params, long size);
+
+    /**
+     * Makes a buffer of memory that the host has, without copying.
+     *
+     * @param params what may be done with it; write access only if the memory is writable
+     * @param bytes native memory, aligned to 64 bytes
+     * @param owner keeps the memory valid; retained as long as the buffer lives; null for memory that outlives the buffer
+     * @return the buffer; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT for memory on the Java heap or badly aligned, PERMISSION_DENIED when writing is asked for
+     *     and the memory is read-only, UNIMPLEMENTED when the device cannot reach host memory, FAILED_PRECONDITION when the device
+     *     is closed
+     */
+    Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner);
+
+    /**
+     * Returns what has been given out.
+     *
+     * @return a snapshot
+     */
+    AllocatorStatistics statistics();
+
+    /** Gives memory that is only kept for later back to the system. */
+    void trim();
+}

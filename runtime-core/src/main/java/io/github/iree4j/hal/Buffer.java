@@ -1,0 +1,244 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes that queue operations and programs use: an allocation, or a part of one.
+ *
+ * <p>What may be done with it is fixed when it is created: where it lies ({@link MemoryType}), what it is for ({@link BufferUsage})
+ * and how it may be accessed ({@link MemoryAccess}). The object is safe from any thread; its contents are ordered by fences only.
+ *
+ * <p>An allocation made on a queue ({@link DeviceQueue#alloca}) has its storage from the execution of that operation to the
+ * execution of {@link DeviceQueue#dealloca}; before and after, every use fails with FAILED_PRECONDITION.
+ */
+public abstract class Buffer extends Resource {
+    /** As a length: everything from the offset on. */
+    public static final long WHOLE = -1;
+
+    /** As a placement flag: storage comes and goes in queue order. */
+    public static final int PLACEMENT_ASYNCHRONOUS = 0x1;
+
+    /** As a placement flag: no single owner knows when the last use is; see {@link #preserve()}. */
+    public static final int PLACEMENT_INDETERMINATE_LIFETIME = 0x2;
+
+    private final int memoryType;
+    private final int usage;
+    private final int access;
+    private final long length;
+    private final AtomicInteger preserved = new AtomicInteger(1);
+
+    /**
+     * Creates a buffer.
+     *
+     * @param memoryType bits of {@link MemoryType}
+     * @param usage bits of {@link BufferUsage}
+     * @param access bits of {@link MemoryAccess}
+     * @param length bytes
+     */
+    protected Buffer(int memoryType, int usage, int access, long length) {
+        this.memoryType = memoryType;
+        this.usage = usage;
+        this.access = access;
+        this.length = length;
+    }
+
+    /**
+     * Returns where the memory lies.
+     *
+     * @return bits of {@link MemoryType}
+     */
+    public final int memoryType() {
+        return memoryType;
+    }
+
+    /**
+     * Returns what the buffer may be used for.
+     *
+     * @return bits of {@link BufferUsage}
+     */
+    public final int usage() {
+        return usage;
+    }
+
+    /**
+     * Returns how the buffer may be accessed.
+     *
+     * @return bits of {@link MemoryAccess}
+     */
+    public final int access() {
+        return access;
+    }
+
+    /**
+     * Returns the length.
+     *
+     * @return bytes
+     */
+    public final long length() {
+        return length;
+    }
+
+    /**
+     * Returns where this buffer starts in its allocation.
+     *
+     * @return bytes
+     */
+    public long offset() {
+        return 0;
+    }
+
+    /**
+     * Returns the allocation that this buffer is, or is a part of.
+     *
+     * @return the allocation, borrowed
+     */
+    public Buffer allocatedBuffer() {
+        return this;
+    }
+
+    /**
+     * Returns how the allocation came to be.
+     *
+     * @return {@link #PLACEMENT_ASYNCHRONOUS} and {@link #PLACEMENT_INDETERMINATE_LIFETIME} bits
+     */
+    public int placement() {
+        return 0;
+    }
+
+    /**
+     * Returns the queue whose {@code alloca} made this allocation.
+     *
+     * @return the queue, borrowed, or null for one that was not made on a queue
+     */
+    public @Nullable DeviceQueue origin() {
+        return null;
+    }
+
+    /**
+     * Creates a buffer over a part of this one.
+     *
+     * @param offset where it starts in this buffer, bytes
+     * @param length bytes, or {@link #WHOLE}
+     * @return the part, which keeps the allocation alive; the caller closes it
+     * @throws IreeException OUT_OF_RANGE when it does not fit
+     */
+    public final Buffer subspan(long offset, long length) {
+        checkLive();
+        long resolved = Ranges.check("subspan", offset, length, this.length, "buffer");
+        return new BufferSubspan(this, offset() + offset, resolved);
+    }
+
+    /**
+     * Returns bytes of this buffer for the host to read and write. They are borrowed: valid until the buffer is closed or
+     * deallocated, and the caller orders its accesses after the work that writes them by waiting for that work's fence.
+     *
+     * @param access bits of {@link MemoryAccess} that the host is going to need
+     * @param offset first byte
+     * @param length bytes, or {@link #WHOLE}
+     * @return the bytes; read-only unless writing was asked for
+     * @throws IreeException PERMISSION_DENIED when memory type, usage or access of the buffer forbid it, OUT_OF_RANGE when it does
+     *     not fit, FAILED_PRECONDITION when the buffer has no storage or is closed
+     */
+    public final MemorySegment map(int access, long offset, long length) {
+        checkLive();
+        require("mapping", MemoryType.HOST_VISIBLE, 0, access);
+        if ((usage & (BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT)) == 0) {
+            throw new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "mapping needs a buffer with usage MAPPING_SCOPED or MAPPING_PERSISTENT, this one has "
+                            + BufferUsage.format(usage));
+        }
+        long resolved = Ranges.check("mapping", offset, length, this.length, "buffer");
+        MemorySegment bytes = allocatedBuffer().hostBytes(offset() + offset, resolved);
+        return (access & MemoryAccess.WRITE) == 0 && !bytes.isReadOnly() ? bytes.asReadOnly() : bytes;
+    }
+
+    /**
+     * Checks that the buffer may be used in a certain way.
+     *
+     * @param what names the use in the message, for example {@code fill target}
+     * @param memoryType bits of {@link MemoryType} it needs
+     * @param usage bits of {@link BufferUsage} it needs
+     * @param access bits of {@link MemoryAccess} it needs
+     * @throws IreeException PERMISSION_DENIED naming what is needed and what the buffer has
+     */
+    public final void require(String what, int memoryType, int usage, int access) {
+        if ((this.memoryType & memoryType) != memoryType) {
+            throw denied(what, "memory type", MemoryType.format(memoryType), MemoryType.format(this.memoryType));
+        }
+        if ((this.usage & usage) != usage) {
+            throw denied(what, "usage", BufferUsage.format(usage), BufferUsage.format(this.usage));
+        }
+        int needed = access & MemoryAccess.ALL;
+        if ((this.access & needed) != needed) {
+            throw denied(what, "access", MemoryAccess.format(needed), MemoryAccess.format(this.access));
+        }
+    }
+
+    private static IreeException denied(String what, String kind, String needed, String actual) {
+        return new IreeException(
+                StatusCode.PERMISSION_DENIED,
+                "%s needs a buffer with %s %s, this one has %s".formatted(what, kind, needed, actual));
+    }
+
+    /**
+     * Checks a range of this buffer.
+     *
+     * @param what names the range in the message
+     * @param offset first byte
+     * @param length bytes, or {@link #WHOLE}
+     * @return the length in bytes
+     * @throws IreeException OUT_OF_RANGE naming range and length of the buffer
+     */
+    public final long checkRange(String what, long offset, long length) {
+        return Ranges.check(what, offset, length, this.length, "buffer");
+    }
+
+    /** Notes one more owner of the allocation that will {@link #discard()} it. For programs; not a reference to the object. */
+    public final void preserve() {
+        allocatedBuffer().preserved().incrementAndGet();
+    }
+
+    /**
+     * Takes one owner of the allocation back.
+     *
+     * @return true if it was the last: the allocation may be deallocated now
+     */
+    public final boolean discard() {
+        // An allocation nobody preserved again stays at 0; below, a second "last" owner would deallocate twice.
+        return allocatedBuffer().preserved().getAndUpdate(n -> Math.max(0, n - 1)) == 1;
+    }
+
+    /**
+     * Returns whether one owner of the allocation is left.
+     *
+     * @return true if the next {@link #discard()} is the last
+     */
+    public final boolean isTerminal() {
+        return allocatedBuffer().preserved().get() == 1;
+    }
+
+    private AtomicInteger preserved() {
+        return preserved;
+    }
+
+    /**
+     * Returns bytes of this allocation. Only called on allocations, with a range that fits, when the memory is host-visible.
+     *
+     * @param offset first byte
+     * @param length bytes
+     * @return the bytes, read-only if the memory is
+     * @throws IreeException FAILED_PRECONDITION when there is no storage
+     */
+    protected abstract MemorySegment hostBytes(long offset, long length);
+
+    @Override
+    protected String describe() {
+        return "buffer of " + length + " bytes";
+    }
+}

@@ -1,0 +1,47 @@
+package io.github.iree4j.hal;
+
+/**
+ * What kind of memory to allocate.
+ *
+ * @param memoryType bits of {@link MemoryType}; 0 leaves the choice to the device
+ * @param usage bits of {@link BufferUsage}; 0 is {@link BufferUsage#DEFAULT}
+ * @param access bits of {@link MemoryAccess}; 0 is {@link MemoryAccess#ALL}
+ * @param affinity queues that use it, see {@link QueueAffinity}
+ * @param minimumAlignment in bytes, a power of two; 0 leaves it to the device
+ */
+public record BufferParams(int memoryType, int usage, int access, long affinity, long minimumAlignment) {
+
+    /** Memory for programs and for the host: device-visible, mappable where the device has such memory. */
+    public static final BufferParams DEFAULT = new BufferParams(
+            MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
+
+    /**
+     * Parameters with all accesses, any queue, default alignment.
+     *
+     * @param memoryType bits of {@link MemoryType}
+     * @param usage bits of {@link BufferUsage}
+     */
+    public BufferParams(int memoryType, int usage) {
+        this(memoryType, usage, MemoryAccess.ALL, QueueAffinity.ANY, 0);
+    }
+
+    /**
+     * Returns the same with other accesses.
+     *
+     * @param bits bits of {@link MemoryAccess}
+     * @return the new parameters
+     */
+    public BufferParams withAccess(int bits) {
+        return new BufferParams(memoryType, usage, bits, affinity, minimumAlignment);
+    }
+
+    /**
+     * Returns the same for other queues.
+     *
+     * @param queues see {@link QueueAffinity}
+     * @return the new parameters
+     */
+    public BufferParams withAffinity(long queues) {
+        return new BufferParams(memoryType, usage, access, queues, minimumAlignment);
+    }
+}

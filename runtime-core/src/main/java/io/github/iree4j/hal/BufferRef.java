@@ -1,0 +1,50 @@
+package io.github.iree4j.hal;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A range of a buffer that a recorded command uses: of a given buffer, or of whatever a slot of the binding table holds when the
+ * command buffer is executed.
+ *
+ * @param buffer the buffer, or null to take {@code slot} of the binding table
+ * @param slot index into the binding table; ignored when there is a buffer
+ * @param offset first byte, counted from the start of the buffer or of the table's range
+ * @param length bytes, or {@link Buffer#WHOLE}
+ */
+public record BufferRef(@Nullable Buffer buffer, int slot, long offset, long length) {
+
+    /**
+     * All of a buffer.
+     *
+     * @param buffer the buffer
+     * @return the range
+     */
+    public static BufferRef of(Buffer buffer) {
+        return of(buffer, 0, Buffer.WHOLE);
+    }
+
+    /**
+     * A part of a buffer.
+     *
+     * @param buffer the buffer
+     * @param offset first byte
+     * @param length bytes, or {@link Buffer#WHOLE}
+     * @return the range
+     */
+    public static BufferRef of(Buffer buffer, long offset, long length) {
+        return new BufferRef(Objects.requireNonNull(buffer, "buffer"), 0, offset, length);
+    }
+
+    /**
+     * A part of what a slot of the binding table will hold.
+     *
+     * @param slot index into the binding table
+     * @param offset first byte, counted from the start of the table's range
+     * @param length bytes, or {@link Buffer#WHOLE}
+     * @return the range
+     */
+    public static BufferRef slot(int slot, long offset, long length) {
+        return new BufferRef(null, slot, offset, length);
+    }
+}

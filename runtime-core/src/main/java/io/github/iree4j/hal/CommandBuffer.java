@@ -1,0 +1,607 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commands recorded once and executed on a queue, as often as wanted unless {@link #ONE_SHOT}. Commands between two execution
+ * barriers may run in any order and at once.
+ *
+ * <p>Recording starts when the command buffer is created and ends with {@link #finish()}. What is recorded is checked at once:
+ * ranges, usage and access of buffers, counts of constants and bindings; what a slot of the binding table stands for is checked at
+ * each submission against all uses together. A recorded command buffer retains what it refers to. One thread records; a finished one
+ * is immutable and safe from any thread.
+ */
+public abstract class CommandBuffer extends Resource {
+    /** As a mode: executed at most once. */
+    public static final int ONE_SHOT = 0x1;
+    /** As a mode: commands may run while they are recorded. */
+    public static final int ALLOW_INLINE_EXECUTION = 0x10;
+    /** As a mode: known to be valid. */
+    public static final int UNVALIDATED = 0x20;
+    /** As a mode: the caller keeps resources alive. */
+    public static final int UNRETAINED = 0x40;
+    /** As a mode: keeps what profiling wants. */
+    public static final int RETAIN_PROFILE_METADATA = 0x80;
+    /** As a mode: keeps what profiling of dispatches wants. */
+    public static final int RETAIN_DISPATCH_METADATA = 0x100;
+
+    /** As a category: fills, updates and copies. */
+    public static final int TRANSFER = 0x1;
+    /** As a category: dispatches. */
+    public static final int DISPATCH = 0x2;
+
+    /** As a stage: the command is taken up. */
+    public static final int STAGE_COMMAND_ISSUE = 0x1;
+    /** As a stage: the command is processed. */
+    public static final int STAGE_COMMAND_PROCESS = 0x2;
+    /** As a stage: dispatches run. */
+    public static final int STAGE_DISPATCH = 0x4;
+    /** As a stage: transfers run. */
+    public static final int STAGE_TRANSFER = 0x8;
+    /** As a stage: the command is over. */
+    public static final int STAGE_COMMAND_RETIRE = 0x10;
+    /** As a stage: the host. */
+    public static final int STAGE_HOST = 0x20;
+
+    /** The most bindings a dispatch can have. */
+    public static final int MAXIMUM_BINDINGS = 64;
+
+    /** The most constants a dispatch can have. */
+    public static final int MAXIMUM_CONSTANTS = 64;
+
+    /** In place of a usage: any usage that lets dispatches at it. A bit that {@link BufferUsage} leaves free. */
+    private static final int ANY_DISPATCH = 1 << 31;
+
+    private final int modes;
+    private final int categories;
+    private final int bindingCapacity;
+    // What all uses of a slot together ask of it; index is the slot.
+    private final int[] slotUsage;
+    private final int[] slotAccess;
+    private final long[] slotEnd;
+    private int slotCount; // one above the highest slot in use
+    private int debugDepth;
+    private boolean finished;
+
+    /**
+     * For backends.
+     *
+     * @param modes mode bits
+     * @param categories category bits
+     * @param bindingCapacity slots it may refer to
+     */
+    protected CommandBuffer(int modes, int categories, int bindingCapacity) {
+        if (bindingCapacity < 0 || bindingCapacity > 65536) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "binding capacity " + bindingCapacity + " is not within [0, 65536]");
+        }
+        this.modes = modes;
+        this.categories = categories;
+        this.bindingCapacity = bindingCapacity;
+        this.slotUsage = new int[bindingCapacity];
+        this.slotAccess = new int[bindingCapacity];
+        this.slotEnd = new long[bindingCapacity];
+    }
+
+    /**
+     * Returns how it may be used.
+     *
+     * @return mode bits
+     */
+    public final int modes() {
+        return modes;
+    }
+
+    /**
+     * Returns what commands it may hold.
+     *
+     * @return category bits
+     */
+    public final int categories() {
+        return categories;
+    }
+
+    /**
+     * Returns how many slots it may refer to.
+     *
+     * @return slots
+     */
+    public final int bindingCapacity() {
+        return bindingCapacity;
+    }
+
+    /**
+     * Returns whether recording has ended.
+     *
+     * @return true after {@link #finish()}
+     */
+    public final boolean isFinished() {
+        return finished;
+    }
+
+    /**
+     * Ends recording.
+     *
+     * @throws IreeException FAILED_PRECONDITION when it has ended or a debug group is open
+     */
+    public final void finish() {
+        checkRecording();
+        if (debugDepth != 0) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, debugDepth + " debug groups of the command buffer are not ended");
+        }
+        doFinish();
+        finished = true;
+    }
+
+    /**
+     * Orders all commands before it ahead of all after it.
+     *
+     * @param sourceStages stages to wait for
+     * @param targetStages stages that wait
+     * @param flags none defined
+     */
+    public final void executionBarrier(int sourceStages, int targetStages, long flags) {
+        checkRecording();
+        recordBarrier(sourceStages, targetStages);
+    }
+
+    /**
+     * Fills a range with a repeated pattern.
+     *
+     * @param target needs usage TRANSFER_TARGET; offset and length are multiples of the pattern's length
+     * @param pattern the pattern in the low bytes, little-endian
+     * @param patternLength 1, 2, 4 or 8 bytes
+     * @param flags none defined
+     */
+    public final void fillBuffer(BufferRef target, long pattern, int patternLength, long flags) {
+        checkRecording(TRANSFER, "fill");
+        Transfers.checkPattern(target.offset(), target.length() == Buffer.WHOLE ? 0 : target.length(), patternLength);
+        BufferRef checked = check("fill target", target, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+        if (checked.length() != Buffer.WHOLE) {
+            Transfers.checkPattern(checked.offset(), checked.length(), patternLength);
+        }
+        recordFill(checked, pattern, patternLength);
+    }
+
+    /**
+     * Writes host bytes, which are captured by the call.
+     *
+     * @param source at most 65536 bytes
+     * @param target needs usage TRANSFER_TARGET; as long as the source
+     * @param flags none defined
+     */
+    public final void updateBuffer(MemorySegment source, BufferRef target, long flags) {
+        checkRecording(TRANSFER, "update");
+        if (source.byteSize() > Transfers.MAXIMUM_UPDATE) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "update of %d bytes exceeds the limit of %d; copy from a buffer instead"
+                            .formatted(source.byteSize(), Transfers.MAXIMUM_UPDATE));
+        }
+        if (target.length() != Buffer.WHOLE && target.length() != source.byteSize()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "update of %d bytes does not match its target of %d bytes"
+                            .formatted(source.byteSize(), target.length()));
+        }
+        BufferRef range = new BufferRef(target.buffer(), target.slot(), target.offset(), source.byteSize());
+        recordUpdate(source, check("update target", range, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE));
+    }
+
+    /**
+     * Copies between buffers.
+     *
+     * @param source needs usage TRANSFER_SOURCE
+     * @param target needs usage TRANSFER_TARGET; as long as the source; does not overlap it
+     * @param flags none defined
+     */
+    public final void copyBuffer(BufferRef source, BufferRef target, long flags) {
+        checkRecording(TRANSFER, "copy");
+        if (source.length() != target.length() && source.length() != Buffer.WHOLE && target.length() != Buffer.WHOLE) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "copy source of %d bytes does not match its target of %d bytes"
+                            .formatted(source.length(), target.length()));
+        }
+        BufferRef from = check("copy source", source, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
+        long length = from.length() == Buffer.WHOLE ? target.length() : from.length();
+        BufferRef to = check(
+                "copy target",
+                new BufferRef(target.buffer(), target.slot(), target.offset(), length),
+                BufferUsage.TRANSFER_TARGET,
+                MemoryAccess.WRITE);
+        if (from.buffer() != null && to.buffer() != null) {
+            Transfers.checkOverlap(from.buffer(), from.offset(), to.buffer(), to.offset(), to.length());
+        }
+        recordCopy(from, to);
+    }
+
+    /**
+     * Runs workgroups of an export.
+     *
+     * @param executable the code
+     * @param export ordinal of the entry point
+     * @param config workgroups; any count of 0 records nothing to do
+     * @param constants as many as the export declares
+     * @param bindings as many as the export declares; usable by dispatches
+     * @param flags dispatch flags
+     */
+    public final void dispatch(
+            Executable executable,
+            int export,
+            DispatchConfig config,
+            int[] constants,
+            List<BufferRef> bindings,
+            long flags) {
+        List<BufferRef> checked = checkDispatch(executable, export, constants, bindings, flags);
+        recordDispatch(executable, export, config, null, constants.clone(), checked, flags);
+    }
+
+    /**
+     * Runs workgroups of an export, as many as a buffer says.
+     *
+     * @param executable the code
+     * @param export ordinal of the entry point
+     * @param workgroupCount three unsigned 32-bit counts, x, y, z; needs usage DISPATCH_INDIRECT_PARAMETERS; 4-byte aligned
+     * @param constants as many as the export declares
+     * @param bindings as many as the export declares; usable by dispatches
+     * @param flags dispatch flags
+     */
+    public final void dispatchIndirect(
+            Executable executable,
+            int export,
+            BufferRef workgroupCount,
+            int[] constants,
+            List<BufferRef> bindings,
+            long flags) {
+        List<BufferRef> checked = checkDispatch(executable, export, constants, bindings, flags);
+        if (workgroupCount.length() != Buffer.WHOLE && workgroupCount.length() < 12) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "workgroup counts need 12 bytes, the range has " + workgroupCount.length());
+        }
+        BufferRef counts = check(
+                "workgroup counts",
+                new BufferRef(workgroupCount.buffer(), workgroupCount.slot(), workgroupCount.offset(), 12),
+                BufferUsage.DISPATCH_INDIRECT_PARAMETERS,
+                MemoryAccess.READ);
+        recordDispatch(executable, export, DispatchConfig.of(0, 0, 0), counts, constants.clone(), checked, flags);
+    }
+
+    /**
+     * Runs a collective operation.
+     *
+     * @param channel the participants
+     * @param operation what to do
+     * @param parameter rank of the root or the peer, where the operation has one
+     * @param source what is sent, where something is
+     * @param target what is received, where something is
+     * @param elementCount elements each participant contributes
+     * @throws IreeException UNIMPLEMENTED when the backend has no collectives
+     */
+    public final void collective(
+            Channel channel,
+            Collective operation,
+            int parameter,
+            @Nullable BufferRef source,
+            @Nullable BufferRef target,
+            long elementCount) {
+        checkRecording(DISPATCH, "collective");
+        recordCollective(channel, operation, parameter, source, target, elementCount);
+    }
+
+    /**
+     * Says what is going to happen to a range. A hint.
+     *
+     * @param target the range
+     * @param advice what, as programs pass it
+     * @param argument to the advice
+     */
+    public final void adviseBuffer(BufferRef target, long advice, long argument) {
+        checkRecording();
+        check("advised range", target, 0, 0);
+    }
+
+    /**
+     * Begins a named group of commands, for tools.
+     *
+     * @param label its name
+     */
+    public final void beginDebugGroup(String label) {
+        checkRecording();
+        Objects.requireNonNull(label, "label");
+        debugDepth++;
+    }
+
+    /**
+     * Ends the innermost group.
+     *
+     * @throws IreeException FAILED_PRECONDITION when none is open
+     */
+    public final void endDebugGroup() {
+        checkRecording();
+        if (debugDepth == 0) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "no debug group of the command buffer is open");
+        }
+        debugDepth--;
+    }
+
+    /**
+     * Checks that it can be submitted with a binding table: finished, and every slot in use holds a buffer that satisfies all its
+     * uses. For backends; independent of the number of commands.
+     *
+     * @param table the table, or null
+     * @throws IreeException FAILED_PRECONDITION, INVALID_ARGUMENT, OUT_OF_RANGE or PERMISSION_DENIED naming the slot
+     */
+    public final void checkSubmission(@Nullable BindingTable table) {
+        checkLive();
+        if (!finished) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "command buffer is still recording; finish it before submitting it");
+        }
+        int size = table == null ? 0 : table.size();
+        for (int slot = 0; slot < slotCount; slot++) {
+            int usage = slotUsage[slot];
+            if (usage == 0) {
+                continue; // no command uses it
+            }
+            Buffer buffer = table == null || slot >= size ? null : table.buffer(slot);
+            if (table == null || buffer == null) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "command buffer uses slot %d, but %s"
+                                .formatted(
+                                        slot,
+                                        slot >= size
+                                                ? "its binding table has " + size + " entries"
+                                                : "that slot of its binding table holds no buffer"));
+            }
+            checkSlot(slot, usage, buffer, table.offset(slot), table.length(slot));
+        }
+    }
+
+    private void checkSlot(int slot, int usage, Buffer buffer, long offset, long length) {
+        // Texts are made only when something is wrong: this runs on every submission.
+        boolean dispatchable = (usage & ANY_DISPATCH) == 0 || isDispatchable(buffer);
+        int needed = usage & ~ANY_DISPATCH;
+        if (!dispatchable
+                || (buffer.usage() & needed) != needed
+                || (buffer.access() & slotAccess[slot]) != slotAccess[slot]
+                || (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) == 0) {
+            String what = "slot " + slot + " of the binding table";
+            buffer.require(what, MemoryType.DEVICE_VISIBLE, needed, slotAccess[slot]);
+            throw notDispatchable(what, buffer);
+        }
+        long capacity = buffer.length();
+        long resolved = length == Buffer.WHOLE ? capacity - offset : length;
+        if (offset < 0 || resolved < 0 || offset > capacity - resolved) {
+            buffer.checkRange("slot " + slot + " of the binding table", offset, length);
+        }
+        if (slotEnd[slot] > resolved) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "commands use slot %d up to byte %d, which does not fit its range of %d bytes"
+                            .formatted(slot, slotEnd[slot], resolved));
+        }
+    }
+
+    private List<BufferRef> checkDispatch(
+            Executable executable, int export, int[] constants, List<BufferRef> bindings, long flags) {
+        checkRecording(DISPATCH, "dispatch");
+        ExecutableExport entry = executable.export(export);
+        checkCounts(entry, constants.length, bindings.size());
+        checkFlags(flags);
+        BufferRef[] checked = new BufferRef[bindings.size()];
+        for (int i = 0; i < checked.length; i++) {
+            checked[i] =
+                    check("binding " + i + " of dispatch '" + entry.name() + "'", bindings.get(i), ANY_DISPATCH, 0);
+        }
+        return List.of(checked);
+    }
+
+    /**
+     * Checks that a dispatch passes what its export declares. For backends.
+     *
+     * @param entry the export
+     * @param constants how many constants are passed
+     * @param bindings how many bindings are passed
+     * @throws IreeException INVALID_ARGUMENT
+     */
+    public static void checkCounts(ExecutableExport entry, int constants, int bindings) {
+        checkCount(entry, "constants", entry.constantCount(), constants, MAXIMUM_CONSTANTS);
+        checkCount(entry, "bindings", entry.bindingCount(), bindings, MAXIMUM_BINDINGS);
+    }
+
+    private static void checkCount(ExecutableExport entry, String what, int declared, int passed, int limit) {
+        if (declared >= 0 && declared != passed || passed > limit) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "dispatch '%s' passes %d %s, the export takes %s"
+                            .formatted(entry.name(), passed, what, declared >= 0 ? declared : "at most " + limit));
+        }
+    }
+
+    /**
+     * Checks that a dispatch asks for nothing that no backend here has. For backends.
+     *
+     * @param flags dispatch flags
+     * @throws IreeException UNIMPLEMENTED
+     */
+    public static void checkFlags(long flags) {
+        long custom = DeviceQueue.DISPATCH_CUSTOM_DIRECT_ARGUMENTS
+                | DeviceQueue.DISPATCH_DYNAMIC_INDIRECT_ARGUMENTS
+                | DeviceQueue.DISPATCH_STATIC_INDIRECT_ARGUMENTS;
+        if ((flags & custom) != 0) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED, "dispatch flags 0x%x ask for custom arguments".formatted(flags & custom));
+        }
+    }
+
+    /**
+     * Checks that dispatches may use a buffer. For backends.
+     *
+     * @param what names the use in the message
+     * @param buffer the buffer
+     * @throws IreeException PERMISSION_DENIED
+     */
+    public static void checkDispatchable(String what, Buffer buffer) {
+        if (!isDispatchable(buffer) || (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) == 0) {
+            buffer.require(what, MemoryType.DEVICE_VISIBLE, 0, 0);
+            throw notDispatchable(what, buffer);
+        }
+    }
+
+    private static boolean isDispatchable(Buffer buffer) {
+        // Which bindings an export reads and which it writes is not recorded in CPU code, so one usage must do.
+        return (buffer.usage()
+                        & (BufferUsage.DISPATCH_STORAGE
+                                | BufferUsage.DISPATCH_UNIFORM_READ
+                                | BufferUsage.DISPATCH_IMAGE_READ
+                                | BufferUsage.DISPATCH_IMAGE_WRITE))
+                != 0;
+    }
+
+    private static IreeException notDispatchable(String what, Buffer buffer) {
+        return new IreeException(
+                StatusCode.PERMISSION_DENIED,
+                "%s needs a buffer with a usage such as DISPATCH_STORAGE_READ, this one has %s"
+                        .formatted(what, BufferUsage.format(buffer.usage())));
+    }
+
+    /** Checks one use of a range; resolves the length where the buffer is known, notes what is asked of the slot where it is not. */
+    private BufferRef check(String what, BufferRef ref, int usage, int access) {
+        Buffer buffer = ref.buffer();
+        if (buffer != null) {
+            if (usage == ANY_DISPATCH) {
+                checkDispatchable(what, buffer);
+            } else {
+                buffer.require(what, MemoryType.DEVICE_VISIBLE, usage, access);
+            }
+            long length = buffer.checkRange(what, ref.offset(), ref.length());
+            return length == ref.length() ? ref : new BufferRef(buffer, 0, ref.offset(), length);
+        }
+        int slot = ref.slot();
+        if (slot < 0 || slot >= bindingCapacity) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%s uses slot %d, the command buffer was created with %d".formatted(what, slot, bindingCapacity));
+        }
+        long end = ref.offset() + (ref.length() == Buffer.WHOLE ? 0 : ref.length());
+        if (ref.offset() < 0 || ref.length() < Buffer.WHOLE || end < 0) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%s has offset %d and length %d".formatted(what, ref.offset(), ref.length()));
+        }
+        slotUsage[slot] |= usage;
+        slotAccess[slot] |= access;
+        slotEnd[slot] = Math.max(slotEnd[slot], end);
+        slotCount = Math.max(slotCount, slot + 1);
+        return ref;
+    }
+
+    private void checkRecording(int category, String what) {
+        checkRecording();
+        if ((categories & category) == 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s needs a command buffer of category %s, this one has 0x%x"
+                            .formatted(what, category == TRANSFER ? "TRANSFER" : "DISPATCH", categories));
+        }
+    }
+
+    private void checkRecording() {
+        checkLive();
+        if (finished) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "command buffer is finished and records no more");
+        }
+    }
+
+    /** Recording ends. */
+    protected abstract void doFinish();
+
+    /**
+     * Records a barrier.
+     *
+     * @param sourceStages stages to wait for
+     * @param targetStages stages that wait
+     */
+    protected abstract void recordBarrier(int sourceStages, int targetStages);
+
+    /**
+     * Records a checked fill.
+     *
+     * @param target the range; its length is resolved unless it is a slot's
+     * @param pattern the pattern
+     * @param patternLength its bytes
+     */
+    protected abstract void recordFill(BufferRef target, long pattern, int patternLength);
+
+    /**
+     * Records a checked update.
+     *
+     * @param source the bytes, to be copied now
+     * @param target the range, as long as the source
+     */
+    protected abstract void recordUpdate(MemorySegment source, BufferRef target);
+
+    /**
+     * Records a checked copy.
+     *
+     * @param source the range read; its length is resolved unless it is a slot's
+     * @param target the range written; its length is resolved unless both are slots
+     */
+    protected abstract void recordCopy(BufferRef source, BufferRef target);
+
+    /**
+     * Records a checked dispatch.
+     *
+     * @param executable the code
+     * @param export ordinal of the entry point
+     * @param config workgroups; counts do not matter when there is a {@code workgroupCount}
+     * @param workgroupCount where the counts are, or null
+     * @param constants the constants, not shared
+     * @param bindings the bindings
+     * @param flags dispatch flags
+     */
+    protected abstract void recordDispatch(
+            Executable executable,
+            int export,
+            DispatchConfig config,
+            @Nullable BufferRef workgroupCount,
+            int[] constants,
+            List<BufferRef> bindings,
+            long flags);
+
+    /**
+     * Records a collective operation.
+     *
+     * @param channel the participants
+     * @param operation what to do
+     * @param parameter rank of the root or the peer
+     * @param source what is sent
+     * @param target what is received
+     * @param elementCount elements each participant contributes
+     */
+    protected void recordCollective(
+            Channel channel,
+            Collective operation,
+            int parameter,
+            @Nullable BufferRef source,
+            @Nullable BufferRef target,
+            long elementCount) {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "this device has no collective operations");
+    }
+
+    @Override
+    protected String describe() {
+        return "command buffer";
+    }
+}

@@ -1,0 +1,131 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.OptionalLong;
+
+/**
+ * Something that runs compiled programs: a CPU, a GPU. Whoever opened it closes it; that fails work still waiting with ABORTED and
+ * refuses new work, while buffers stay readable until they are closed. Safe from any thread.
+ */
+public interface Device extends AutoCloseable {
+
+    /** As a semaphore flag: only this device waits for and signals it. */
+    long SEMAPHORE_DEVICE_LOCAL = 0x1;
+    /** As a semaphore flag: the host waits for it. */
+    long SEMAPHORE_HOST_INTERRUPT = 0x2;
+    /** As a semaphore flag: it can be exported. */
+    long SEMAPHORE_EXPORTABLE = 0x4;
+    /** As a semaphore flag: its timepoints can be exported. */
+    long SEMAPHORE_EXPORTABLE_TIMEPOINTS = 0x8;
+    /** As a semaphore flag: one queue alone signals it. */
+    long SEMAPHORE_SINGLE_PRODUCER = 0x10;
+    /** What programs ask for. */
+    long SEMAPHORE_DEFAULT = SEMAPHORE_HOST_INTERRUPT | SEMAPHORE_EXPORTABLE_TIMEPOINTS;
+
+    /**
+     * Returns what the device is known by.
+     *
+     * @return the id
+     */
+    default String id() {
+        return info().id();
+    }
+
+    /**
+     * Describes the device.
+     *
+     * @return driver, id and name
+     */
+    DeviceInfo info();
+
+    /**
+     * Returns how many queues there are.
+     *
+     * @return 1 to 64
+     */
+    int queueCount();
+
+    /**
+     * Returns a queue.
+     *
+     * @param index 0 to {@link #queueCount()} - 1
+     * @return the queue, borrowed
+     * @throws IreeException OUT_OF_RANGE when there is none
+     */
+    DeviceQueue queue(int index);
+
+    /**
+     * Returns the queue to use for an affinity.
+     *
+     * @param affinity see {@link QueueAffinity}
+     * @return the queue, borrowed
+     * @throws IreeException INVALID_ARGUMENT when none of the wanted queues exists
+     */
+    default DeviceQueue queueFor(long affinity) {
+        return queue(QueueAffinity.first(affinity, queueCount()));
+    }
+
+    /**
+     * Returns the device's memory.
+     *
+     * @return the allocator, borrowed
+     */
+    Allocator allocator();
+
+    /**
+     * Loads compiled code.
+     *
+     * @param params format, code and constants
+     * @return the executable; the caller closes it
+     * @throws IreeException INCOMPATIBLE for a format the device does not take, naming those it does; what the code's own checks say
+     */
+    Executable createExecutable(ExecutableParams params);
+
+    /**
+     * Begins a command buffer.
+     *
+     * @param modes bits such as {@link CommandBuffer#ONE_SHOT}
+     * @param categories {@link CommandBuffer#TRANSFER} and {@link CommandBuffer#DISPATCH}
+     * @param affinity queues it will run on
+     * @param bindingCapacity slots of the binding table it may refer to; 0 when it uses none
+     * @return the command buffer, recording; the caller closes it
+     */
+    CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity);
+
+    /**
+     * Creates a timeline that this device's queues can wait for and signal.
+     *
+     * @param initialValue where it starts
+     * @param flags what it will be used for, {@link #SEMAPHORE_DEFAULT} when unsure
+     * @return the timeline; the caller closes it
+     */
+    TimelineSemaphore createSemaphore(long initialValue, long flags);
+
+    /**
+     * Joins a group for collective operations.
+     *
+     * @param affinity queues that take part
+     * @param rank which participant this is; -1 leaves it to the device
+     * @param count how many participants there are; -1 leaves it to the device
+     * @return the channel; the caller closes it
+     * @throws IreeException UNIMPLEMENTED when the device has no collectives
+     */
+    default Channel createChannel(long affinity, int rank, int count) {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no collective channels");
+    }
+
+    /**
+     * Answers what compiled programs ask to choose a device and a variant of their code.
+     *
+     * @param category for example {@code hal.executable.format}
+     * @param key for example {@code embedded-elf-x86_64}
+     * @return the answer, or empty when the device does not know the question
+     */
+    OptionalLong queryI64(String category, String key);
+
+    /** Fails work that still waits with ABORTED and refuses new work. Harmless when repeated. */
+    @Override
+    void close();
+}

@@ -1,0 +1,27 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.lifetime.RefCounted;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an executable is made from.
+ *
+ * @param format what the data is, for example {@code embedded-elf-x86_64}
+ * @param data the compiled code; at any alignment; not written while it is being loaded
+ * @param owner keeps the data valid; retained as long as the executable refers to it, null for data that outlives the executable
+ * @param constants specialisation constants, in the order the compiler fixed
+ */
+public record ExecutableParams(
+        String format, MemorySegment data, @Nullable RefCounted owner, int[] constants) {
+
+    /**
+     * An executable without specialisation constants.
+     *
+     * @param format what the data is
+     * @param data the compiled code
+     */
+    public ExecutableParams(String format, MemorySegment data) {
+        this(format, data, null, new int[0]);
+    }
+}

@@ -1,0 +1,44 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+
+/** Bit masks that say on which queues of a device work may run: bit n is queue n. */
+public final class QueueAffinity {
+    /** Any queue. Zero means the same. */
+    public static final long ANY = -1L;
+
+    private QueueAffinity() {}
+
+    /**
+     * Reduces a mask to the queues a device has.
+     *
+     * @param affinity the mask; {@link #ANY} and 0 are all queues
+     * @param queueCount queues of the device, 1 to 64
+     * @return the mask of those wanted that exist, not 0
+     * @throws IreeException INVALID_ARGUMENT when none of them exists
+     */
+    public static long normalize(long affinity, int queueCount) {
+        long existing = queueCount >= Long.SIZE ? -1L : (1L << queueCount) - 1;
+        long wanted = affinity == 0 ? existing : affinity & existing;
+        if (wanted == 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "queue affinity 0x%x names none of the device's %d queues; pass -1 for any"
+                            .formatted(affinity, queueCount));
+        }
+        return wanted;
+    }
+
+    /**
+     * Picks the queue to use of a mask: the first.
+     *
+     * @param affinity the mask
+     * @param queueCount queues of the device
+     * @return the queue's index
+     * @throws IreeException INVALID_ARGUMENT when none of them exists
+     */
+    public static int first(long affinity, int queueCount) {
+        return Long.numberOfTrailingZeros(normalize(affinity, queueCount));
+    }
+}

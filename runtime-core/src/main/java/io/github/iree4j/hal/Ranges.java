@@ -1,0 +1,37 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+
+/** The one check of byte ranges, and the one wording of what is wrong with them. */
+final class Ranges {
+    private Ranges() {}
+
+    /**
+     * Checks a range and resolves its length.
+     *
+     * @param what names the range in the message
+     * @param length bytes, or {@link Buffer#WHOLE} for all from the offset on
+     * @param capacity of what it must lie in
+     * @param container names what it must lie in
+     * @return the length in bytes
+     */
+    static long check(String what, long offset, long length, long capacity, String container) {
+        long resolved = length == Buffer.WHOLE ? capacity - offset : length;
+        if (offset < 0 || resolved < 0 || offset > capacity - resolved) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    length == Buffer.WHOLE
+                            ? "%s starting at %d does not fit %s of %d bytes"
+                                    .formatted(what, offset, container, capacity)
+                            : "%s [%d, %s) does not fit %s of %d bytes"
+                                    .formatted(what, offset, end(offset, length), container, capacity));
+        }
+        return resolved;
+    }
+
+    private static String end(long offset, long length) {
+        long end = offset + length;
+        return length >= 0 && offset >= 0 && end < 0 ? offset + "+" + length : Long.toString(end);
+    }
+}

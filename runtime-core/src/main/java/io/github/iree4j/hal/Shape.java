@@ -1,0 +1,110 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+
+/** What one does with shapes, which are arrays of dimensions, outermost first; rank 0 is a scalar. */
+public final class Shape {
+    /** The most dimensions a shape may have. */
+    public static final int MAXIMUM_RANK = 128;
+
+    private Shape() {}
+
+    /**
+     * Checks a shape and returns how many elements it has.
+     *
+     * @param shape dimensions, none negative
+     * @return their product; 1 for a scalar
+     * @throws IreeException INVALID_ARGUMENT for a negative dimension or more than {@link #MAXIMUM_RANK}, OUT_OF_RANGE when the
+     *     product exceeds a long
+     */
+    public static long elementCount(long... shape) {
+        if (shape.length > MAXIMUM_RANK) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "shape has " + shape.length + " dimensions, the limit is " + MAXIMUM_RANK);
+        }
+        long count = 1;
+        boolean empty = false;
+        for (int i = 0; i < shape.length; i++) {
+            if (shape[i] < 0) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT, "dimension " + i + " of shape " + format(shape) + " is negative");
+            }
+            empty |= shape[i] == 0;
+        }
+        if (empty) {
+            return 0;
+        }
+        for (long dimension : shape) {
+            if (count > Long.MAX_VALUE / dimension) {
+                throw new IreeException(
+                        StatusCode.OUT_OF_RANGE, "shape " + format(shape) + " has more than 2^63 - 1 elements");
+            }
+            count *= dimension;
+        }
+        return count;
+    }
+
+    /**
+     * Prints a shape.
+     *
+     * @param shape dimensions
+     * @return for example {@code 1x28x28}; empty for a scalar
+     */
+    public static String format(long... shape) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < shape.length; i++) {
+            text.append(i == 0 ? "" : "x").append(shape[i]);
+        }
+        return text.toString();
+    }
+
+    /**
+     * Prints a shape with its element type.
+     *
+     * @param shape dimensions
+     * @param type the type of the elements
+     * @return for example {@code 4xf32}; {@code f32} for a scalar
+     */
+    public static String format(long[] shape, ElementType type) {
+        return shape.length == 0 ? type.toString() : format(shape) + "x" + type;
+    }
+
+    /**
+     * Parses what {@link #format(long...)} prints.
+     *
+     * @param text dimensions joined by {@code x}; empty is a scalar
+     * @return the dimensions
+     * @throws IreeException INVALID_ARGUMENT when it is no shape
+     */
+    public static long[] parse(String text) {
+        if (text.isEmpty()) {
+            return new long[0];
+        }
+        String[] parts = text.split("x", -1);
+        long[] shape = new long[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            try {
+                shape[i] = Long.parseLong(parts[i]);
+            } catch (NumberFormatException e) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT, "'" + text + "' is no shape; write it like 1x28x28", e);
+            }
+        }
+        elementCount(shape);
+        return shape;
+    }
+
+    /**
+     * Returns whether two shapes are the same.
+     *
+     * @param a one shape
+     * @param b another
+     * @return true if rank and all dimensions are equal
+     */
+    public static boolean equal(long[] a, long[] b) {
+        return Arrays.equals(a, b);
+    }
+}

@@ -1,0 +1,108 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+
+/** What every backend checks before it fills, updates or copies: the same rules for queue operations and recorded commands. */
+public final class Transfers {
+    /** The most bytes an update command may carry. */
+    public static final int MAXIMUM_UPDATE = 65536;
+
+    private Transfers() {}
+
+    /**
+     * Checks a fill.
+     *
+     * @param target what is filled
+     * @param offset first byte
+     * @param length bytes, or {@link Buffer#WHOLE}
+     * @param patternLength bytes of the pattern
+     * @return the length in bytes
+     * @throws IreeException PERMISSION_DENIED, OUT_OF_RANGE or INVALID_ARGUMENT
+     */
+    public static long checkFill(Buffer target, long offset, long length, int patternLength) {
+        target.require("fill target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+        long resolved = target.checkRange("fill target", offset, length);
+        checkPattern(offset, resolved, patternLength);
+        return resolved;
+    }
+
+    /**
+     * Checks that a pattern fits a range a whole number of times.
+     *
+     * @param offset first byte
+     * @param length bytes
+     * @param patternLength bytes of the pattern
+     * @throws IreeException INVALID_ARGUMENT
+     */
+    static void checkPattern(long offset, long length, int patternLength) {
+        if (patternLength != 1 && patternLength != 2 && patternLength != 4 && patternLength != 8) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "fill pattern has " + patternLength + " bytes; 1, 2, 4 and 8 are possible");
+        }
+        if ((offset | length) % patternLength != 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "fill of %d bytes at offset %d is not aligned to its pattern of %d bytes"
+                            .formatted(length, offset, patternLength));
+        }
+    }
+
+    /**
+     * Checks an update.
+     *
+     * @param target what is written
+     * @param offset first byte
+     * @param length bytes
+     * @throws IreeException PERMISSION_DENIED or OUT_OF_RANGE
+     */
+    public static void checkUpdate(Buffer target, long offset, long length) {
+        target.require("update target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+        target.checkRange("update target", offset, length);
+    }
+
+    /**
+     * Checks a copy.
+     *
+     * @param source what is read
+     * @param sourceOffset first byte read
+     * @param target what is written
+     * @param targetOffset first byte written
+     * @param length bytes, or {@link Buffer#WHOLE} for all of the source from the offset on
+     * @return the length in bytes
+     * @throws IreeException PERMISSION_DENIED, OUT_OF_RANGE, or INVALID_ARGUMENT when the ranges overlap
+     */
+    public static long checkCopy(Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
+        source.require("copy source", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
+        target.require("copy target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+        long resolved = source.checkRange("copy source", sourceOffset, length);
+        target.checkRange("copy target", targetOffset, resolved);
+        checkOverlap(source, sourceOffset, target, targetOffset, resolved);
+        return resolved;
+    }
+
+    /**
+     * Checks that two ranges of the same length are apart.
+     *
+     * @param source one buffer
+     * @param sourceOffset first byte
+     * @param target the other buffer
+     * @param targetOffset first byte
+     * @param length bytes
+     * @throws IreeException INVALID_ARGUMENT when they are not
+     */
+    public static void checkOverlap(Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
+        if (!source.allocatedBuffer().equals(target.allocatedBuffer()) || length == 0) {
+            return;
+        }
+        long from = source.offset() + sourceOffset;
+        long to = target.offset() + targetOffset;
+        if (from < to + length && to < from + length) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "copy source [%d, %d) and target [%d, %d) overlap in one allocation; copy through another buffer"
+                            .formatted(from, from + length, to, to + length));
+        }
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * The CPU as a device: runs compiled code on the threads that submit it or resolve what it waits for.
+ *
+ * <p>Start at {@code LocalDriverProvider}; everything else is reached through the interfaces of
+ * {@code hal}.
+ */
+@NullMarked
+package io.github.iree4j.hal.local;
+
+import org.jspecify.annotations.NullMarked;

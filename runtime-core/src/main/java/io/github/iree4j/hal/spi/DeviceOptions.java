@@ -1,0 +1,109 @@
+package io.github.iree4j.hal.spi;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How to open a device.
+ *
+ * @param queueCount queues, 1 to 64; devices with fixed queues ignore it
+ * @param workers how many threads may run compiled code at once, 1 to 64; 0 is one for each processor
+ * @param memoryLimit the most bytes that buffers may take at once
+ * @param loaders loaders of executables to ask before those that the service loader finds
+ */
+public record DeviceOptions(int queueCount, int workers, long memoryLimit, List<ExecutableLoader> loaders) {
+
+    /** One queue, a worker for each processor, no limit of memory. */
+    public static final DeviceOptions DEFAULT = builder().build();
+
+    /** Checks and copies. */
+    public DeviceOptions {
+        check("queueCount", queueCount, 1, 64);
+        check("workers", workers, 0, 64);
+        check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
+        loaders = List.copyOf(loaders);
+    }
+
+    private static void check(String name, long value, long minimum, long maximum) {
+        if (value < minimum || value > maximum) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "'%s' is %d and must be within [%d, %d]".formatted(name, value, minimum, maximum));
+        }
+    }
+
+    /**
+     * Begins options.
+     *
+     * @return a builder with the defaults
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Gathers options. One thread. */
+    public static final class Builder {
+        private int queueCount = 1;
+        private int workers;
+        private long memoryLimit = Long.MAX_VALUE;
+        private final List<ExecutableLoader> loaders = new ArrayList<>();
+
+        private Builder() {}
+
+        /**
+         * Sets how many queues there are.
+         *
+         * @param count 1 to 64
+         * @return this builder
+         */
+        public Builder queueCount(int count) {
+            this.queueCount = count;
+            return this;
+        }
+
+        /**
+         * Sets how many threads may run compiled code at once.
+         *
+         * @param count 1 to 64; 0 is one for each processor
+         * @return this builder
+         */
+        public Builder workers(int count) {
+            this.workers = count;
+            return this;
+        }
+
+        /**
+         * Sets the most bytes that buffers may take at once.
+         *
+         * @param bytes the limit
+         * @return this builder
+         */
+        public Builder memoryLimit(long bytes) {
+            this.memoryLimit = bytes;
+            return this;
+        }
+
+        /**
+         * Adds a loader that is asked before those that the service loader finds.
+         *
+         * @param loader the loader
+         * @return this builder
+         */
+        public Builder loader(ExecutableLoader loader) {
+            loaders.add(loader);
+            return this;
+        }
+
+        /**
+         * Makes the options.
+         *
+         * @return the options
+         * @throws IreeException INVALID_ARGUMENT naming what is out of range
+         */
+        public DeviceOptions build() {
+            return new DeviceOptions(queueCount, workers, memoryLimit, loaders);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.github.iree4j.hal.spi;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+
+/** A kind of device that this machine may have. Implementations have a public constructor without arguments that does nothing costly. */
+public interface DriverProvider {
+
+    /**
+     * Returns the driver's name.
+     *
+     * @return for example {@code local}
+     */
+    String name();
+
+    /**
+     * Says whether the driver works here. Probed once, at the first call.
+     *
+     * @return yes, or why not
+     */
+    Availability availability();
+
+    /**
+     * Lists the devices there are.
+     *
+     * @return the devices; empty when the driver is not available
+     */
+    List<DeviceInfo> devices();
+
+    /**
+     * Opens a device.
+     *
+     * @param deviceId one of the ids of {@link #devices()}, or the driver's name for the first
+     * @param options how to open it
+     * @return the device; the caller closes it
+     * @throws IreeException NOT_FOUND when there is no such device, UNAVAILABLE when the driver does not work here
+     */
+    Device open(String deviceId, DeviceOptions options);
+}

@@ -1,0 +1,120 @@
+package io.github.iree4j.hal.spi;
+
+import java.lang.foreign.MemorySegment;
+
+/** A dispatch as the code of the local device sees it. Belongs to one worker and is valid during one call. */
+public interface HostDispatch {
+
+    /**
+     * Returns the workgroup size along x.
+     *
+     * @return at least 1
+     */
+    int workgroupSizeX();
+
+    /**
+     * Returns the workgroup size along y.
+     *
+     * @return at least 1
+     */
+    int workgroupSizeY();
+
+    /**
+     * Returns the workgroup size along z.
+     *
+     * @return 1 to 65535
+     */
+    int workgroupSizeZ();
+
+    /**
+     * Returns how many workgroups there are along x.
+     *
+     * @return unsigned 32-bit, not 0
+     */
+    int workgroupCountX();
+
+    /**
+     * Returns how many workgroups there are along y.
+     *
+     * @return unsigned 32-bit, not 0
+     */
+    int workgroupCountY();
+
+    /**
+     * Returns how many workgroups there are along z.
+     *
+     * @return 1 to 65535
+     */
+    int workgroupCountZ();
+
+    /**
+     * Returns how many workers may run workgroups of this dispatch at once.
+     *
+     * @return 1 to 64
+     */
+    int maxConcurrency();
+
+    /**
+     * Returns how many constants there are.
+     *
+     * @return the count
+     */
+    int constantCount();
+
+    /**
+     * Returns a constant.
+     *
+     * @param index 0 to {@link #constantCount()} - 1
+     * @return its 32 bits
+     */
+    int constant(int index);
+
+    /**
+     * Returns how many bindings there are.
+     *
+     * @return the count
+     */
+    int bindingCount();
+
+    /**
+     * Returns the bytes of a binding. Makes a new segment; native code takes {@link #bindingAddress}.
+     *
+     * @param index 0 to {@link #bindingCount()} - 1
+     * @return native memory, borrowed
+     */
+    MemorySegment binding(int index);
+
+    /**
+     * Returns where a binding is.
+     *
+     * @param index 0 to {@link #bindingCount()} - 1
+     * @return its address
+     */
+    long bindingAddress(int index);
+
+    /**
+     * Returns how long a binding is.
+     *
+     * @param index 0 to {@link #bindingCount()} - 1
+     * @return bytes
+     */
+    long bindingLength(int index);
+
+    /**
+     * Returns the worker's memory for workgroups: as long as the export declares and the dispatch adds, at a page boundary; contents
+     * undefined.
+     *
+     * @return native memory, borrowed; empty when none is declared
+     */
+    MemorySegment localMemory();
+
+    /**
+     * Returns memory of the worker in which a loader can build native structures for the call.
+     *
+     * @return {@link #SCRATCH_SIZE} bytes of native memory at a 64-byte boundary; contents undefined
+     */
+    MemorySegment scratch();
+
+    /** Bytes of {@link #scratch()}. */
+    long SCRATCH_SIZE = 4096;
+}

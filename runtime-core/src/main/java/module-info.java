@@ -10,4 +10,5 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.status;
     exports io.github.iree4j.vm;
+    exports io.github.iree4j.vm.asm;
 }

@@ -1,2 +1,0 @@
-/** Claims about timelines. */
-package io.github.iree4j.async;

@@ -1,0 +1,87 @@
+package io.github.iree4j.vm.asm;
+
+import io.github.iree4j.vm.isa.FieldKind;
+import io.github.iree4j.vm.isa.InstructionReader;
+
+/** The letters of calling conventions such as {@code 0rI_i} ({@code iree/vm/module.h}), as far as text needs them. */
+final class Conventions {
+
+    /** An operand list has a u16 count; more letters than that cannot matter. */
+    private static final int MAX_OPERANDS = 0xFFFF;
+
+    private Conventions() {}
+
+    /** The letters of the arguments; empty for none and for what is no convention of version 0. */
+    static String arguments(String convention) {
+        return part(convention, 0);
+    }
+
+    /** The letters of the results. */
+    static String results(String convention) {
+        return part(convention, 1);
+    }
+
+    static boolean isWide(char letter) {
+        return letter == 'I' || letter == 'F';
+    }
+
+    /** The convention of a function with these arguments and results, spelled as compiled modules have it. */
+    static String of(String arguments, String results) {
+        return "0" + (arguments.isEmpty() ? "v" : arguments) + "_" + (results.isEmpty() ? "v" : results);
+    }
+
+    /** The letter of a type as it is written in a function's signature, or NUL. */
+    static char letter(String type) {
+        return switch (type) {
+            case "i32" -> 'i';
+            case "i64" -> 'I';
+            case "f32" -> 'f';
+            case "f64" -> 'F';
+            default -> type.startsWith("!") ? 'r' : '\0';
+        };
+    }
+
+    /** How a letter is written in a function's signature; empty for a letter that cannot be. */
+    static String type(char letter) {
+        return switch (letter) {
+            case 'i' -> "i32";
+            case 'I' -> "i64";
+            case 'f' -> "f32";
+            case 'F' -> "f64";
+            case 'r' -> "!vm.ref<?>";
+            default -> "";
+        };
+    }
+
+    /** Arguments with every span {@code C...D} repeated as often as the segment sizes in {@code field} say. */
+    static String expand(String arguments, InstructionReader reader, int field) {
+        StringBuilder letters = new StringBuilder();
+        int segment = 0;
+        for (int i = 0; i < arguments.length() && letters.length() <= MAX_OPERANDS; i++) {
+            int size = segment < reader.count(field) ? reader.item(field, segment) : 0;
+            segment++;
+            if (arguments.charAt(i) != 'C') {
+                letters.append(arguments.charAt(i));
+                continue;
+            }
+            int end = arguments.indexOf('D', i);
+            if (end < 0) {
+                break;
+            }
+            letters.repeat(arguments.substring(i + 1, end), size == FieldKind.NOT_A_SEGMENT ? 0 : size);
+            i = end;
+        }
+        return letters.toString();
+    }
+
+    private static String part(String convention, int index) {
+        if (!convention.startsWith("0")) {
+            return "";
+        }
+        int separator = convention.indexOf('_');
+        String part = index == 0
+                ? convention.substring(1, separator < 0 ? convention.length() : separator)
+                : separator < 0 ? "" : convention.substring(separator + 1);
+        return part.equals("v") ? "" : part;
+    }
+}

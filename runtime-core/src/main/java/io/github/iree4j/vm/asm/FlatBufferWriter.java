@@ -1,0 +1,254 @@
+package io.github.iree4j.vm.asm;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Writes a size-prefixed FlatBuffer from a tree of nodes.
+ *
+ * <p>Nodes are laid out breadth first, so that every reference points forward, and each table is preceded by its own vtable. Positions
+ * are aligned relative to the size prefix, which is where a module file begins. The same tree gives the same bytes.
+ */
+final class FlatBufferWriter {
+
+    /** A piece of the buffer that others refer to. */
+    abstract static sealed class Node permits Table, Bytes, Text, Tables {
+        /** Where references point; set when the layout is made. */
+        int position;
+
+        /** Takes the place at {@code cursor} and returns where the next node may begin. */
+        abstract long place(long cursor);
+
+        abstract void write(ByteBuffer out);
+
+        List<? extends Node> children() {
+            return List.of();
+        }
+    }
+
+    private record Scalar(int size, long value) {}
+
+    /** A table; fields that are not set are absent. */
+    static final class Table extends Node {
+        private final TreeMap<Integer, Object> fields = new TreeMap<>();
+        private int[] offsets = {};
+        private int size;
+        private int vtable;
+
+        Table u32(int slot, int value) {
+            fields.put(slot, new Scalar(4, value));
+            return this;
+        }
+
+        Table u64(int slot, long value) {
+            fields.put(slot, new Scalar(8, value));
+            return this;
+        }
+
+        Table node(int slot, Node node) {
+            fields.put(slot, node);
+            return this;
+        }
+
+        Table text(int slot, String value) {
+            return node(slot, new Text(value));
+        }
+
+        /** A vector of tables; absent when there are none, as the compiler leaves it. */
+        Table tables(int slot, List<Table> tables) {
+            return tables.isEmpty() ? this : node(slot, new Tables(tables));
+        }
+
+        @Override
+        long place(long cursor) {
+            int slots = fields.isEmpty() ? 0 : fields.lastKey() + 1;
+            offsets = new int[slots];
+            int alignment = 4;
+            int at = 4;
+            for (Map.Entry<Integer, Object> field : fields.entrySet()) {
+                int fieldSize = field.getValue() instanceof Scalar scalar ? scalar.size() : 4;
+                alignment = Math.max(alignment, fieldSize);
+                at = (int) align(at, fieldSize);
+                offsets[field.getKey()] = at;
+                at += fieldSize;
+            }
+            size = at;
+            long vtableAt = align(cursor, 2);
+            long tableAt = align(vtableAt + 4 + 2L * slots, alignment);
+            vtable = (int) vtableAt;
+            position = (int) tableAt;
+            return tableAt + size;
+        }
+
+        @Override
+        void write(ByteBuffer out) {
+            out.putShort(vtable, (short) (4 + 2 * offsets.length));
+            out.putShort(vtable + 2, (short) size);
+            for (int i = 0; i < offsets.length; i++) {
+                out.putShort(vtable + 4 + 2 * i, (short) offsets[i]);
+            }
+            out.putInt(position, position - vtable);
+            for (Map.Entry<Integer, Object> field : fields.entrySet()) {
+                int at = position + offsets[field.getKey()];
+                switch (field.getValue()) {
+                    case Scalar scalar -> {
+                        if (scalar.size() == 4) {
+                            out.putInt(at, (int) scalar.value());
+                        } else {
+                            out.putLong(at, scalar.value());
+                        }
+                    }
+                    case Node node -> out.putInt(at, node.position - at);
+                    default -> throw new AssertionError(field);
+                }
+            }
+        }
+
+        @Override
+        List<Node> children() {
+            List<Node> children = new ArrayList<>();
+            for (Object field : fields.values()) {
+                if (field instanceof Node node) {
+                    children.add(node);
+                }
+            }
+            return children;
+        }
+    }
+
+    /** A vector of bytes or of structs given as bytes. */
+    static final class Bytes extends Node {
+        private final byte[] data;
+        private final int count;
+        private final int alignment;
+
+        /**
+         * A vector.
+         *
+         * @param data the elements' bytes
+         * @param elementSize bytes of one element
+         * @param alignment of the first element in the file, a power of two of at least 4
+         */
+        Bytes(byte[] data, int elementSize, int alignment) {
+            this.data = data;
+            this.count = data.length / elementSize;
+            this.alignment = Math.max(4, alignment);
+        }
+
+        @Override
+        long place(long cursor) {
+            long first = align(cursor + 4, alignment);
+            position = (int) (first - 4);
+            return first + data.length;
+        }
+
+        @Override
+        void write(ByteBuffer out) {
+            out.putInt(position, count).put(position + 4, data);
+        }
+    }
+
+    /** A string, with the NUL that the format adds. */
+    static final class Text extends Node {
+        private final byte[] data;
+
+        Text(String value) {
+            data = value.getBytes(StandardCharsets.UTF_8);
+        }
+
+        @Override
+        long place(long cursor) {
+            long at = align(cursor, 4);
+            position = (int) at;
+            return at + 4 + data.length + 1;
+        }
+
+        @Override
+        void write(ByteBuffer out) {
+            out.putInt(position, data.length).put(position + 4, data);
+        }
+    }
+
+    /** A vector of references to tables. */
+    static final class Tables extends Node {
+        private final List<Table> tables;
+
+        Tables(List<Table> tables) {
+            this.tables = List.copyOf(tables);
+        }
+
+        @Override
+        long place(long cursor) {
+            long at = align(cursor, 4);
+            position = (int) at;
+            return at + 4 + 4L * tables.size();
+        }
+
+        @Override
+        void write(ByteBuffer out) {
+            out.putInt(position, tables.size());
+            int at = position + 4;
+            for (Table table : tables) {
+                out.putInt(at, table.position - at);
+                at += 4;
+            }
+        }
+
+        @Override
+        List<Table> children() {
+            return tables;
+        }
+    }
+
+    private static final int SIZE_PREFIX = 4;
+    private static final int HEADER = SIZE_PREFIX + 4 + 4;
+
+    private FlatBufferWriter() {}
+
+    /**
+     * Writes the buffer.
+     *
+     * @param root the root table
+     * @param identifier four characters
+     * @param alignment what the length of the result is rounded up to, a power of two
+     * @return size prefix and buffer
+     */
+    static byte[] write(Table root, String identifier, int alignment) {
+        List<Node> order = new ArrayList<>();
+        ArrayDeque<Node> pending = new ArrayDeque<>(List.of(root));
+        long cursor = HEADER;
+        while (!pending.isEmpty()) {
+            Node node = pending.remove();
+            order.add(node);
+            cursor = node.place(cursor);
+            if (cursor > Integer.MAX_VALUE - 64) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "module tables need more than 2 GiB; place large rodata outside of them with 'external'");
+            }
+            pending.addAll(node.children());
+        }
+        int size = (int) align(cursor, alignment);
+        ByteBuffer out = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+        out.putInt(0, size - SIZE_PREFIX);
+        out.putInt(SIZE_PREFIX, root.position - SIZE_PREFIX);
+        out.put(SIZE_PREFIX + 4, identifier.getBytes(StandardCharsets.US_ASCII));
+        for (Node node : order) {
+            node.write(out);
+        }
+        return out.array();
+    }
+
+    /** Rounds {@code value} up to a multiple of {@code alignment}, a power of two. */
+    static long align(long value, long alignment) {
+        return value + alignment - 1 & -alignment;
+    }
+}

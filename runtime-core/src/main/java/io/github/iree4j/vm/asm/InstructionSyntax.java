@@ -1,0 +1,178 @@
+package io.github.iree4j.vm.asm;
+
+import io.github.iree4j.vm.isa.Field;
+import io.github.iree4j.vm.isa.FieldKind;
+import io.github.iree4j.vm.isa.Isa;
+import io.github.iree4j.vm.isa.Opcode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How an instruction is spelled: results, {@code =}, {@code vm.} and the mnemonic, then the pieces below. Assembler and disassembler
+ * both work from it, so that they cannot disagree.
+ *
+ * <p>Most instructions list their operands in the order of their fields. Those that do not have a template here, in which {@code {name}}
+ * stands for the field of that name in the opcode table. No numbers and no encodings: those are the table's.
+ */
+final class InstructionSyntax {
+
+    /** A part of an instruction's text. */
+    sealed interface Piece permits Literal, Operand {}
+
+    /** Punctuation, with the spaces that the disassembler puts around it. */
+    record Literal(String text) implements Piece {}
+
+    /** A field's value; {@code field} indexes {@link Opcode#fields()}. */
+    record Operand(int field) implements Piece {}
+
+    /** Templates by mnemonic, or by its beginning where the name ends in {@code *}; the longest one counts. */
+    private static final Map<String, String> TEMPLATES = Map.ofEntries(
+            Map.entry("select.*", "{condition} ? {true value} : {false value}"),
+            Map.entry("select.ref", "{condition} ? {true value} : {false value} -> {type}"),
+            Map.entry("switch.*", "{index}[{values}] else {default value}"),
+            Map.entry("switch.ref", "{index}[{values}] else {default value} -> {type}"),
+            Map.entry("buffer.store.*", "{value}, {target}, {offset}"),
+            Map.entry("global.store.*", "{value}, {global}"),
+            Map.entry("global.store.ref", "{value}, {global} : {type}"),
+            Map.entry("global.store.indirect.*", "{value}, .rwdata[{global}]"),
+            Map.entry("global.store.indirect.ref", "{value}, .refs[{global}] : {type}"),
+            Map.entry("global.load.indirect.*", ".rwdata[{global}]"),
+            Map.entry("global.load.indirect.ref", ".refs[{global}] : {type}"),
+            Map.entry("list.alloc", "{capacity} : !vm.list<{element type}>"),
+            Map.entry("cast.any.ref", "{operand} : !vm.ref<?> -> {type}"),
+            Map.entry("br_table", "{index} { default: {default target}{cases} }"),
+            Map.entry("call", "{callee}({operands})"),
+            Map.entry("call.yieldable", "{callee}({operands}) -> {resume target}({results})"),
+            Map.entry("call.variadic", "{callee} segments[{segments}]({operands})"),
+            Map.entry(
+                    "call.variadic.yieldable",
+                    "{callee} segments[{segments}]({operands}) -> {resume target}({results})"),
+            Map.entry("trace", "{event}({operands})"),
+            Map.entry("print", "{event}({operands})"));
+
+    /** Where what IREE's disassembler prints is not what its assembler reads. */
+    private static final List<String> ALSO_IN_FIELD_ORDER =
+            List.of("global.store.indirect.", "global.load.indirect.", "trace", "print");
+
+    private final Opcode opcode;
+    private final List<Integer> results = new ArrayList<>();
+    private final List<Piece> pieces;
+    private final List<Piece> fieldOrder;
+
+    private InstructionSyntax(Opcode opcode) {
+        this.opcode = opcode;
+        String template = template(opcode.mnemonic());
+        for (int i = 0; i < opcode.fields().size(); i++) {
+            if (opcode.fields().get(i).result() && !template.contains(placeholder(i))) {
+                results.add(i);
+            }
+        }
+        fieldOrder = inFieldOrder();
+        pieces = template.isEmpty() ? fieldOrder : parse(template);
+    }
+
+    /** The spelling of every instruction of a bytecode version, by mnemonic. */
+    static Map<String, InstructionSyntax> of(Isa isa) {
+        Map<String, InstructionSyntax> all = new HashMap<>();
+        for (Opcode opcode : isa.opcodes()) {
+            all.put(opcode.mnemonic(), new InstructionSyntax(opcode));
+        }
+        return all;
+    }
+
+    Opcode opcode() {
+        return opcode;
+    }
+
+    Field field(int index) {
+        return opcode.fields().get(index);
+    }
+
+    /** The fields before {@code =}: registers that are written, or one list of them. */
+    List<Integer> results() {
+        return results;
+    }
+
+    /** What follows the mnemonic, as it is printed. */
+    List<Piece> pieces() {
+        return pieces;
+    }
+
+    /** The ways to write what follows the mnemonic: as printed, and for some in the order of the fields, as IREE's assembler wants it. */
+    List<List<Piece>> spellings() {
+        boolean alsoPlain = ALSO_IN_FIELD_ORDER.stream().anyMatch(opcode.mnemonic()::startsWith);
+        return alsoPlain ? List.of(pieces, fieldOrder) : List.of(pieces);
+    }
+
+    /** Whether {@code field} is the copies that belong to the branch target before it, and are written with it. */
+    boolean isRemapOf(int field) {
+        return field > 0 && field(field).kind() == FieldKind.REMAP;
+    }
+
+    private static String template(String mnemonic) {
+        String exact = TEMPLATES.get(mnemonic);
+        if (exact != null) {
+            return exact;
+        }
+        for (int dot = mnemonic.lastIndexOf('.'); dot > 0; dot = mnemonic.lastIndexOf('.', dot - 1)) {
+            String family = TEMPLATES.get(mnemonic.substring(0, dot) + ".*");
+            if (family != null) {
+                return family;
+            }
+        }
+        return "";
+    }
+
+    private String placeholder(int field) {
+        return "{" + opcode.fields().get(field).name() + "}";
+    }
+
+    /** Operands separated by commas, a type by a colon. */
+    private List<Piece> inFieldOrder() {
+        List<Piece> list = new ArrayList<>();
+        for (int i = 0; i < opcode.fields().size(); i++) {
+            Field field = opcode.fields().get(i);
+            if (field.result() || isRemapOf(i)) {
+                continue;
+            }
+            if (!list.isEmpty()) {
+                list.add(new Literal(field.kind() == FieldKind.TYPE ? " : " : ", "));
+            } else if (field.kind() == FieldKind.TYPE) {
+                list.add(new Literal(": "));
+            }
+            list.add(new Operand(i));
+        }
+        return list;
+    }
+
+    private List<Piece> parse(String template) {
+        List<Piece> list = new ArrayList<>();
+        int at = 0;
+        while (at < template.length()) {
+            int field = fieldAt(template, at);
+            if (field >= 0) {
+                list.add(new Operand(field));
+                at += placeholder(field).length();
+                continue;
+            }
+            int next = at + 1;
+            while (next < template.length() && fieldAt(template, next) < 0) {
+                next++;
+            }
+            list.add(new Literal(template.substring(at, next)));
+            at = next;
+        }
+        return list;
+    }
+
+    private int fieldAt(String template, int at) {
+        for (int i = 0; i < opcode.fields().size(); i++) {
+            if (template.startsWith(placeholder(i), at)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

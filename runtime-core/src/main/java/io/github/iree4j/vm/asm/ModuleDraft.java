@@ -1,0 +1,110 @@
+package io.github.iree4j.vm.asm;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A module while it is being assembled: the tables of a module file, with names still in place of offsets. */
+final class ModuleDraft {
+
+    /** A reflection attribute of the module, an import or a function. */
+    record Attribute(String key, String value) {}
+
+    /** Another module that must be there, or may be. */
+    record Dependency(String name, int minimumVersion, boolean optional) {}
+
+    /** A function of another module. */
+    record Import(String fullName, String callingConvention, boolean optional, List<Attribute> attributes) {}
+
+    /** A public name of a function; {@code line} is where it was declared. */
+    record Export(String name, String function, int line) {}
+
+    /** Constant bytes. {@code alignment} holds in the file, which is mapped at a page boundary. */
+    record Rodata(
+            MemorySegment data,
+            int alignment,
+            boolean external,
+            @Nullable String symbol) {
+        long length() {
+            return data.byteSize();
+        }
+    }
+
+    /** A function whose code is in {@link #code}. */
+    record Function(
+            String name,
+            String callingConvention,
+            List<Attribute> attributes,
+            int codeOffset,
+            int codeLength,
+            int requirements,
+            int blockCount,
+            int valueRegisters,
+            int refRegisters) {}
+
+    @Nullable
+    String name;
+
+    int version;
+    /** Feature bits that functions need. */
+    int derivedRequirements;
+    /** Feature bits that the text asks for in place of the derived ones. */
+    @Nullable
+    Integer declaredRequirements;
+
+    int bytecodeVersion;
+    int globalBytes;
+    int globalRefs;
+    byte[] code = {};
+
+    final List<Attribute> attributes = new ArrayList<>();
+    final List<String> types = new ArrayList<>();
+    final List<Dependency> dependencies = new ArrayList<>();
+    final List<Import> imports = new ArrayList<>();
+    final List<Export> exports = new ArrayList<>();
+    final List<Function> functions = new ArrayList<>();
+    final List<Rodata> rodata = new ArrayList<>();
+    final List<Integer> rwdata = new ArrayList<>();
+
+    /** The ordinal of the type {@code name}; it is added when it is new. */
+    int typeOrdinal(String name) {
+        int ordinal = types.indexOf(name);
+        if (ordinal < 0 && !name.startsWith("!")) {
+            // "vm.buffer" is accepted for "!vm.buffer".
+            ordinal = types.indexOf("!" + name);
+        }
+        if (ordinal < 0) {
+            ordinal = types.size();
+            types.add(name);
+        }
+        return ordinal;
+    }
+
+    int importOrdinal(String fullName) {
+        for (int i = 0; i < imports.size(); i++) {
+            if (imports.get(i).fullName().equals(fullName)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    int functionOrdinal(String functionName) {
+        for (int i = 0; i < functions.size(); i++) {
+            if (functions.get(i).name().equals(functionName)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    int rodataOrdinal(String symbol) {
+        for (int i = 0; i < rodata.size(); i++) {
+            if (symbol.equals(rodata.get(i).symbol())) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

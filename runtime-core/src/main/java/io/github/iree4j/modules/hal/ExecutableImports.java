@@ -1,0 +1,56 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmCall;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/** {@code hal.executable.*} */
+final class ExecutableImports {
+    private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final int[] NO_CONSTANTS = {};
+
+    private ExecutableImports() {}
+
+    static void register(NativeModule.Builder<HalState> module) {
+        module.function("executable.create", "0rIrrr_r", ExecutableImports::create)
+                .function("executable.lookup.function", "0rr_I", ExecutableImports::lookup);
+    }
+
+    private static void create(HalState state, VmCall call) {
+        Device device = state.own(call.required(Device.class));
+        call.i64(); // queue affinity: an executable serves all queues of a device
+        String format = call.required(VmBuffer.class).utf8();
+        VmBuffer data = call.required(VmBuffer.class);
+        int[] constants = constants(call.ref(VmBuffer.class));
+        // Only constants of a module may be used in place: anything else the program could change under the executable.
+        RefCounted owner = data.isModuleConstant() ? data.owner() : null;
+        call.returnRef(state.executables().get(device, new ExecutableParams(format, data.segment(), owner, constants)));
+    }
+
+    private static int[] constants(@Nullable VmBuffer buffer) {
+        if (buffer == null) {
+            return NO_CONSTANTS;
+        }
+        if (buffer.length() % Integer.BYTES != 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "'constants' has %d bytes, must be a multiple of 4".formatted(buffer.length()));
+        }
+        return buffer.segment().toArray(U32);
+    }
+
+    private static void lookup(HalState state, VmCall call) {
+        Executable executable = call.required(Executable.class);
+        String name = call.required(VmBuffer.class).utf8();
+        call.returnI64(executable.lookup(name));
+    }
+}

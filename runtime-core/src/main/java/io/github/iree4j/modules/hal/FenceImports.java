@@ -1,0 +1,116 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmCall;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** {@code hal.fence.*} */
+final class FenceImports {
+    private static final int STATUS_CODE_MASK = 0x1F;
+
+    private FenceImports() {}
+
+    static void register(NativeModule.Builder<HalState> module) {
+        module.function("fence.create", "0rI_r", FenceImports::create)
+                .function("fence.join", "0ICrD_r", FenceImports::join)
+                .function("fence.await", "0iICrD_i", FenceImports::await)
+                .function("fence.query", "0r_i", FenceImports::query)
+                .function("fence.signal", "0r_v", FenceImports::signal)
+                .function("fence.fail", "0ri_v", FenceImports::fail);
+    }
+
+    private static void create(HalState state, VmCall call) {
+        Device device = call.required(Device.class);
+        Arguments.bits("flags", call.i64(), 0);
+        TimelineSemaphore semaphore = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+        try {
+            call.returnRef(Fence.at(semaphore, 1));
+        } finally {
+            semaphore.release(); // the fence has its own reference
+        }
+    }
+
+    private static void join(HalState state, VmCall call) {
+        Arguments.bits("flags", call.i64(), 0);
+        call.returnRef(Fence.join(fences(call, call.spanCount())));
+    }
+
+    private static List<@Nullable Fence> fences(VmCall call, int count) {
+        List<@Nullable Fence> fences = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            fences.add(call.ref(Fence.class));
+        }
+        return fences;
+    }
+
+    /**
+     * Waits for all fences: 0 once they are reached, DEADLINE_EXCEEDED as a value when time runs out, any other failure raised with
+     * its own words. Nothing blocks here: a call that must wait is deferred and comes back when there is something to say.
+     */
+    private static void await(HalState state, VmCall call) {
+        int timeoutMillis = call.i32();
+        Arguments.bits("flags", call.i64(), 0);
+        int count = call.spanCount();
+        // One fence is what compiled programs wait for, and it is usually there already: no list, no wait object.
+        if (count == 1) {
+            Fence fence = call.ref(Fence.class);
+            if (fence == null || fence.isReached()) {
+                call.returnI32(StatusCode.OK.number());
+                return;
+            }
+            await(call, timeoutMillis, List.of(fence));
+            return;
+        }
+        List<Fence> pending = new ArrayList<>();
+        for (Fence fence : fences(call, count)) {
+            if (fence != null && !fence.isReached()) {
+                pending.add(fence);
+            }
+        }
+        if (pending.isEmpty()) {
+            call.returnI32(StatusCode.OK.number());
+            return;
+        }
+        await(call, timeoutMillis, pending);
+    }
+
+    private static void await(VmCall call, int timeoutMillis, List<Fence> pending) {
+        for (Fence fence : pending) {
+            IreeException failure = fence.failure();
+            if (failure != null) {
+                throw new IreeException(failure.code(), failure.getMessage(), failure);
+            }
+        }
+        // A deferred call comes back when it is ready or late; not being ready then means that it is late.
+        if (timeoutMillis == 0 || call.resumed()) {
+            call.returnI32(StatusCode.DEADLINE_EXCEEDED.number());
+            return;
+        }
+        call.defer(new FenceWait(pending, timeoutMillis));
+    }
+
+    private static void query(HalState state, VmCall call) {
+        call.returnI32(call.required(Fence.class).query().number());
+    }
+
+    private static void signal(HalState state, VmCall call) {
+        call.required(Fence.class).signal();
+    }
+
+    private static void fail(HalState state, VmCall call) {
+        Fence fence = call.required(Fence.class);
+        StatusCode code = StatusCode.of(call.i32() & STATUS_CODE_MASK);
+        if (code == StatusCode.OK) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "a fence cannot fail with status OK; use hal.fence.signal");
+        }
+        fence.fail(new IreeException(code, "failed by the program with hal.fence.fail"));
+    }
+}

@@ -1,0 +1,98 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.vm.VmWait;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The wait of a suspended {@code hal.fence.await}: over when all fences are reached, when one has failed, or when time is up. The
+ * fences are borrowed; the suspended call keeps them.
+ */
+final class FenceWait implements VmWait {
+    private final List<Fence> fences;
+    private final long deadlineNanos;
+    private final boolean forever;
+
+    /** Waits until then at most; a negative timeout is none, as -1 is in programs. */
+    FenceWait(List<Fence> fences, int timeoutMillis) {
+        this.fences = fences;
+        this.forever = timeoutMillis < 0;
+        this.deadlineNanos = forever ? 0 : System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+    }
+
+    @Override
+    public boolean isReady() {
+        boolean reached = true;
+        for (Fence fence : fences) {
+            if (fence.failure() != null) {
+                return true;
+            }
+            reached &= fence.isReached();
+        }
+        return reached || nanosLeft() <= 0;
+    }
+
+    private long nanosLeft() {
+        return forever ? Long.MAX_VALUE : deadlineNanos - System.nanoTime();
+    }
+
+    @Override
+    public void whenReady(Runnable callback) {
+        Countdown countdown = new Countdown(fences.size(), callback);
+        List<Cancellation> waits = new ArrayList<>(fences.size());
+        for (Fence fence : fences) {
+            waits.add(fence.whenReached(failure -> {
+                if (failure == null) {
+                    countdown.one();
+                } else {
+                    countdown.all();
+                }
+            }));
+        }
+        if (!forever) {
+            Executor late =
+                    CompletableFuture.delayedExecutor(Math.max(0, nanosLeft()), TimeUnit.NANOSECONDS, Runnable::run);
+            late.execute(() -> {
+                waits.forEach(Cancellation::cancel);
+                countdown.all();
+            });
+        }
+    }
+
+    @Override
+    public void await() throws InterruptedException {
+        CountDownLatch over = new CountDownLatch(1);
+        whenReady(over::countDown);
+        over.await();
+    }
+
+    /** Runs its callback once: after so many ones, or at the first all. */
+    private static final class Countdown {
+        private final AtomicInteger left;
+        private final Runnable callback;
+
+        Countdown(int count, Runnable callback) {
+            this.left = new AtomicInteger(count);
+            this.callback = callback;
+        }
+
+        void one() {
+            if (left.decrementAndGet() == 0) {
+                callback.run();
+            }
+        }
+
+        void all() {
+            if (left.getAndSet(Integer.MIN_VALUE / 2) > 0) {
+                callback.run();
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmModule;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The {@code hal} module, version 7: devices, buffers, command buffers, queues and fences for compiled programs.
+ *
+ * <p>Devices are borrowed: they must stay open while contexts with this module exist. The module may be shared between contexts and
+ * threads; contexts that share it also share the executables they create from the same constants, which makes them cheap to create.
+ */
+public final class HalModule {
+    /** The version compilers ask for today; those that ask for less get it too. */
+    public static final int VERSION = 7;
+
+    private static final Logger TRACE = LoggerFactory.getLogger("io.github.iree4j.trace");
+
+    private static final int MAX_TRACED_ELEMENTS = 1024;
+
+    private final List<Device> devices;
+    private final TraceSink traceSink;
+    private final ExecutableCache executables = new ExecutableCache();
+
+    private HalModule(List<Device> devices, TraceSink traceSink) {
+        this.devices = List.copyOf(devices);
+        this.traceSink = traceSink;
+    }
+
+    /**
+     * Creates the module; values that programs trace go to the logger {@code io.github.iree4j.trace} at level INFO.
+     *
+     * @param devices the devices that programs can see, in the order in which they see them; borrowed
+     * @return the module
+     */
+    public static VmModule create(List<Device> devices) {
+        return create(devices, (key, views) -> log(devices, key, views));
+    }
+
+    /**
+     * Creates the module.
+     *
+     * @param devices the devices that programs can see, in the order in which they see them; borrowed
+     * @param traceSink where values go that programs trace
+     * @return the module
+     */
+    public static VmModule create(List<Device> devices, TraceSink traceSink) {
+        HalModule module = new HalModule(devices, traceSink);
+        NativeModule.Builder<HalState> builder = NativeModule.builder("hal", VERSION, () -> new HalState(module));
+        DeviceImports.register(builder);
+        AllocatorImports.register(builder);
+        BufferImports.register(builder);
+        BufferViewImports.register(builder);
+        ExecutableImports.register(builder);
+        CommandBufferImports.register(builder);
+        DispatchByFunctionId.register(builder);
+        DispatchByExportOrdinal.register(builder);
+        QueueImports.register(builder);
+        FenceImports.register(builder);
+        ChannelImports.register(builder);
+        return builder.build();
+    }
+
+    List<Device> devices() {
+        return devices;
+    }
+
+    TraceSink traceSink() {
+        return traceSink;
+    }
+
+    ExecutableCache executables() {
+        return executables;
+    }
+
+    private static void log(List<Device> devices, String key, List<BufferView> views) {
+        if (!TRACE.isInfoEnabled() || devices.isEmpty()) {
+            return;
+        }
+        for (BufferView view : views) {
+            try (HostBytes bytes = HostBytes.of(devices.getFirst(), view)) {
+                TRACE.info("{}: {}", key, ElementValues.format(view, bytes.segment(), MAX_TRACED_ELEMENTS));
+            } catch (IreeException e) {
+                TRACE.info("{}: {} cannot be read: {}", key, view, e.getMessage()); // a trace never fails a program
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+
+/** What the module keeps per context: which shared executables the context uses, and room to marshal in. */
+final class HalState implements AutoCloseable {
+    private final HalModule module;
+    private final ExecutableCache.User executables;
+
+    private final BindingTable bindingTable = new BindingTable();
+
+    HalState(HalModule module) {
+        this.module = module;
+        this.executables = module.executables().newUser();
+    }
+
+    HalModule module() {
+        return module;
+    }
+
+    ExecutableCache.User executables() {
+        return executables;
+    }
+
+    /** A table to fill, pass on and clear within one call. */
+    BindingTable bindingTable() {
+        return bindingTable;
+    }
+
+    /** Checks that a device is one of the module's; a program can have others only through lists that somebody passed to it. */
+    Device own(Device device) {
+        if (!module.devices().contains(device)) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "device '%s' is not one of the %d devices of this program"
+                            .formatted(device.id(), module.devices().size()));
+        }
+        return device;
+    }
+
+    @Override
+    public void close() {
+        executables.close();
+    }
+}

@@ -1,0 +1,172 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmCall;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * {@code hal.device.queue.*}. All begin with device, queue affinity, wait fence and signal fence. What is wrong with an operation
+ * itself fails its signal fence, not the call; the queue sees to that.
+ */
+final class QueueImports {
+    private QueueImports() {}
+
+    static void register(NativeModule.Builder<HalState> module) {
+        module.function("device.queue.alloca", "0rIrrIiiII_r", QueueImports::alloca)
+                .function("device.queue.dealloca", "0rIrrrI_v", QueueImports::dealloca)
+                .function("device.queue.fill", "0rIrrrIIIiI_v", QueueImports::fill)
+                .function("device.queue.update", "0rIrrrIrIII_v", QueueImports::update)
+                .function("device.queue.copy", "0rIrrrIrIII_v", QueueImports::copy)
+                .function("device.queue.read", "0rIrrrIrIII_v", QueueImports::read)
+                .function("device.queue.write", "0rIrrrIrIII_v", QueueImports::write)
+                .function("device.queue.barrier", "0rIrrI_v", QueueImports::barrier)
+                .function("device.queue.execute", "0rIrrrI_v", QueueImports::execute)
+                .function("device.queue.execute.indirect", "0rIrrrICrIID_v", QueueImports::executeIndirect)
+                .function("device.queue.flush", "0rI_v", QueueImports::flush);
+    }
+
+    private static DeviceQueue queue(VmCall call) {
+        Device device = call.required(Device.class);
+        return device.queueFor(call.i64());
+    }
+
+    private static void alloca(HalState state, VmCall call) {
+        Device device = call.required(Device.class);
+        long affinity = call.i64();
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        long pool = call.i64();
+        if (pool != 0) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "hal.device.queue.alloca from pool %d: programs can only use pool 0, the device's own"
+                            .formatted(pool));
+        }
+        int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
+        int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
+        long size = call.i64();
+        long flags = Arguments.bits("flags", call.i64(), Arguments.ALLOCA_FLAGS);
+        BufferParams params = new BufferParams(memoryTypes, usage).withAffinity(affinity);
+        call.returnRef(device.queueFor(affinity).alloca(wait, signal, params, size, flags));
+    }
+
+    private static void dealloca(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Buffer buffer = call.required(Buffer.class);
+        queue.dealloca(wait, signal, buffer, Arguments.bits("flags", call.i64(), Arguments.DEALLOCA_FLAGS));
+    }
+
+    private static void fill(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Buffer target = call.required(Buffer.class);
+        long offset = call.i64();
+        long length = call.i64();
+        long pattern = call.i64();
+        int patternLength = call.i32();
+        queue.fill(wait, signal, target, offset, length, pattern, patternLength, noFlags(call));
+    }
+
+    private static void update(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        VmBuffer source = call.required(VmBuffer.class);
+        long sourceOffset = call.i64();
+        Buffer target = call.required(Buffer.class);
+        long targetOffset = call.i64();
+        MemorySegment bytes = Arguments.bytes("source", source, sourceOffset, call.i64());
+        queue.update(wait, signal, bytes, target, targetOffset, noFlags(call));
+    }
+
+    private static void copy(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Buffer source = call.required(Buffer.class);
+        long sourceOffset = call.i64();
+        Buffer target = call.required(Buffer.class);
+        long targetOffset = call.i64();
+        long length = call.i64();
+        queue.copy(wait, signal, source, sourceOffset, target, targetOffset, length, noFlags(call));
+    }
+
+    private static void read(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        HalFile source = call.required(HalFile.class);
+        long sourceOffset = call.i64();
+        Buffer target = call.required(Buffer.class);
+        long targetOffset = call.i64();
+        long length = call.i64();
+        queue.read(wait, signal, source, sourceOffset, target, targetOffset, length, noFlags(call));
+    }
+
+    private static void write(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Buffer source = call.required(Buffer.class);
+        long sourceOffset = call.i64();
+        HalFile target = call.required(HalFile.class);
+        long targetOffset = call.i64();
+        long length = call.i64();
+        queue.write(wait, signal, source, sourceOffset, target, targetOffset, length, noFlags(call));
+    }
+
+    private static void barrier(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        queue.barrier(wait, signal, Arguments.bits("flags", call.i64(), Arguments.EXECUTE_FLAGS));
+    }
+
+    private static void execute(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        CommandBuffer commands = call.required(CommandBuffer.class);
+        queue.execute(wait, signal, commands, null, Arguments.bits("flags", call.i64(), Arguments.EXECUTE_FLAGS));
+    }
+
+    private static void executeIndirect(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        CommandBuffer commands = call.required(CommandBuffer.class);
+        long flags = Arguments.bits("flags", call.i64(), Arguments.EXECUTE_FLAGS);
+        // The queue has read the table when it returns, so one table per context will do.
+        BindingTable table = state.bindingTable();
+        try {
+            for (int n = call.spanCount(); n > 0; n--) {
+                table.add(call.ref(Buffer.class), call.i64(), call.i64());
+            }
+            queue.execute(wait, signal, commands, table, flags);
+        } finally {
+            table.clear();
+        }
+    }
+
+    private static void flush(HalState state, VmCall call) {
+        queue(call).flush();
+    }
+
+    private static long noFlags(VmCall call) {
+        return Arguments.bits("flags", call.i64(), 0);
+    }
+}

@@ -1,0 +1,145 @@
+package io.github.iree4j.modules.check;
+
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.modules.hal.ElementValues;
+import io.github.iree4j.modules.hal.HostBytes;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmCall;
+import io.github.iree4j.vm.VmModule;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@code check} module: expectations on scalars and tensors. One that does not hold is reported and fails the call with ABORTED, so
+ * the first one ends a test.
+ */
+public final class CheckModule {
+    private static final int MAX_PRINTED_ELEMENTS = 64;
+
+    private final CheckListener listener;
+
+    private CheckModule(CheckListener listener) {
+        this.listener = listener;
+    }
+
+    /**
+     * Creates the module.
+     *
+     * @param listener hears of every expectation
+     * @return the module
+     */
+    public static VmModule create(CheckListener listener) {
+        return NativeModule.builder("check", 0, () -> new CheckModule(listener))
+                .function("expect_true", "0i_v", CheckModule::expectTrue)
+                .function("expect_false", "0i_v", CheckModule::expectFalse)
+                .function("expect_all_true", "0rr_v", CheckModule::expectAllTrue)
+                .function("expect_eq", "0rrr_v", CheckModule::expectEq)
+                .function("expect_almost_eq", "0rrrff_v", CheckModule::expectAlmostEq)
+                .build();
+    }
+
+    private void expectTrue(VmCall call) {
+        int value = call.i32();
+        report("expect_true", value != 0 ? null : "expected a value other than 0");
+    }
+
+    private void expectFalse(VmCall call) {
+        int value = call.i32();
+        report("expect_false", value == 0 ? null : "expected 0 but have " + value);
+    }
+
+    private void expectAllTrue(VmCall call) {
+        Device device = call.required(Device.class);
+        BufferView view = call.required(BufferView.class);
+        try (HostBytes bytes = HostBytes.of(device, view)) {
+            String failure = null;
+            for (long i = 0; i < view.elementCount() && failure == null; i++) {
+                if (isZero(view.elementType(), bytes.segment(), i)) {
+                    failure = "expected no element to be 0, element %d is: %s".formatted(i, text(view, bytes));
+                }
+            }
+            report("expect_all_true", failure);
+        }
+    }
+
+    private static boolean isZero(ElementType type, MemorySegment bytes, long index) {
+        return type.isFloat()
+                ? ElementValues.floatAt(type, bytes, index) == 0
+                : ElementValues.integerAt(type, bytes, index) == 0;
+    }
+
+    private void expectEq(VmCall call) {
+        compare(call, "expect_eq", (lhs, left, rhs, right) -> {
+            long mismatch = left.mismatch(right);
+            return mismatch < 0 ? null : "contents differ from byte %d on".formatted(mismatch);
+        });
+    }
+
+    private void expectAlmostEq(VmCall call) {
+        compare(call, "expect_almost_eq", (lhs, left, rhs, right) -> {
+            double absolute = call.f32();
+            double relative = call.f32();
+            ElementType type = lhs.elementType();
+            for (long i = 0; i < lhs.elementCount(); i++) {
+                double actual = ElementValues.floatAt(type, left, i);
+                double expected = ElementValues.floatAt(type, right, i);
+                if (!isClose(actual, expected, absolute, relative)) {
+                    return "element %d is %s and differs by %s from %s, more than %s + %s * |%s|"
+                            .formatted(i, actual, actual - expected, expected, absolute, relative, expected);
+                }
+            }
+            return null;
+        });
+    }
+
+    /** As NumPy's {@code isclose}: the relative tolerance is of the expected value, NaN equals NaN. */
+    private static boolean isClose(double actual, double expected, double absolute, double relative) {
+        return actual == expected
+                || Double.isNaN(actual) && Double.isNaN(expected)
+                || Double.isFinite(expected) && Math.abs(actual - expected) <= absolute + relative * Math.abs(expected);
+    }
+
+    /** Compares contents of the same shape and type; null when they are alike. */
+    @FunctionalInterface
+    private interface Comparison {
+        @Nullable
+        String difference(BufferView lhs, MemorySegment left, BufferView rhs, MemorySegment right);
+    }
+
+    private void compare(VmCall call, String expectation, Comparison comparison) {
+        Device device = call.required(Device.class);
+        BufferView lhs = call.required(BufferView.class);
+        BufferView rhs = call.required(BufferView.class);
+        try (HostBytes left = HostBytes.of(device, lhs);
+                HostBytes right = HostBytes.of(device, rhs)) {
+            String difference;
+            if (!lhs.elementType().equals(rhs.elementType())) {
+                difference = "element types differ";
+            } else if (!lhs.hasShape(rhs.shape())) {
+                difference = "shapes differ";
+            } else {
+                difference = comparison.difference(lhs, left.segment(), rhs, right.segment());
+            }
+            report(
+                    expectation,
+                    difference == null
+                            ? null
+                            : "%s; lhs: %s; rhs: %s".formatted(difference, text(lhs, left), text(rhs, right)));
+        }
+    }
+
+    private static String text(BufferView view, HostBytes bytes) {
+        return ElementValues.format(view, bytes.segment(), MAX_PRINTED_ELEMENTS);
+    }
+
+    private void report(String expectation, @Nullable String failure) {
+        listener.checked(expectation, failure);
+        if (failure != null) {
+            throw new IreeException(StatusCode.ABORTED, "check.%s: %s".formatted(expectation, failure));
+        }
+    }
+}

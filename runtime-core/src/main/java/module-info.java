@@ -8,6 +8,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.lifetime;
+    exports io.github.iree4j.modules.parameters;
     exports io.github.iree4j.status;
     exports io.github.iree4j.vm;
     exports io.github.iree4j.vm.asm;

@@ -80,6 +80,7 @@ class ArchitectureTest {
             R + ".task",
             R + ".hal",
             R + ".hal.spi",
+            R + ".modules.parameters",
             R + ".vm",
             R + ".vm.bytecode",
             R + ".vm.asm");

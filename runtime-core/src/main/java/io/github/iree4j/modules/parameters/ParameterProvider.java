@@ -1,0 +1,112 @@
+package io.github.iree4j.modules.parameters;
+
+import io.github.iree4j.lifetime.Resource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the parameters of one scope come from. A program names each parameter by scope and key ({@code "model"::"weight"}); the scope
+ * is chosen at compile time, what stands behind it is chosen here.
+ *
+ * <p>Implementations must be safe to use from any thread. The module retains a provider for each context that uses it.
+ */
+public abstract class ParameterProvider extends Resource {
+    private final String scope;
+
+    /**
+     * Creates a provider.
+     *
+     * @param scope the scope it serves; empty for parameters without one
+     */
+    protected ParameterProvider(String scope) {
+        this.scope = scope;
+    }
+
+    /**
+     * Serves a scope from archives, searched in order.
+     *
+     * @param scope the scope
+     * @param archives the archives; retained, so the caller may close them at once
+     * @return the provider, to be closed by the caller
+     */
+    public static ParameterProvider of(String scope, ParameterArchive... archives) {
+        return new ArchiveProvider(scope, List.of(archives));
+    }
+
+    /**
+     * Returns the scope served.
+     *
+     * @return the scope, empty for parameters without one
+     */
+    public final String scope() {
+        return scope;
+    }
+
+    /**
+     * Finds a parameter.
+     *
+     * @param key its key
+     * @return the entry, or null without one of that key
+     */
+    public abstract @Nullable ParameterEntry find(String key);
+
+    /**
+     * Returns all keys, for error messages and listings.
+     *
+     * @return the keys
+     */
+    public abstract Collection<String> keys();
+
+    @Override
+    protected String describe() {
+        return "parameter provider for scope '" + scope + "'";
+    }
+
+    private static final class ArchiveProvider extends ParameterProvider {
+        private final List<ParameterArchive> archives = new ArrayList<>();
+
+        ArchiveProvider(String scope, List<ParameterArchive> archives) {
+            super(scope);
+            try {
+                for (ParameterArchive archive : archives) {
+                    archive.retain();
+                    this.archives.add(archive);
+                }
+            } catch (RuntimeException e) {
+                destroy();
+                throw e;
+            }
+        }
+
+        @Override
+        public @Nullable ParameterEntry find(String key) {
+            checkLive();
+            for (ParameterArchive archive : archives) {
+                ParameterEntry entry = archive.find(key);
+                if (entry != null) {
+                    return entry;
+                }
+            }
+            return null;
+        }
+
+        @Override
+        public Collection<String> keys() {
+            checkLive();
+            List<String> keys = new ArrayList<>();
+            for (ParameterArchive archive : archives) {
+                for (ParameterEntry entry : archive.entries()) {
+                    keys.add(entry.key());
+                }
+            }
+            return keys;
+        }
+
+        @Override
+        protected void destroy() {
+            archives.forEach(ParameterArchive::release);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package io.github.iree4j.modules.parameters;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmCall;
+import io.github.iree4j.vm.VmList;
+import io.github.iree4j.vm.VmModule;
+import io.github.iree4j.vm.VmType;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@code io_parameters} module, version 0: gives programs their parameters.
+ *
+ * <p>Stored parameters that a program will not write are used where they are mapped; others are copied in queue order. Contexts retain
+ * the providers they use, so providers may be closed once the contexts exist. The module may be shared between contexts and threads.
+ * Signatures: {@code iree/modules/io/parameters/exports.inl}.
+ */
+public final class ParametersModule {
+    private static final int MAX_NAMES_IN_MESSAGES = 8;
+
+    private ParametersModule() {}
+
+    /**
+     * Creates the module.
+     *
+     * @param providers where parameters come from; of those for one scope the first that has a key is asked. Borrowed, and retained by
+     *     each context
+     * @return the module
+     */
+    public static VmModule create(List<ParameterProvider> providers) {
+        List<ParameterProvider> all = List.copyOf(providers);
+        return NativeModule.builder("io_parameters", 0, () -> new State(all))
+                .function("load", "0rIrrrIiirrr_r", ParametersModule::load)
+                .function("gather", "0rIrrrrrrr_v", ParametersModule::gather)
+                .function("scatter", "0rIrrrrrrr_v", ParametersModule::scatter)
+                .build();
+    }
+
+    private static void load(State state, VmCall call) {
+        Device device = call.required(Device.class);
+        long affinity = call.i64();
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Scope scope = state.scope(call.ref(VmBuffer.class));
+        long targetAffinity = call.i64();
+        int memoryTypes = call.i32();
+        int usage = call.i32();
+        ParameterSpans spans = spans(call);
+        BufferParams params = new BufferParams(memoryTypes, usage).withAffinity(targetAffinity);
+        VmList buffers = VmList.create(VmType.ref("hal.buffer", Buffer.class), spans.count());
+        try (TransferBatch batch = new TransferBatch(device, affinity, wait)) {
+            for (int row = 0; row < spans.count(); row++) {
+                ParameterEntry entry = scope.find(spans.key(row));
+                spans.checkFits(row, entry);
+                if (spans.bufferOffset(row) != 0) {
+                    throw new IreeException(
+                            StatusCode.OUT_OF_RANGE,
+                            "parameter '%s' is loaded into a buffer of its own and must start at 0 in it, not at %s"
+                                    .formatted(entry.key(), Long.toUnsignedString(spans.bufferOffset(row))));
+                }
+                Buffer buffer = importOrNull(device, params, entry, spans.parameterOffset(row), spans.length(row));
+                if (buffer == null) {
+                    buffer = device.allocator().allocate(writable(params), spans.length(row));
+                    batch.add(entry, spans.parameterOffset(row), buffer, 0, spans.length(row));
+                }
+                buffers.push(buffer); // the list has its own reference
+                buffer.close();
+            }
+            batch.end(signal);
+        } catch (RuntimeException e) {
+            buffers.close();
+            throw failed(signal, e);
+        }
+        call.returnRef(buffers);
+    }
+
+    /** The stored bytes in place, when the program will not write them and the device can reach them; else null. */
+    private static @Nullable Buffer importOrNull(
+            Device device, BufferParams params, ParameterEntry entry, long offset, long length) {
+        if (!(entry instanceof ParameterEntry.Stored stored) || (params.usage() & BufferUsage.SHARING_IMMUTABLE) == 0) {
+            return null;
+        }
+        try {
+            return device.allocator()
+                    .importHost(
+                            params.withAccess(MemoryAccess.READ),
+                            stored.data().asSlice(offset, length),
+                            stored.owner());
+        } catch (IreeException e) {
+            return null; // badly aligned, or a device with memory of its own: copied instead
+        }
+    }
+
+    private static BufferParams writable(BufferParams params) {
+        return new BufferParams(
+                params.memoryType(),
+                params.usage() | BufferUsage.TRANSFER_TARGET,
+                MemoryAccess.ALL,
+                params.affinity(),
+                params.minimumAlignment());
+    }
+
+    private static void gather(State state, VmCall call) {
+        Device device = call.required(Device.class);
+        long affinity = call.i64();
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Scope scope = state.scope(call.ref(VmBuffer.class));
+        Buffer target = call.required(Buffer.class);
+        ParameterSpans spans = spans(call);
+        try (TransferBatch batch = new TransferBatch(device, affinity, wait)) {
+            for (int row = 0; row < spans.count(); row++) {
+                ParameterEntry entry = scope.find(spans.key(row));
+                spans.checkFits(row, entry);
+                target.checkRange("parameter '" + entry.key() + "'", spans.bufferOffset(row), spans.length(row));
+                batch.add(entry, spans.parameterOffset(row), target, spans.bufferOffset(row), spans.length(row));
+            }
+            batch.end(signal);
+        } catch (RuntimeException e) {
+            throw failed(signal, e);
+        }
+    }
+
+    /** Parameters are read-only here, so this only finds the words to say so. */
+    private static void scatter(State state, VmCall call) {
+        Device device = call.required(Device.class);
+        long affinity = call.i64();
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        call.required(Buffer.class);
+        Scope scope = state.scope(call.ref(VmBuffer.class));
+        ParameterSpans spans = spans(call);
+        try {
+            if (spans.count() == 0) {
+                device.queueFor(affinity).barrier(wait, signal, 0);
+                return;
+            }
+            ParameterEntry entry = scope.find(spans.key(0));
+            spans.checkFits(0, entry);
+            throw new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "parameter '%s' of scope '%s' cannot be written: archives are opened for reading only"
+                            .formatted(entry.key(), scope.name()));
+        } catch (RuntimeException e) {
+            throw failed(signal, e);
+        }
+    }
+
+    private static ParameterSpans spans(VmCall call) {
+        return new ParameterSpans(
+                call.required(VmBuffer.class), call.required(VmBuffer.class), call.required(VmBuffer.class));
+    }
+
+    /** Nobody will signal the fence any more, so those who wait for it must hear why. */
+    private static RuntimeException failed(@Nullable Fence signal, RuntimeException e) {
+        if (signal != null) {
+            signal.fail(
+                    e instanceof IreeException status
+                            ? status
+                            : new IreeException(StatusCode.INTERNAL, e.toString(), e));
+        }
+        return e;
+    }
+
+    /** The providers of one scope, in order. */
+    private record Scope(String name, List<ParameterProvider> providers) {
+        ParameterEntry find(String key) {
+            for (ParameterProvider provider : providers) {
+                ParameterEntry entry = provider.find(key);
+                if (entry != null) {
+                    return entry;
+                }
+            }
+            Set<String> keys = new LinkedHashSet<>();
+            providers.forEach(provider -> keys.addAll(provider.keys()));
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "scope '%s' has no parameter '%s'; it has %d: %s; is this the archive of another program?"
+                            .formatted(name, key, keys.size(), names(keys)));
+        }
+    }
+
+    private static String names(Collection<String> names) {
+        String listed = names.stream()
+                .limit(MAX_NAMES_IN_MESSAGES)
+                .map(name -> "'" + name + "'")
+                .collect(Collectors.joining(", "));
+        return names.isEmpty() ? "none" : names.size() > MAX_NAMES_IN_MESSAGES ? listed + ", ..." : listed;
+    }
+
+    /** Holds the providers for one context. */
+    private static final class State implements AutoCloseable {
+        private final List<ParameterProvider> providers = new ArrayList<>();
+
+        State(List<ParameterProvider> providers) {
+            try {
+                for (ParameterProvider provider : providers) {
+                    provider.retain();
+                    this.providers.add(provider);
+                }
+            } catch (RuntimeException e) {
+                close();
+                throw e;
+            }
+        }
+
+        Scope scope(@Nullable VmBuffer name) {
+            String wanted = name == null ? "" : name.utf8();
+            List<ParameterProvider> found =
+                    providers.stream().filter(p -> p.scope().equals(wanted)).toList();
+            if (found.isEmpty()) {
+                Set<String> scopes = new LinkedHashSet<>();
+                providers.forEach(p -> scopes.add(p.scope()));
+                throw new IreeException(
+                        StatusCode.NOT_FOUND,
+                        "no parameters were given for scope '%s' (given: %s); add an .irpa archive for it, on the command line with %s"
+                                .formatted(
+                                        wanted,
+                                        names(scopes),
+                                        wanted.isEmpty() ? "--parameters=FILE" : "--parameters=" + wanted + "=FILE"));
+            }
+            return new Scope(wanted, found);
+        }
+
+        @Override
+        public void close() {
+            providers.forEach(ParameterProvider::release);
+            providers.clear();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package io.github.iree4j.modules.parameters;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transfers of parameters into buffers that together stand between a wait fence and a signal fence.
+ *
+ * <p>They are spread over a few timelines, so that some run at once and thousands of parameters do not make thousands of timelines.
+ * Each waits for the one before it on its timeline; if one fails, so does everything after it, and in the end the signal fence.
+ */
+final class TransferBatch implements AutoCloseable {
+    private static final int MAX_TIMELINES = 4; // a guess; one device queue rarely profits from more
+
+    private final Device device;
+    private final DeviceQueue queue;
+    private final @Nullable Fence wait;
+    private final List<Timeline> timelines = new ArrayList<>();
+    private int next;
+
+    private static final class Timeline {
+        final TimelineSemaphore semaphore;
+        long value;
+
+        Timeline(TimelineSemaphore semaphore) {
+            this.semaphore = semaphore;
+        }
+    }
+
+    TransferBatch(Device device, long affinity, @Nullable Fence wait) {
+        this.device = device;
+        this.queue = device.queueFor(affinity);
+        this.wait = wait;
+    }
+
+    /** Writes {@code [offset, offset + length)} of a parameter into a buffer. */
+    void add(ParameterEntry entry, long offset, Buffer target, long targetOffset, long length) {
+        if (length == 0) {
+            return;
+        }
+        Timeline timeline = nextTimeline();
+        Fence before = timeline.value == 0 ? wait : Fence.at(timeline.semaphore, timeline.value);
+        try (Fence after = Fence.at(timeline.semaphore, timeline.value + 1)) {
+            transfer(before, after, entry, offset, target, targetOffset, length);
+            timeline.value++;
+        } finally {
+            if (before != null && before != wait) {
+                before.close();
+            }
+        }
+    }
+
+    private Timeline nextTimeline() {
+        int index = next++ % MAX_TIMELINES;
+        if (index == timelines.size()) {
+            timelines.add(new Timeline(device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)));
+        }
+        return timelines.get(index);
+    }
+
+    private void transfer(
+            @Nullable Fence before,
+            Fence after,
+            ParameterEntry entry,
+            long offset,
+            Buffer target,
+            long targetOffset,
+            long length) {
+        switch (entry) {
+            case ParameterEntry.Stored stored -> {
+                try (HalFile file = HalFile.ofMemory(stored.data(), MemoryAccess.READ, stored.owner())) {
+                    queue.read(before, after, file, offset, target, targetOffset, length, 0);
+                }
+            }
+            case ParameterEntry.Splat splat -> {
+                byte[] pattern = splat.pattern();
+                if (pattern.length <= Long.BYTES && (offset | targetOffset | length) % pattern.length == 0) {
+                    queue.fill(before, after, target, targetOffset, length, value(pattern), pattern.length, 0);
+                } else {
+                    try (HalFile file = new SplatFile(splat)) {
+                        queue.read(before, after, file, offset, target, targetOffset, length, 0);
+                    }
+                }
+            }
+        }
+    }
+
+    private static long value(byte[] pattern) {
+        long value = 0;
+        for (int i = pattern.length - 1; i >= 0; i--) {
+            value = value << 8 | Byte.toUnsignedLong(pattern[i]);
+        }
+        return value;
+    }
+
+    /** Submits what signals the fence once all transfers are over. */
+    void end(@Nullable Fence signal) {
+        List<Fence> last = new ArrayList<>(timelines.size());
+        Fence all = null;
+        try {
+            for (Timeline timeline : timelines) {
+                last.add(Fence.at(timeline.semaphore, timeline.value));
+            }
+            all = Fence.join(last);
+            queue.barrier(all == null ? wait : all, signal, 0);
+        } finally {
+            last.forEach(Fence::close);
+            if (all != null) {
+                all.close();
+            }
+        }
+    }
+
+    /** Lets go of the timelines; submitted transfers keep what they need. */
+    @Override
+    public void close() {
+        timelines.forEach(timeline -> timeline.semaphore.close());
+    }
+
+    /** A repeated pattern as a file, for patterns and offsets that a queue cannot fill with. */
+    private static final class SplatFile extends HalFile {
+        private final ParameterEntry.Splat splat;
+
+        SplatFile(ParameterEntry.Splat splat) {
+            super("splat parameter '" + splat.key() + "'", MemoryAccess.READ);
+            this.splat = splat;
+        }
+
+        @Override
+        public long length() {
+            return splat.length();
+        }
+
+        @Override
+        protected void doRead(long offset, MemorySegment target) {
+            splat.fill(offset, target);
+        }
+
+        @Override
+        protected void doWrite(long offset, MemorySegment source) {
+            throw new UnsupportedOperationException(); // refused before: the file allows reading only
+        }
+
+        @Override
+        protected void destroy() {}
+    }
+}

@@ -1,0 +1,34 @@
+package io.github.iree4j.modules.vmvx;
+
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmModule;
+
+/**
+ * The {@code vmvx} module, version 0: what a VMVX executable may import besides the VM's own instructions. All functions work on
+ * {@code vm.buffer}s with offsets, strides and sizes in elements, each checked exactly against the buffer
+ * (signatures: {@code iree/modules/vmvx/exports.inl}).
+ */
+public final class VmvxModule {
+    /** The functions keep nothing between calls. */
+    static final class State {}
+
+    private static final VmModule MODULE = build();
+
+    private VmvxModule() {}
+
+    /**
+     * Returns the module; there is one, stateless and shared.
+     *
+     * @return the module
+     */
+    public static VmModule create() {
+        return MODULE;
+    }
+
+    private static VmModule build() {
+        NativeModule.Builder<State> builder = NativeModule.builder("vmvx", 0, State::new);
+        Elementwise.register(builder);
+        Microkernels.register(builder);
+        return builder.build();
+    }
+}

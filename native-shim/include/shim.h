@@ -1,0 +1,249 @@
+// Public C interface of the shim: the only native code of the runtime.
+//
+// No JNI types appear here, so everything is testable without a JVM. The rules
+// that hold for the whole interface:
+//
+// Threads. Every function may be called from any thread, at the same time as
+// any other, unless its comment says otherwise. Nothing is kept per thread:
+// callers may be virtual threads that move between carriers from one call to
+// the next. A function that can block says "May block".
+//
+// Errors. A function that can fail returns a status and, when |error| is not
+// NULL, describes the failure in that struct, which the caller owns. On failure
+// every |out_| argument is NULL or 0 and nothing has to be released. A struct
+// is only written by a call that fails.
+//
+// Ownership. |create| gives the caller an object that one |release| ends;
+// release(NULL) does nothing. Arguments are borrowed for the call. What a query
+// returns stays valid as long as its owner.
+#ifndef IREE4J_SHIM_H_
+#define IREE4J_SHIM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shim_cpu_abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Version of this interface as Java sees it; NativeLibrary.java compares it
+// with its own and refuses to run on a mismatch. Raised by every change of a
+// function or layout that Java uses.
+#define SHIM_ABI_VERSION 1u
+
+uint32_t shim_abi_version(void);
+
+//===--------------------------------------------------------------------===//
+// Status
+//===--------------------------------------------------------------------===//
+
+// Canonical codes. X(number, NAME). Mirrored by StatusCode.java; a test
+// compares the two lists. Numbers are never reused.
+#define SHIM_STATUS_MAP(X)  \
+  X(0, OK)                  \
+  X(1, CANCELLED)           \
+  X(2, UNKNOWN)             \
+  X(3, INVALID_ARGUMENT)    \
+  X(4, DEADLINE_EXCEEDED)   \
+  X(5, NOT_FOUND)           \
+  X(6, ALREADY_EXISTS)      \
+  X(7, PERMISSION_DENIED)   \
+  X(8, RESOURCE_EXHAUSTED)  \
+  X(9, FAILED_PRECONDITION) \
+  X(10, ABORTED)            \
+  X(11, OUT_OF_RANGE)       \
+  X(12, UNIMPLEMENTED)      \
+  X(13, INTERNAL)           \
+  X(14, UNAVAILABLE)        \
+  X(15, DATA_LOSS)          \
+  X(16, UNAUTHENTICATED)    \
+  X(17, DEFERRED)           \
+  X(18, INCOMPATIBLE)
+
+typedef int32_t shim_status_t;
+
+enum {
+#define SHIM_STATUS_ENUM(number, name) SHIM_##name = number,
+  SHIM_STATUS_MAP(SHIM_STATUS_ENUM)
+#undef SHIM_STATUS_ENUM
+};
+
+// What went wrong, in memory of the caller.
+typedef struct shim_error_t {
+  int32_t status;       // canonical code
+  int32_t native_code;  // errno, a vendor's code or a kernel's result; or 0
+  char message[248];    // UTF-8, NUL-terminated, cut when too long
+} shim_error_t;
+
+_Static_assert(sizeof(shim_error_t) == 256, "shared with Java");
+_Static_assert(offsetof(shim_error_t, native_code) == 4, "shared with Java");
+_Static_assert(offsetof(shim_error_t, message) == 8, "shared with Java");
+
+// The name of a canonical code, "UNKNOWN" for any other number. Static storage.
+const char* shim_status_name(shim_status_t status);
+
+// Fills |error| when it is not NULL, and returns |status|.
+shim_status_t shim_error_set(shim_error_t* error, shim_status_t status,
+                             int32_t native_code, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+//===--------------------------------------------------------------------===//
+// Completion ring: many driver threads to one poller
+//===--------------------------------------------------------------------===//
+
+// How an asynchronous operation ended.
+typedef struct shim_completion_t {
+  uint64_t token;       // chosen by Java when the operation was submitted
+  int32_t status;       // canonical code
+  int32_t native_code;  // the driver's own number
+} shim_completion_t;
+
+_Static_assert(sizeof(shim_completion_t) == 16, "shared with Java");
+
+typedef struct shim_ring_t shim_ring_t;
+
+#define SHIM_RING_MAX_CAPACITY (1u << 20)
+
+// Creates a ring of |capacity| records, a power of two from 2 to
+// SHIM_RING_MAX_CAPACITY. |*out_ring| is owned by the caller.
+shim_status_t shim_ring_create(uint32_t capacity, shim_ring_t** out_ring,
+                               shim_error_t* error);
+
+// No other call on the ring may be running or follow.
+void shim_ring_release(shim_ring_t* ring);
+
+// Publishes one record and wakes the poller if it sleeps. Callable from any
+// thread, including a driver's own callback thread: takes no lock, allocates
+// nothing, never calls Java. RESOURCE_EXHAUSTED when the ring is full: the
+// record is dropped and the ring stays marked as lossy for good. Java prevents
+// that by reserving capacity at submission.
+shim_status_t shim_ring_push(shim_ring_t* ring, shim_completion_t completion);
+
+// Takes up to |capacity| records in the order of their publication and returns
+// their number. One poller at a time (this function and Java's view of the ring
+// share one cursor).
+uint32_t shim_ring_poll(shim_ring_t* ring, uint32_t capacity,
+                        shim_completion_t* out_completions);
+
+// May block. Returns OK as soon as a record is there, one was lost or
+// shim_ring_wake was called, now and then also without a reason;
+// DEADLINE_EXCEEDED after |timeout_ns| nanoseconds; a negative timeout never
+// ends. One poller at a time.
+shim_status_t shim_ring_wait(shim_ring_t* ring, int64_t timeout_ns,
+                             shim_error_t* error);
+
+// Ends the current or the next shim_ring_wait.
+void shim_ring_wake(shim_ring_t* ring);
+
+// Whether a record was ever dropped. Sticky.
+int shim_ring_is_lossy(const shim_ring_t* ring);
+
+// The descriptor that becomes readable when the ring has been signalled while
+// its poller slept. Borrowed.
+int shim_ring_event_fd(const shim_ring_t* ring);
+
+//===--------------------------------------------------------------------===//
+// CPU features
+//===--------------------------------------------------------------------===//
+
+// The name of this machine's architecture as it occurs in executable formats
+// ("embedded-elf-<name>"): "x86_64" or "arm_64". Static storage.
+const char* shim_cpu_architecture(void);
+
+// Writes the feature bits that compiled code may ask for. A bit is set only if
+// the processor has the feature and the operating system saves its registers.
+void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]);
+
+// 1 if the feature of that name (LLVM's, e.g. "avx512f") is there, 0 if not, -1
+// if this architecture has no feature of that name.
+int32_t shim_cpu_feature_lookup(const char* name, size_t name_length);
+
+//===--------------------------------------------------------------------===//
+// CPU executables
+//===--------------------------------------------------------------------===//
+
+typedef struct shim_cpu_executable_t shim_cpu_executable_t;
+
+typedef struct shim_cpu_executable_params_t {
+  const char* name;           // for messages; need not be NUL-terminated
+  size_t name_length;         //
+  const void* elf;            // ELF or FatELF file; any alignment
+  size_t elf_size;            //
+  const uint32_t* constants;  // specialization constants, copied
+  size_t constant_count;      //
+} shim_cpu_executable_params_t;
+
+// What callers need to know of an exported function.
+typedef struct shim_cpu_export_t {
+  uint64_t flags;              // SHIM_CPU_DISPATCH_FLAG_*
+  uint32_t local_memory_size;  // bytes each call needs, a multiple of 4096
+  uint32_t constant_count;
+  uint32_t binding_count;
+  uint32_t workgroup_size_x;
+  uint32_t workgroup_size_y;
+  uint32_t workgroup_size_z;
+  const char* name;  // NUL-terminated, borrowed from the executable
+  uint32_t name_length;
+  uint32_t reserved;
+} shim_cpu_export_t;
+
+_Static_assert(sizeof(shim_cpu_export_t) == 48, "shared with Java");
+_Static_assert(offsetof(shim_cpu_export_t, name) == 32, "shared with Java");
+
+// Loads a compiled library into executable memory and asks it for its exports.
+// The file is checked as hostile input: whatever its tables say, this returns a
+// status. Its machine code is not and cannot be checked: creating runs its
+// initializers and its query function, in this process.
+//
+// INVALID_ARGUMENT malformed; INCOMPATIBLE other machine or library version;
+// PERMISSION_DENIED memory that is to be writable and executable;
+// UNIMPLEMENTED a relocation or feature the loader lacks; UNAVAILABLE an
+// import; FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED
+// larger than the limits or out of memory.
+shim_status_t shim_cpu_executable_create(
+    const shim_cpu_executable_params_t* params,
+    shim_cpu_executable_t** out_executable, shim_error_t* error);
+
+// No dispatch may be running or follow.
+void shim_cpu_executable_release(shim_cpu_executable_t* executable);
+
+uint32_t shim_cpu_executable_export_count(
+    const shim_cpu_executable_t* executable);
+
+// OUT_OF_RANGE when there is no such export.
+shim_status_t shim_cpu_executable_export_query(
+    const shim_cpu_executable_t* executable, uint32_t ordinal,
+    shim_cpu_export_t* out_export, shim_error_t* error);
+
+// One call of a range of workgroups.
+typedef struct shim_cpu_dispatch_t {
+  uint32_t ordinal;
+  uint32_t processor_id;              // told to the kernel
+  const shim_dispatch_state_t* state;  // shared by all calls of one dispatch
+  // Workgroups [begin, end) of the grid, counted with x innermost, then y, then
+  // z. Empty ranges are fine.
+  uint64_t begin;
+  uint64_t end;
+  // Scratch of this call only, aligned to 64 bytes, at least the export's
+  // local_memory_size; its contents are undefined before and after.
+  void* local_memory;
+  uint64_t local_memory_size;
+} shim_cpu_dispatch_t;
+
+// Runs the workgroups one after the other on this thread, stopping at the first
+// that fails: INTERNAL, with the kernel's result in native_code. May be called
+// for the same executable from many threads at once; constants, bindings and
+// their alignment (64 bytes is what compilers assume) are the caller's duty.
+// The kernel runs with the floating point state of the calling thread: rounding
+// and denormals are left as they are.
+shim_status_t shim_cpu_executable_dispatch(
+    const shim_cpu_executable_t* executable,
+    const shim_cpu_dispatch_t* dispatch, shim_error_t* error);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // IREE4J_SHIM_H_

@@ -1,0 +1,168 @@
+// The binary interface between the runtime and compiled CPU libraries, version
+// 6, as IREE's compiler emits it and IREE's runtime declares it in
+// hal/local/executable_library.h. Names are ours, offsets are theirs.
+//
+// Self-contained and without functions, so that kernels written in C can use it
+// too: docs/native.md shows how to compile one.
+//
+// A library is an ELF file that exports one function, SHIM_CPU_QUERY_SYMBOL. It
+// returns the address of a shim_library_t (whose first field is the pointer to
+// its header), or NULL when it does not speak the version it is asked for.
+#ifndef IREE4J_SHIM_CPU_ABI_H_
+#define IREE4J_SHIM_CPU_ABI_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHIM_CPU_QUERY_SYMBOL "iree_hal_executable_library_query"
+#define SHIM_CPU_LIBRARY_VERSION 6u
+
+#define SHIM_CPU_MAX_CONSTANTS 64
+#define SHIM_CPU_MAX_BINDINGS 64
+#define SHIM_CPU_LOCAL_MEMORY_PAGE 4096u
+#define SHIM_CPU_FIELD_COUNT 8
+
+// The export's workgroups must run in order on one thread.
+#define SHIM_CPU_DISPATCH_FLAG_SEQUENTIAL 1ull
+// The export takes its workgroup size from the dispatch.
+#define SHIM_CPU_DISPATCH_FLAG_WORKGROUP_SIZE_DYNAMIC 2ull
+
+// A function of the host that a kernel may call.
+typedef int (*shim_import_fn_t)(void* params, void* context, void* reserved);
+typedef int (*shim_import_thunk_fn_t)(shim_import_fn_t function, void* params,
+                                      void* context, void* reserved);
+
+// What all calls of a library share.
+typedef struct shim_environment_t {
+  const uint32_t* constants;            // specialization constants
+  shim_import_thunk_fn_t import_thunk;  // calls through to an import
+  const shim_import_fn_t* import_funcs;
+  const void* const* import_contexts;
+  uint64_t processor[SHIM_CPU_FIELD_COUNT];  // feature bits
+} shim_environment_t;
+
+// What all workgroups of a dispatch share.
+typedef struct shim_dispatch_state_t {
+  uint32_t workgroup_size_x;
+  uint32_t workgroup_size_y;
+  uint16_t workgroup_size_z;
+  uint16_t constant_count;
+  uint32_t workgroup_count_x;
+  uint32_t workgroup_count_y;
+  uint16_t workgroup_count_z;
+  uint8_t max_concurrency;
+  uint8_t binding_count;
+  const uint32_t* constants;
+  void* const* binding_ptrs;
+  const size_t* binding_lengths;
+} shim_dispatch_state_t;
+
+// What one workgroup is told.
+typedef struct shim_workgroup_state_t {
+  uint32_t workgroup_id_x;
+  uint32_t workgroup_id_y;
+  uint16_t workgroup_id_z;
+  uint16_t reserved;
+  uint32_t processor_id;
+  void* local_memory;
+  uint32_t local_memory_size;
+} shim_workgroup_state_t;
+
+// Returns 0, or anything else to fail the dispatch.
+typedef int (*shim_dispatch_fn_t)(const shim_environment_t* environment,
+                                  const shim_dispatch_state_t* dispatch,
+                                  const shim_workgroup_state_t* workgroup);
+
+typedef struct shim_library_header_t {
+  uint32_t version;
+  const char* name;
+  uint32_t features;   // none are defined
+  uint32_t sanitizer;  // 0 none, 1 address, 2 memory, 3 thread, 4 undefined
+} shim_library_header_t;
+
+typedef struct shim_import_table_t {
+  uint32_t count;
+  const char* const* symbols;  // a leading '?' marks an optional one
+} shim_import_table_t;
+
+typedef struct shim_dispatch_attributes_t {
+  uint64_t flags;
+  uint16_t local_memory_pages;
+  uint8_t constant_count;
+  uint8_t binding_count;
+  uint32_t workgroup_size_x;
+  uint32_t workgroup_size_y;
+  uint16_t workgroup_size_z;
+  uint16_t parameter_count;
+  uint64_t reserved[5];
+} shim_dispatch_attributes_t;
+
+typedef struct shim_export_table_t {
+  uint32_t count;
+  const shim_dispatch_fn_t* ptrs;
+  const shim_dispatch_attributes_t* attrs;
+  const void* params;
+  const void* occupancy;
+  const char* const* names;
+  const char* const* tags;
+  const void* parameter_names;
+  const void* source_locations;
+  const void* stage_locations;
+} shim_export_table_t;
+
+typedef struct shim_constant_table_t {
+  uint32_t count;
+} shim_constant_table_t;
+
+typedef struct shim_source_table_t {
+  uint32_t count;
+  const void* files;
+} shim_source_table_t;
+
+typedef struct shim_library_t {
+  const shim_library_header_t* header;
+  shim_import_table_t imports;
+  shim_export_table_t exports;
+  shim_constant_table_t constants;
+  shim_source_table_t sources;
+} shim_library_t;
+
+typedef const shim_library_t* (*shim_query_fn_t)(
+    uint32_t max_version, const shim_environment_t* environment);
+
+#define SHIM_ABI_FIELD(type, field, at) \
+  _Static_assert(offsetof(type, field) == (at), "fixed by the compiler")
+_Static_assert(sizeof(shim_environment_t) == 96, "fixed by the compiler");
+SHIM_ABI_FIELD(shim_environment_t, import_contexts, 24);
+SHIM_ABI_FIELD(shim_environment_t, processor, 32);
+_Static_assert(sizeof(shim_dispatch_state_t) == 48, "fixed by the compiler");
+SHIM_ABI_FIELD(shim_dispatch_state_t, workgroup_size_z, 8);
+SHIM_ABI_FIELD(shim_dispatch_state_t, constant_count, 10);
+SHIM_ABI_FIELD(shim_dispatch_state_t, workgroup_count_x, 12);
+SHIM_ABI_FIELD(shim_dispatch_state_t, workgroup_count_z, 20);
+SHIM_ABI_FIELD(shim_dispatch_state_t, max_concurrency, 22);
+SHIM_ABI_FIELD(shim_dispatch_state_t, binding_count, 23);
+SHIM_ABI_FIELD(shim_dispatch_state_t, constants, 24);
+SHIM_ABI_FIELD(shim_dispatch_state_t, binding_ptrs, 32);
+SHIM_ABI_FIELD(shim_dispatch_state_t, binding_lengths, 40);
+_Static_assert(sizeof(shim_workgroup_state_t) == 32, "fixed by the compiler");
+SHIM_ABI_FIELD(shim_workgroup_state_t, workgroup_id_z, 8);
+SHIM_ABI_FIELD(shim_workgroup_state_t, processor_id, 12);
+SHIM_ABI_FIELD(shim_workgroup_state_t, local_memory, 16);
+SHIM_ABI_FIELD(shim_workgroup_state_t, local_memory_size, 24);
+_Static_assert(sizeof(shim_library_header_t) == 24, "fixed by the compiler");
+_Static_assert(sizeof(shim_dispatch_attributes_t) == 64,
+               "fixed by the compiler");
+SHIM_ABI_FIELD(shim_dispatch_attributes_t, workgroup_size_x, 12);
+SHIM_ABI_FIELD(shim_dispatch_attributes_t, workgroup_size_z, 20);
+SHIM_ABI_FIELD(shim_dispatch_attributes_t, reserved, 24);
+_Static_assert(sizeof(shim_export_table_t) == 80, "fixed by the compiler");
+SHIM_ABI_FIELD(shim_export_table_t, names, 40);
+_Static_assert(sizeof(shim_library_t) == 128, "fixed by the compiler");
+SHIM_ABI_FIELD(shim_library_t, imports, 8);
+SHIM_ABI_FIELD(shim_library_t, exports, 24);
+SHIM_ABI_FIELD(shim_library_t, constants, 104);
+SHIM_ABI_FIELD(shim_library_t, sources, 112);
+#undef SHIM_ABI_FIELD
+
+#endif  // IREE4J_SHIM_CPU_ABI_H_

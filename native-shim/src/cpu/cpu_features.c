@@ -1,0 +1,170 @@
+// Which instructions this processor and operating system offer, in the numbers
+// and names that compiled code uses: field 0 of the eight that a kernel sees in
+// its environment, one bit each, numbered as in IREE's
+// schemas/cpu_feature_bits.inl; names are LLVM's. Calls nothing of the shim.
+#include <stdbool.h>
+#include <string.h>
+
+#include "shim.h"
+
+typedef struct feature_t {
+  const char* name;
+  uint8_t bit;
+} feature_t;
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+static const feature_t features[] = {
+    {"sse3", 0},        {"ssse3", 1},       {"sse4.1", 2},
+    {"sse4.2", 3},      {"sse4a", 4},       {"avx", 10},
+    {"fma", 11},        {"fma4", 12},       {"xop", 13},
+    {"f16c", 14},       {"avx2", 15},       {"avx512f", 20},
+    {"avx512cd", 21},   {"avx512vl", 22},   {"avx512dq", 23},
+    {"avx512bw", 24},   {"avx512ifma", 25}, {"avx512vbmi", 26},
+    {"avx512vpopcntdq", 27}, {"avx512vnni", 28}, {"avx512vbmi2", 29},
+    {"avx512bitalg", 30},    {"avx512bf16", 31}, {"avx512fp16", 32},
+    {"amx-tile", 50},   {"amx-int8", 51},   {"amx-bf16", 52},
+};
+
+const char* shim_cpu_architecture(void) { return "x86_64"; }
+
+enum { EAX, EBX, ECX, EDX };
+
+// State components that the operating system saves, from XCR0.
+enum {
+  STATE_YMM = 0x6,        // SSE and the upper halves of YMM
+  STATE_ZMM = 0xE6,       // also opmask and ZMM
+  STATE_TILES = 0x60000,  // AMX configuration and data
+};
+
+// A feature: where cpuid reports it and what the system must save for it.
+typedef struct probe_t {
+  uint8_t bit;  // in field 0
+  uint8_t leaf;  // index into the leaves read below
+  uint8_t reg;
+  uint8_t position;
+  uint32_t state;
+} probe_t;
+
+enum { LEAF_1, LEAF_7_0, LEAF_7_1, LEAF_EXTENDED_1, LEAF_COUNT };
+
+static const probe_t probes[] = {
+    {0, LEAF_1, ECX, 0, 0},
+    {1, LEAF_1, ECX, 9, 0},
+    {2, LEAF_1, ECX, 19, 0},
+    {3, LEAF_1, ECX, 20, 0},
+    {4, LEAF_EXTENDED_1, ECX, 6, 0},
+    {10, LEAF_1, ECX, 28, STATE_YMM},
+    {11, LEAF_1, ECX, 12, STATE_YMM},
+    {12, LEAF_EXTENDED_1, ECX, 16, STATE_YMM},
+    {13, LEAF_EXTENDED_1, ECX, 11, STATE_YMM},
+    {14, LEAF_1, ECX, 29, STATE_YMM},
+    {15, LEAF_7_0, EBX, 5, STATE_YMM},
+    {20, LEAF_7_0, EBX, 16, STATE_ZMM},
+    {21, LEAF_7_0, EBX, 28, STATE_ZMM},
+    {22, LEAF_7_0, EBX, 31, STATE_ZMM},
+    {23, LEAF_7_0, EBX, 17, STATE_ZMM},
+    {24, LEAF_7_0, EBX, 30, STATE_ZMM},
+    {25, LEAF_7_0, EBX, 21, STATE_ZMM},
+    {26, LEAF_7_0, ECX, 1, STATE_ZMM},
+    {27, LEAF_7_0, ECX, 14, STATE_ZMM},
+    {28, LEAF_7_0, ECX, 11, STATE_ZMM},
+    {29, LEAF_7_0, ECX, 6, STATE_ZMM},
+    {30, LEAF_7_0, ECX, 12, STATE_ZMM},
+    {31, LEAF_7_1, EAX, 5, STATE_ZMM},
+    {32, LEAF_7_0, EDX, 23, STATE_ZMM},
+    {50, LEAF_7_0, EDX, 24, STATE_TILES},
+    {51, LEAF_7_0, EDX, 25, STATE_TILES},
+    {52, LEAF_7_0, EDX, 22, STATE_TILES},
+};
+
+static void read_leaf(uint32_t leaf, uint32_t subleaf, uint32_t regs[4]) {
+  // Leaves all zero when the processor has no such leaf.
+  regs[EAX] = regs[EBX] = regs[ECX] = regs[EDX] = 0;
+  __get_cpuid_count(leaf, subleaf, &regs[EAX], &regs[EBX], &regs[ECX],
+                    &regs[EDX]);
+}
+
+// XCR0, or 0 when the operating system does not manage extended state: asking
+// cpuid alone would tell what the processor could save, not what is saved.
+static uint64_t saved_states(const uint32_t leaf_1[4]) {
+  const uint32_t osxsave = 1u << 27;
+  if (!(leaf_1[ECX] & osxsave)) return 0;
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return ((uint64_t)high << 32) | low;
+}
+
+void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {
+  memset(out_fields, 0, SHIM_CPU_FIELD_COUNT * sizeof(out_fields[0]));
+  uint32_t leaves[LEAF_COUNT][4];
+  read_leaf(1, 0, leaves[LEAF_1]);
+  read_leaf(7, 0, leaves[LEAF_7_0]);
+  memset(leaves[LEAF_7_1], 0, sizeof(leaves[LEAF_7_1]));
+  if (leaves[LEAF_7_0][EAX] >= 1) read_leaf(7, 1, leaves[LEAF_7_1]);
+  read_leaf(0x80000001u, 0, leaves[LEAF_EXTENDED_1]);
+  const uint64_t states = saved_states(leaves[LEAF_1]);
+  for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); ++i) {
+    const probe_t* probe = &probes[i];
+    bool present = (leaves[probe->leaf][probe->reg] >> probe->position) & 1;
+    bool saved = (states & probe->state) == probe->state;
+    if (present && saved) out_fields[0] |= 1ull << probe->bit;
+  }
+}
+
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+
+static const feature_t features[] = {
+    {"fp-armv8", 0},   {"lse", 1},         {"lse128", 2},
+    {"fullfp16", 10},  {"fp16fml", 11},    {"dotprod", 12},
+    {"i8mm", 13},      {"bf16", 14},       {"sve", 20},
+    {"sve2", 21},      {"sve2p1", 22},     {"sve2-bitperm", 23},
+    {"f32mm", 24},     {"f64mm", 25},      {"sme", 30},
+    {"sme2", 31},      {"sme2p1", 32},     {"sme-f16f16", 33},
+    {"sme-f64f64", 34}, {"sme-i16i64", 35},
+};
+
+const char* shim_cpu_architecture(void) { return "arm_64"; }
+
+// A feature: which word and bit of the kernel's report stand for it. The kernel
+// reports only what it also saves. lse128 is not reported.
+typedef struct probe_t {
+  uint8_t bit;
+  uint8_t word;  // 0 AT_HWCAP, 1 AT_HWCAP2
+  uint8_t position;
+} probe_t;
+
+static const probe_t probes[] = {
+    {0, 0, 0},   {1, 0, 8},   {10, 0, 10}, {11, 0, 23}, {12, 0, 20},
+    {13, 1, 13}, {14, 1, 14}, {20, 0, 22}, {21, 1, 1},  {22, 1, 36},
+    {23, 1, 4},  {24, 1, 10}, {25, 1, 11}, {30, 1, 23}, {31, 1, 37},
+    {32, 1, 38}, {33, 1, 42}, {34, 1, 25}, {35, 1, 24},
+};
+
+void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {
+  memset(out_fields, 0, SHIM_CPU_FIELD_COUNT * sizeof(out_fields[0]));
+  const uint64_t words[2] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
+  for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); ++i) {
+    if ((words[probes[i].word] >> probes[i].position) & 1) {
+      out_fields[0] |= 1ull << probes[i].bit;
+    }
+  }
+}
+
+#else
+#error "add the features of this architecture"
+#endif
+
+int32_t shim_cpu_feature_lookup(const char* name, size_t name_length) {
+  for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); ++i) {
+    if (strlen(features[i].name) == name_length &&
+        memcmp(features[i].name, name, name_length) == 0) {
+      uint64_t fields[SHIM_CPU_FIELD_COUNT];
+      shim_cpu_features_query(fields);
+      return (fields[0] >> features[i].bit) & 1;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,35 @@
+// Names of the canonical codes and the one way to fill an error. Calls nothing
+// of the shim.
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "shim.h"
+
+uint32_t shim_abi_version(void) { return SHIM_ABI_VERSION; }
+
+const char* shim_status_name(shim_status_t status) {
+  switch (status) {
+#define SHIM_STATUS_NAME(number, name) \
+  case number:                         \
+    return #name;
+    SHIM_STATUS_MAP(SHIM_STATUS_NAME)
+#undef SHIM_STATUS_NAME
+    default:
+      return "UNKNOWN";
+  }
+}
+
+shim_status_t shim_error_set(shim_error_t* error, shim_status_t status,
+                             int32_t native_code, const char* format, ...) {
+  if (error) {
+    error->status = status;
+    error->native_code = native_code;
+    va_list arguments;
+    va_start(arguments, format);
+    int written =
+        vsnprintf(error->message, sizeof(error->message), format, arguments);
+    va_end(arguments);
+    if (written < 0) error->message[0] = '\0';
+  }
+  return status;
+}

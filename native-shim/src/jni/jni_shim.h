@@ -1,0 +1,24 @@
+// Shared by the glue: conversions, and the tables that jni_onload.c registers.
+#ifndef IREE4J_SHIM_JNI_H_
+#define IREE4J_SHIM_JNI_H_
+
+#include <jni.h>
+
+#include "shim.h"
+
+// A pointer that travelled through Java as a long.
+#define HANDLE(type, value) ((type*)(uintptr_t)(value))
+
+#define SHIM__METHOD(name, signature, function) \
+  { (char*)(name), (char*)(signature), (void*)(function) }
+
+extern const JNINativeMethod shim__core_methods[];
+extern const jint shim__core_method_count;
+extern const JNINativeMethod shim__cpu_methods[];
+extern const jint shim__cpu_method_count;
+
+// Copies text to |capacity| bytes at |address|, cut when too long; returns its
+// full length.
+jint shim__copy_text(const char* text, jlong address, jint capacity);
+
+#endif  // IREE4J_SHIM_JNI_H_

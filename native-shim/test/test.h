@@ -1,0 +1,88 @@
+// The smallest test harness that names what failed.
+#ifndef IREE4J_SHIM_TEST_H_
+#define IREE4J_SHIM_TEST_H_
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim.h"
+
+#define CHECK(condition)                                              \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s: does not hold: %s\n", __FILE__,     \
+              __LINE__, __func__, #condition);                        \
+      exit(1);                                                        \
+    }                                                                 \
+  } while (0)
+
+#define CHECK_EQ(actual, expected)                                         \
+  do {                                                                     \
+    long long actual_ = (long long)(actual);                               \
+    long long expected_ = (long long)(expected);                           \
+    if (actual_ != expected_) {                                            \
+      fprintf(stderr, "%s:%d: %s: %s is %lld, expected %lld\n", __FILE__,  \
+              __LINE__, __func__, #actual, actual_, expected_);            \
+      exit(1);                                                             \
+    }                                                                      \
+  } while (0)
+
+// The call failed with that code and a message that contains that text.
+#define CHECK_FAILS(call, code, text)                                       \
+  do {                                                                      \
+    shim_error_t error = {0};                                               \
+    shim_status_t status_ = (call);                                         \
+    if (status_ != (code) || error.status != (code) ||                      \
+        !strstr(error.message, (text))) {                                   \
+      fprintf(stderr,                                                       \
+              "%s:%d: %s: %s gave %s (%s in the error): '%s', expected %s " \
+              "with '%s'\n",                                                \
+              __FILE__, __LINE__, __func__, #call,                          \
+              shim_status_name(status_), shim_status_name(error.status),    \
+              error.message, shim_status_name(code), (text));               \
+      exit(1);                                                              \
+    }                                                                       \
+  } while (0)
+
+#define CHECK_OK(call)                                                      \
+  do {                                                                      \
+    shim_error_t error = {0};                                               \
+    shim_status_t status_ = (call);                                         \
+    if (status_ != SHIM_OK) {                                               \
+      fprintf(stderr, "%s:%d: %s: %s failed: %s: %s\n", __FILE__, __LINE__, \
+              __func__, #call, shim_status_name(status_), error.message);   \
+      exit(1);                                                              \
+    }                                                                       \
+  } while (0)
+
+#define RUN(test)                      \
+  do {                                 \
+    test();                            \
+    fprintf(stderr, "ok %s\n", #test); \
+  } while (0)
+
+typedef struct file_t {
+  uint8_t* bytes;
+  size_t size;
+} file_t;
+
+static inline file_t read_kernel(const char* name) {
+  char path[1024];
+  snprintf(path, sizeof(path), "%s/%s.so", SHIM_KERNEL_DIR, name);
+  FILE* stream = fopen(path, "rb");
+  if (!stream) {
+    fprintf(stderr, "no kernel '%s'\n", path);
+    exit(1);
+  }
+  fseek(stream, 0, SEEK_END);
+  size_t size = (size_t)ftell(stream);
+  rewind(stream);
+  file_t file = {malloc(size), size};
+  CHECK(file.bytes);
+  CHECK_EQ(fread(file.bytes, 1, size, stream), size);
+  fclose(stream);
+  return file;
+}
+
+#endif  // IREE4J_SHIM_TEST_H_

@@ -1,0 +1,262 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A compiled CPU library (what {@code embedded-elf-<arch>} executables contain) in executable memory.
+ *
+ * <p>The file is hostile input: whatever its tables say, {@link #load} throws and does not crash. Its machine code is not checked
+ * and cannot be: loading runs its initializers and query function in this process, with this process's rights.
+ *
+ * <p>Safe for use by many threads. Closing while calls run is fine: the memory goes when the last of them returns. A call after
+ * that throws FAILED_PRECONDITION.
+ */
+public final class CpuLibrary extends Resource {
+    /** Larger files are refused before they are copied. */
+    private static final long MAX_FILE_SIZE = 512L << 20;
+
+    private static final long EXPORT_FLAGS = 0;
+    private static final long EXPORT_LOCAL_MEMORY = 8;
+    private static final long EXPORT_CONSTANTS = 12;
+    private static final long EXPORT_BINDINGS = 16;
+    private static final long EXPORT_WORKGROUP_SIZE = 20;
+
+    /** An error struct at hand for callers that bring none. */
+    private static final AtomicReference<@Nullable NativeError> SPARE_ERROR = new AtomicReference<>();
+
+    private final String name;
+    private final long handle;
+    private final List<CpuExport> exports;
+    private final Map<String, Integer> ordinals = new HashMap<>();
+
+    private CpuLibrary(String name, long handle, List<CpuExport> exports) {
+        this.name = name;
+        this.handle = handle;
+        this.exports = exports;
+        for (int i = 0; i < exports.size(); i++) {
+            ordinals.putIfAbsent(exports.get(i).name(), i);
+        }
+    }
+
+    /**
+     * Loads a library. The caller closes it.
+     *
+     * @param name for messages, for example the module's name and the executable's
+     * @param elf an ELF or FatELF file for this machine; copied, may be heap or mapped memory of any alignment
+     * @param specializationConstants as many as the library takes; copied
+     * @return the library
+     * @throws IreeException UNAVAILABLE without the native library or for an import; INVALID_ARGUMENT malformed; INCOMPATIBLE other
+     *     machine or library version; PERMISSION_DENIED memory both writable and executable; UNIMPLEMENTED a relocation or feature
+     *     the loader lacks; FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED too large
+     */
+    public static CpuLibrary load(String name, MemorySegment elf, int[] specializationConstants) {
+        NativeLibrary.ensureAvailable();
+        if (elf.byteSize() > MAX_FILE_SIZE) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "executable '%s' has %d bytes, the limit is %d".formatted(name, elf.byteSize(), MAX_FILE_SIZE));
+        }
+        // The copy makes heap memory usable and keeps the bytes from changing, or going away, while they are checked.
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment file = arena.allocate(elf.byteSize() + 1, 64);
+            MemorySegment.copy(elf, 0, file, 0, elf.byteSize());
+            byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
+            MemorySegment nameText = arena.allocate(nameBytes.length + 1L);
+            MemorySegment.copy(nameBytes, 0, nameText, ValueLayout.JAVA_BYTE, 0, nameBytes.length);
+            MemorySegment constants = arena.allocateFrom(ValueLayout.JAVA_INT, specializationConstants);
+            NativeError error = new NativeError();
+            long handle = Shim.executableCreate(
+                    nameText.address(),
+                    nameBytes.length,
+                    file.address(),
+                    elf.byteSize(),
+                    constants.address(),
+                    specializationConstants.length,
+                    error.address());
+            if (handle == 0) {
+                throw error.toException();
+            }
+            Reference.reachabilityFence(error);
+            try {
+                return new CpuLibrary(name, handle, readExports(handle, arena));
+            } catch (Throwable e) {
+                Shim.executableRelease(handle);
+                throw e;
+            }
+        }
+    }
+
+    private static List<CpuExport> readExports(long handle, Arena arena) {
+        MemorySegment info = arena.allocate(Shim.EXPORT_SIZE, 8);
+        return IntStream.range(0, Shim.executableExportCount(handle))
+                .mapToObj(i -> {
+                    Shim.executableExport(handle, i, info.address(), 0);
+                    return new CpuExport(
+                            Shim.text((out, capacity) -> Shim.executableExportName(handle, i, out, capacity)),
+                            info.get(ValueLayout.JAVA_INT, EXPORT_CONSTANTS),
+                            info.get(ValueLayout.JAVA_INT, EXPORT_BINDINGS),
+                            info.get(ValueLayout.JAVA_INT, EXPORT_WORKGROUP_SIZE),
+                            info.get(ValueLayout.JAVA_INT, EXPORT_WORKGROUP_SIZE + 4),
+                            info.get(ValueLayout.JAVA_INT, EXPORT_WORKGROUP_SIZE + 8),
+                            info.get(ValueLayout.JAVA_INT, EXPORT_LOCAL_MEMORY),
+                            info.get(ValueLayout.JAVA_LONG, EXPORT_FLAGS));
+                })
+                .toList();
+    }
+
+    /**
+     * Returns the name given to {@link #load}.
+     *
+     * @return the name
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Returns the number of exports.
+     *
+     * @return at least 0
+     */
+    public int exportCount() {
+        return exports.size();
+    }
+
+    /**
+     * Finds an export by its name; of several with one name, the first.
+     *
+     * @param exportName its name
+     * @return its ordinal, or -1 when there is none
+     */
+    public int lookup(String exportName) {
+        return ordinals.getOrDefault(exportName, -1);
+    }
+
+    /**
+     * Returns the name of an export.
+     *
+     * @param ordinal less than {@link #exportCount}
+     * @return its name
+     * @throws IreeException OUT_OF_RANGE when there is no such export
+     */
+    public String exportName(int ordinal) {
+        return export(ordinal).name();
+    }
+
+    /**
+     * Describes an export.
+     *
+     * @param ordinal less than {@link #exportCount}
+     * @return its description
+     * @throws IreeException OUT_OF_RANGE when there is no such export
+     */
+    public CpuExport export(int ordinal) {
+        if (ordinal < 0 || ordinal >= exports.size()) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "export %s of executable '%s', which has %d"
+                            .formatted(Integer.toUnsignedString(ordinal), name, exports.size()));
+        }
+        return exports.get(ordinal);
+    }
+
+    /**
+     * Runs workgroups {@code [begin, end)} of a dispatch one after the other on this thread, in one native call, and stops at the
+     * first that fails. Allocates nothing unless it fails.
+     *
+     * <p>Kernels are machine code: bindings shorter or less aligned than they were compiled for are undefined behaviour, so the
+     * caller checks those. The floating point state of the thread (rounding, denormals) is left as it is.
+     *
+     * @param ordinal the export
+     * @param state filled in for this dispatch; may be shared with other calls
+     * @param begin first workgroup, x innermost, then y, then z
+     * @param end end of the range, at most the number of workgroups
+     * @param localMemory native scratch of this call only, aligned to 64 bytes, at least the export's
+     *     {@link CpuExport#localMemoryBytes}; {@link MemorySegment#NULL} when it needs none
+     * @param processorId what kernels are told as the processor they run on
+     * @param error of this thread only
+     * @throws IreeException INTERNAL when a kernel fails, naming export and workgroup; OUT_OF_RANGE for a range outside of the grid;
+     *     INVALID_ARGUMENT for too few constants, bindings or local memory; FAILED_PRECONDITION when closed
+     */
+    public void dispatch(
+            int ordinal,
+            DispatchState state,
+            long begin,
+            long end,
+            MemorySegment localMemory,
+            int processorId,
+            NativeError error) {
+        if (!localMemory.isNative()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "local memory of executable '" + name + "' is heap memory");
+        }
+        retain();
+        try {
+            int status = Shim.executableDispatch(
+                    handle,
+                    ordinal,
+                    state.address(),
+                    begin,
+                    end,
+                    localMemory.address(),
+                    localMemory.byteSize(),
+                    processorId,
+                    error.address());
+            if (status != 0) {
+                throw error.toException(status);
+            }
+        } finally {
+            release();
+            Reference.reachabilityFence(state);
+            Reference.reachabilityFence(localMemory);
+            Reference.reachabilityFence(error);
+        }
+    }
+
+    /**
+     * As {@link #dispatch(int, DispatchState, long, long, MemorySegment, int, NativeError)}, for callers without an error struct of
+     * their own.
+     *
+     * @param ordinal the export
+     * @param state filled in for this dispatch; may be shared with other calls
+     * @param begin first workgroup
+     * @param end end of the range
+     * @param localMemory native scratch of this call only
+     * @param processorId what kernels are told as the processor they run on
+     */
+    public void dispatch(
+            int ordinal, DispatchState state, long begin, long end, MemorySegment localMemory, int processorId) {
+        NativeError error = SPARE_ERROR.getAndSet(null);
+        if (error == null) {
+            error = new NativeError();
+        }
+        try {
+            dispatch(ordinal, state, begin, end, localMemory, processorId, error);
+        } finally {
+            SPARE_ERROR.set(error);
+        }
+    }
+
+    @Override
+    protected String describe() {
+        return "executable '" + name + "'";
+    }
+
+    @Override
+    protected void destroy() {
+        Shim.executableRelease(handle);
+    }
+}

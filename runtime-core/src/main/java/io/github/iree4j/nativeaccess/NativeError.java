@@ -1,0 +1,50 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Native memory into which one call at a time may write what went wrong: {@code shim_error_t} of {@code shim.h}, 256 bytes.
+ *
+ * <p>A worker that makes many calls owns one and reuses it. Not thread-safe: two calls must not share one at the same time. Freed
+ * by the collector. There is deliberately none per thread: virtual threads change carriers between a call and the look at its error.
+ */
+public final class NativeError {
+    private final MemorySegment memory = Arena.ofAuto().allocate(Shim.ERROR_SIZE, 8);
+
+    /** Allocates the memory. */
+    public NativeError() {}
+
+    long address() {
+        return memory.address();
+    }
+
+    /**
+     * The failure of the call that returned {@code status}, which is not 0.
+     *
+     * @return what the call wrote, with that code
+     */
+    IreeException toException(int status) {
+        byte[] text = memory.asSlice(Shim.ERROR_MESSAGE).toArray(ValueLayout.JAVA_BYTE);
+        int length = 0;
+        while (length < text.length && text[length] != 0) {
+            length++;
+        }
+        // A message that was cut in the middle of a character ends with a replacement character.
+        String message = new String(text, 0, length, StandardCharsets.UTF_8);
+        return new IreeException(status == 0 ? StatusCode.INTERNAL : StatusCode.of(status), message);
+    }
+
+    /** As {@link #toException(int)}, for calls that return a handle and leave the code in the error. */
+    IreeException toException() {
+        return toException(memory.get(ValueLayout.JAVA_INT, 0));
+    }
+
+    int nativeCode() {
+        return memory.get(ValueLayout.JAVA_INT, Shim.ERROR_NATIVE_CODE);
+    }
+}

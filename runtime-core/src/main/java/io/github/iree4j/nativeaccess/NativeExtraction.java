@@ -1,0 +1,199 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The library as a resource, and copies of it as files, which is all that an operating system can load.
+ *
+ * <p>The copy's name carries the checksum of its contents, so that it is written once per version and shared by all processes of the
+ * user. An existing file is used only if its contents are right; it is replaced by renaming, so that processes that have the old one
+ * mapped are not disturbed.
+ */
+final class NativeExtraction {
+    /** System property naming the directory for copies. */
+    static final String EXTRACT_DIR = "iree.native.extract-dir";
+
+    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
+
+    private final byte[] contents;
+    private final String checksum;
+
+    NativeExtraction(byte[] contents) {
+        this.contents = contents;
+        this.checksum = HexFormat.of().formatHex(sha256(contents));
+    }
+
+    /**
+     * Reads the resource for a platform.
+     *
+     * @throws IreeException UNAVAILABLE when there is none, or several that differ
+     */
+    static NativeExtraction find(String platform) {
+        String resource = "META-INF/native/" + platform + "/" + NativeLibrary.FILE_NAME;
+        Set<URL> places = new LinkedHashSet<>();
+        try {
+            ClassLoader own = NativeExtraction.class.getClassLoader();
+            addAll(places, own == null ? ClassLoader.getSystemClassLoader() : own, resource);
+            if (places.isEmpty()) {
+                addAll(places, Thread.currentThread().getContextClassLoader(), resource);
+            }
+            byte @Nullable [] found = null;
+            for (URL place : places) {
+                byte[] bytes;
+                try (InputStream in = place.openStream()) {
+                    bytes = in.readAllBytes();
+                }
+                if (found != null && !Arrays.equals(found, bytes)) {
+                    throw new IreeException(
+                            StatusCode.UNAVAILABLE,
+                            "several native libraries that differ are on the class path, keep one: " + places);
+                }
+                found = bytes;
+            }
+            if (found != null) {
+                return new NativeExtraction(found);
+            }
+        } catch (IOException e) {
+            throw new IreeException(StatusCode.UNAVAILABLE, "resource '" + resource + "' cannot be read: " + e, e);
+        }
+        throw new IreeException(
+                StatusCode.UNAVAILABLE,
+                ("no native library for platform '%s' on the class path (resource '%s'); add iree4j-native-shim built for it,"
+                                + " or name the file with %s")
+                        .formatted(platform, resource, NativeLibrary.LIBRARY_PATH));
+    }
+
+    private static void addAll(Set<URL> places, @Nullable ClassLoader loader, String resource) throws IOException {
+        if (loader != null) {
+            places.addAll(Collections.list(loader.getResources(resource)));
+        }
+    }
+
+    private static byte[] sha256(byte[] bytes) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(bytes);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+
+    /** Where copies may go, in the order to try. */
+    List<Path> directories() {
+        String configured = System.getProperty(EXTRACT_DIR);
+        if (configured != null && !configured.isBlank()) {
+            return List.of(Path.of(configured).toAbsolutePath());
+        }
+        String cache = System.getenv("XDG_CACHE_HOME");
+        Path home = Path.of(System.getProperty("user.home", "."));
+        Path caches = cache != null && cache.startsWith("/") ? Path.of(cache) : home.resolve(".cache");
+        Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
+        return List.of(
+                caches.resolve("iree4j").toAbsolutePath(),
+                temporary
+                        .resolve("iree4j-" + System.getProperty("user.name", "user"))
+                        .toAbsolutePath());
+    }
+
+    /**
+     * Makes sure that the directory has the copy.
+     *
+     * @throws IreeException UNAVAILABLE when it cannot be written, or others could replace what is in it
+     */
+    Path extractTo(Path directory) {
+        String name = "libiree4j_shim-" + checksum.substring(0, 16) + ".so";
+        return write(directory, name, true);
+    }
+
+    /** A copy that nobody else uses, removed when the JVM exits. */
+    Path privateCopyIn(Path directory) {
+        String name = "libiree4j_shim-%s-%d-%d.so"
+                .formatted(checksum.substring(0, 16), ProcessHandle.current().pid(), System.nanoTime());
+        Path copy = write(directory, name, false);
+        copy.toFile().deleteOnExit();
+        return copy;
+    }
+
+    private Path write(Path directory, String name, boolean reuse) {
+        try {
+            createPrivately(directory);
+            Path file = directory.resolve(name);
+            Path temporary =
+                    Files.createTempFile(directory, "extract-", ".tmp", PosixFilePermissions.asFileAttribute(PRIVATE));
+            try {
+                requireOurs(directory, temporary);
+                if (reuse && isGood(file, temporary)) {
+                    return file;
+                }
+                Files.write(temporary, contents);
+                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+                return file;
+            } finally {
+                Files.deleteIfExists(temporary);
+            }
+        } catch (IOException | UnsupportedOperationException e) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    "cannot write to directory '%s' (%s); set %s to one that can be written"
+                            .formatted(directory, e, EXTRACT_DIR),
+                    e);
+        }
+    }
+
+    private static void createPrivately(Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            Path parent = directory.getParent();
+            if (parent != null) {
+                Files.createDirectories(parent);
+            }
+            try {
+                Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PRIVATE));
+            } catch (FileAlreadyExistsException e) {
+                if (!Files.isDirectory(directory)) {
+                    throw e;
+                }
+                // another process was faster
+            }
+        }
+    }
+
+    /** Others who can rename files in the directory could have their code loaded. */
+    private static void requireOurs(Path directory, Path ownFile) throws IOException {
+        Set<PosixFilePermission> rights = Files.getPosixFilePermissions(directory);
+        boolean othersWrite =
+                rights.contains(PosixFilePermission.GROUP_WRITE) || rights.contains(PosixFilePermission.OTHERS_WRITE);
+        if (othersWrite || !Files.getOwner(directory).equals(Files.getOwner(ownFile))) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    ("directory '%s' belongs to someone else or can be written by others (%s); set %s to one that is"
+                                    + " this user's alone")
+                            .formatted(directory, PosixFilePermissions.toString(rights), EXTRACT_DIR));
+        }
+    }
+
+    private boolean isGood(Path file, Path ownFile) throws IOException {
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+                && Files.getOwner(file).equals(Files.getOwner(ownFile))
+                && Files.size(file) == contents.length
+                && MessageDigest.isEqual(sha256(Files.readAllBytes(file)), sha256(contents));
+    }
+}

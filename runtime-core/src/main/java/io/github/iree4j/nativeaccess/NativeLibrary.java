@@ -1,0 +1,211 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether native code can be used, and if not, why. The library is looked for once, on first use:
+ *
+ * <ol>
+ *   <li>the file or directory named by the system property {@value #LIBRARY_PATH} or else the environment variable
+ *       {@value #LIBRARY_PATH_VARIABLE}; if one is set, nothing else is tried;
+ *   <li>the resource {@code META-INF/native/<platform>/libiree4j_shim.so} (in the jar {@code iree4j-native-shim}), copied to the
+ *       directory named by {@value NativeExtraction#EXTRACT_DIR}, or else to the user's cache directory, or else to the temporary one.
+ * </ol>
+ *
+ * <p>All failures on the way are reported together. Nothing is ever downloaded.
+ */
+public final class NativeLibrary {
+    /** System property naming the library's file, or the directory it is in. */
+    public static final String LIBRARY_PATH = "iree.native.library-path";
+
+    /** Environment variable of the same meaning. */
+    public static final String LIBRARY_PATH_VARIABLE = "IREE4J_NATIVE_LIBRARY_PATH";
+
+    static final String FILE_NAME = "libiree4j_shim.so";
+
+    private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);
+
+    private NativeLibrary() {}
+
+    /** Loads on first use, once. */
+    private static final class Holder {
+        static final @Nullable IreeException CAUSE = probe();
+    }
+
+    /**
+     * Returns why native code cannot be used.
+     *
+     * @return an exception with status UNAVAILABLE whose message says what to do, or null when all is well. Its cause is an
+     *     {@link IllegalCallerException} when the JVM was not told to allow native access
+     */
+    public static @Nullable IreeException unavailabilityCause() {
+        return Holder.CAUSE;
+    }
+
+    /**
+     * Throws unless native code can be used.
+     *
+     * @throws IreeException UNAVAILABLE, saying what to do
+     */
+    public static void ensureAvailable() {
+        IreeException cause = Holder.CAUSE;
+        if (cause != null) {
+            // A new one each time: the stack trace is the caller's.
+            throw new IreeException(cause.code(), cause.getMessage(), cause);
+        }
+    }
+
+    /**
+     * Returns the platform as it occurs in the resource's path.
+     *
+     * @return for example {@code linux-x86_64} or {@code linux-aarch_64}
+     */
+    public static String platform() {
+        return platform(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
+    }
+
+    static String platform(String os, String arch) {
+        String system = os.toLowerCase(Locale.ROOT);
+        if (system.startsWith("mac")) {
+            system = "osx";
+        } else if (system.startsWith("windows")) {
+            system = "windows";
+        }
+        String machine = switch (arch.toLowerCase(Locale.ROOT)) {
+            case "amd64", "x86_64" -> "x86_64";
+            case "aarch64", "arm64" -> "aarch_64";
+            default -> arch.toLowerCase(Locale.ROOT);
+        };
+        return system + "-" + machine;
+    }
+
+    private static @Nullable IreeException probe() {
+        try {
+            String configured = System.getProperty(LIBRARY_PATH, System.getenv(LIBRARY_PATH_VARIABLE));
+            Path loaded = configured != null && !configured.isBlank() ? loadConfigured(configured) : loadResource();
+            checkInterface(loaded);
+            LOG.debug("native library loaded from '{}'", loaded);
+            return null;
+        } catch (IreeException e) {
+            return e;
+        } catch (RuntimeException | LinkageError e) {
+            return new IreeException(StatusCode.UNAVAILABLE, "native library cannot be used: " + e, e);
+        }
+    }
+
+    private static Path loadConfigured(String configured) {
+        Path path = Path.of(configured).toAbsolutePath();
+        Path file = Files.isDirectory(path) ? path.resolve(FILE_NAME) : path;
+        if (!Files.isRegularFile(file)) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    "native library '%s' does not exist; correct or remove %s (or %s)"
+                            .formatted(file, LIBRARY_PATH, LIBRARY_PATH_VARIABLE));
+        }
+        try {
+            load(file);
+            return file;
+        } catch (UnsatisfiedLinkError e) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE, "native library '" + file + "' cannot be loaded: " + e.getMessage(), e);
+        }
+    }
+
+    private static Path loadResource() {
+        NativeExtraction extraction = NativeExtraction.find(platform());
+        List<IreeException> failures = new ArrayList<>();
+        for (Path directory : extraction.directories()) {
+            try {
+                return loadFrom(extraction, directory);
+            } catch (IreeException e) {
+                if (e.getCause() instanceof IllegalCallerException) {
+                    throw e;
+                }
+                failures.add(e);
+            }
+        }
+        StringBuilder message = new StringBuilder("native library cannot be loaded: ");
+        for (int i = 0; i < failures.size(); i++) {
+            message.append(i == 0 ? "" : "; then: ").append(failures.get(i).getMessage());
+        }
+        IreeException failure = new IreeException(StatusCode.UNAVAILABLE, message.toString());
+        failures.forEach(failure::addSuppressed);
+        throw failure;
+    }
+
+    private static Path loadFrom(NativeExtraction extraction, Path directory) {
+        Path file = extraction.extractTo(directory);
+        try {
+            try {
+                load(file);
+                return file;
+            } catch (UnsatisfiedLinkError e) {
+                // One file serves one class loader; a second application in this JVM gets a copy of its own.
+                if (e.getMessage() == null || !e.getMessage().contains("already loaded in another classloader")) {
+                    throw e;
+                }
+                Path copy = extraction.privateCopyIn(directory);
+                load(copy);
+                return copy;
+            }
+        } catch (UnsatisfiedLinkError e) {
+            String remedy = Files.isExecutable(file)
+                    ? ""
+                    : "; the volume of '%s' seems to be mounted noexec, set %s to a directory on another one"
+                            .formatted(directory, NativeExtraction.EXTRACT_DIR);
+            throw new IreeException(StatusCode.UNAVAILABLE, e.getMessage() + remedy, e);
+        }
+    }
+
+    @SuppressWarnings("restricted") // the only System.load of the project
+    private static void load(Path file) {
+        try {
+            System.load(file.toString());
+        } catch (IllegalCallerException e) {
+            throw new IreeException(StatusCode.UNAVAILABLE, nativeAccessRemedy(NativeLibrary.class.getModule()), e);
+        }
+    }
+
+    static String nativeAccessRemedy(Module module) {
+        String grantee = module.isNamed() ? module.getName() : "ALL-UNNAMED";
+        return ("native access is denied to the runtime; start java with --enable-native-access=%s, or put"
+                        + " 'Enable-Native-Access: ALL-UNNAMED' into the manifest of the application's jar")
+                .formatted(grantee);
+    }
+
+    /** Fails when the library was built from other sources than these classes. */
+    private static void checkInterface(Path file) {
+        int version = Shim.abiVersion();
+        if (version != Shim.ABI_VERSION) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE,
+                    ("native library '%s' has interface version %d, this runtime needs %d; use iree4j-native-shim and"
+                                    + " iree4j-runtime-core of one version")
+                            .formatted(file, version, Shim.ABI_VERSION));
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_INT, Shim.LAYOUT.length);
+            int count = Shim.layout(out.address(), Shim.LAYOUT.length);
+            int[] layout = out.toArray(ValueLayout.JAVA_INT);
+            if (count != Shim.LAYOUT.length || !Arrays.equals(layout, Shim.LAYOUT)) {
+                throw new IreeException(
+                        StatusCode.UNAVAILABLE,
+                        "native library '%s' has memory layout %s, this runtime needs %s"
+                                .formatted(file, Arrays.toString(layout), Arrays.toString(Shim.LAYOUT)));
+            }
+        }
+    }
+}

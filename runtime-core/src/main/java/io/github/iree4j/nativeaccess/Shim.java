@@ -1,0 +1,120 @@
+package io.github.iree4j.nativeaccess;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The native methods, all of them. They convert arguments and nothing else: an address is native memory that the caller keeps alive
+ * for the call, a handle is what a {@code create} returned. Callers check everything before they come here.
+ *
+ * <p>May only be used after {@link NativeLibrary#ensureAvailable()}. Registered by name when the library is loaded
+ * ({@code native-shim/src/jni}), where each table has one line per method, in the order of this file.
+ */
+final class Shim {
+    /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
+    static final int ABI_VERSION = 1;
+
+    static final int ERROR_SIZE = 256;
+    static final int ERROR_NATIVE_CODE = 4;
+    static final int ERROR_MESSAGE = 8;
+    static final int DISPATCH_STATE_SIZE = 48;
+    static final int EXPORT_SIZE = 48;
+    static final int RING_HEAD = 64;
+    static final int RING_LOSSY = 128;
+    static final int RING_SLOTS = 192;
+    static final int RING_SLOT_SIZE = 32;
+    static final int RING_SLOT_COMPLETION = 8;
+
+    /** What C says about the same numbers, in the order of {@code jni_layout}; compared when the library is loaded. */
+    static final int[] LAYOUT = {
+        ERROR_SIZE,
+        ERROR_NATIVE_CODE,
+        ERROR_MESSAGE,
+        DISPATCH_STATE_SIZE,
+        EXPORT_SIZE,
+        RING_HEAD,
+        RING_LOSSY,
+        RING_SLOTS,
+        RING_SLOT_SIZE,
+        RING_SLOT_COMPLETION,
+    };
+
+    private Shim() {}
+
+    // jni_core.c
+
+    static native int abiVersion();
+
+    static native int layout(long out, int capacity);
+
+    static native int statusName(int status, long out, int capacity);
+
+    static native int methodCount();
+
+    static native int methodName(int index, long out, int capacity);
+
+    static native int methodSignature(int index, long out, int capacity);
+
+    static native long ringCreate(int capacity, long error);
+
+    static native void ringRelease(long ring);
+
+    static native int ringPush(long ring, long token, int status, int nativeCode);
+
+    /** May block. */
+    static native int ringWait(long ring, long timeoutNanos, long error);
+
+    static native void ringWake(long ring);
+
+    // jni_cpu.c
+
+    static native int cpuArchitecture(long out, int capacity);
+
+    static native void cpuFeatures(long outFields);
+
+    static native int cpuFeature(long name, int length);
+
+    static native long executableCreate(
+            long name, int nameLength, long elf, long elfSize, long constants, int constantCount, long error);
+
+    static native void executableRelease(long executable);
+
+    static native int executableExportCount(long executable);
+
+    static native int executableExport(long executable, int ordinal, long outExport, long error);
+
+    static native int executableExportName(long executable, int ordinal, long out, int capacity);
+
+    static native int executableDispatch(
+            long executable,
+            int ordinal,
+            long state,
+            long begin,
+            long end,
+            long localMemory,
+            long localMemorySize,
+            int processorId,
+            long error);
+
+    /** A native method that writes text to memory and returns its full length in bytes. */
+    @FunctionalInterface
+    interface TextSource {
+        int write(long out, int capacity);
+    }
+
+    /** Reads text of any length. */
+    static String text(TextSource source) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate(256);
+            int length = source.write(buffer.address(), 256);
+            if (length > 256) {
+                buffer = arena.allocate(length);
+                source.write(buffer.address(), length);
+            }
+            byte[] bytes = buffer.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.github.iree4j.nativeaccess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+
+class DispatchStateTest {
+    @Test
+    void totalIsTheProductOfUnsignedCounts() {
+        DispatchState state = new DispatchState();
+        assertThat(state.workgroupTotal()).isZero();
+        assertThat(state.workgroupCount(3, 4, 5).workgroupTotal()).isEqualTo(60);
+        assertThat(state.workgroupCount(-1, 1, 65535).workgroupTotal()).isEqualTo(4294967295L * 65535);
+        assertThat(state.workgroupCount(-1, -1, 0).workgroupTotal()).isZero();
+    }
+
+    @Test
+    void gridsBeyond63BitsAreRefused() {
+        DispatchState state = new DispatchState();
+        assertThatThrownBy(() -> state.workgroupCount(-1, -1, 1).workgroupTotal())
+                .isInstanceOf(IreeException.class)
+                .hasMessage("grid of 4294967295 x 4294967295 x 1 workgroups is too large");
+        assertThatThrownBy(() -> state.workgroupCount(-1, 1 << 30, 65535).workgroupTotal())
+                .isInstanceOf(IreeException.class);
+    }
+
+    @Test
+    void limitsAreNamed() {
+        DispatchState state = new DispatchState();
+        assertThatThrownBy(() -> state.begin(65, 0)).hasMessage("dispatch with 65 constants, the limit is 64");
+        assertThatThrownBy(() -> state.begin(0, 65)).hasMessage("dispatch with 65 bindings, the limit is 64");
+        assertThatThrownBy(() -> state.begin(-1, 0)).hasMessageContaining("-1 constants");
+        assertThatThrownBy(() -> state.workgroupCount(1, 1, 65536))
+                .hasMessage("workgroup count z is 65536, the limit is 65535");
+        assertThatThrownBy(() -> state.workgroupSize(1, 1, -1))
+                .hasMessage("workgroup size z is 4294967295, the limit is 65535");
+    }
+
+    @Test
+    void bindingsMustFitNativeMemory() {
+        DispatchState state = new DispatchState().begin(0, 1);
+        assertThatThrownBy(() -> state.binding(0, MemorySegment.ofArray(new byte[8]), 0, 8))
+                .hasMessage("binding 0 is heap memory; kernels need native memory");
+        MemorySegment memory = Arena.ofAuto().allocate(100);
+        assertThatThrownBy(() -> state.binding(0, memory, 96, 8))
+                .hasMessage("binding 0 [96, +8) does not fit memory of 100 bytes");
+        assertThatThrownBy(() -> state.binding(0, memory, 8, Long.MAX_VALUE)).isInstanceOf(IreeException.class);
+        assertThatThrownBy(() -> state.binding(0, memory, -8, 8)).isInstanceOf(IreeException.class);
+        assertThatThrownBy(() -> state.binding(1, memory, 0, 8)).isInstanceOf(IndexOutOfBoundsException.class);
+        state.binding(0, memory, 100, 0);
+    }
+
+    @Test
+    void constantsMustBeInTheirCount() {
+        DispatchState state = new DispatchState().begin(2, 0);
+        assertThatThrownBy(() -> state.constant(2, 0)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> state.constants(new int[3], 2)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+}

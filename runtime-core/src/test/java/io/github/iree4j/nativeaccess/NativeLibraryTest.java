@@ -1,0 +1,215 @@
+package io.github.iree4j.nativeaccess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class NativeLibraryTest {
+    /** Prints why native code cannot be used, or that it can; run in a JVM of its own. */
+    static final class Probe {
+        private Probe() {}
+
+        public static void main(String[] args) {
+            IreeException cause = NativeLibrary.unavailabilityCause();
+            System.out.println(cause == null ? "available" : cause.code() + ": " + cause.getMessage());
+            if (cause != null && cause.getCause() != null) {
+                System.out.println("cause " + cause.getCause().getClass().getSimpleName());
+            }
+        }
+    }
+
+    private static String probe(String... flags) throws Exception {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-Xshare:auto", "-XX:TieredStopAtLevel=1"));
+        command.addAll(List.of(flags));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Probe.class.getName()));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return output;
+    }
+
+    @Test
+    void isAvailableHere() {
+        assertThat(NativeLibrary.unavailabilityCause()).isNull();
+        NativeLibrary.ensureAvailable();
+    }
+
+    @Test
+    void deniedNativeAccessNamesTheFlag() throws Exception {
+        assertThat(probe("--illegal-native-access=deny"))
+                .contains("UNAVAILABLE: native access is denied")
+                .contains("--enable-native-access=ALL-UNNAMED")
+                .contains("Enable-Native-Access")
+                .contains("cause IllegalCallerException");
+    }
+
+    @Test
+    void nativeAccessRemedyNamesTheModule() {
+        assertThat(NativeLibrary.nativeAccessRemedy(String.class.getModule()))
+                .contains("--enable-native-access=java.base,");
+    }
+
+    @Test
+    void aConfiguredFileThatIsMissingIsNamedAndNothingElseIsTried() throws Exception {
+        assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=/nowhere/lib.so"))
+                .contains("UNAVAILABLE: native library '/nowhere/lib.so' does not exist")
+                .contains("iree.native.library-path");
+    }
+
+    @Test
+    void aConfiguredFileThatIsNoLibraryIsNamed(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(directory.resolve(NativeLibrary.FILE_NAME), "not a library");
+        assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + directory))
+                .contains("UNAVAILABLE: native library '" + file + "' cannot be loaded");
+    }
+
+    @Test
+    void aConfiguredDirectoryIsUsed() throws Exception {
+        Path built = Path.of("../native-shim/build/release").toAbsolutePath().normalize();
+        assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + built))
+                .startsWith("available");
+    }
+
+    @Test
+    void noexecVolumesAreRecognised() throws Exception {
+        Path shared = Path.of("/dev/shm");
+        assumeTrue(isNoexec(shared), "no writable noexec volume at /dev/shm on this machine");
+        Path directory = Files.createTempDirectory(shared, "iree4j-test");
+        try {
+            assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory))
+                    .contains("UNAVAILABLE: native library cannot be loaded")
+                    .contains("mounted noexec, set iree.native.extract-dir");
+        } finally {
+            try (var files = Files.list(directory)) {
+                for (Path file : files.toList()) {
+                    Files.delete(file);
+                }
+            }
+            Files.delete(directory);
+        }
+    }
+
+    private static boolean isNoexec(Path directory) throws IOException {
+        if (!Files.isWritable(directory)) {
+            return false;
+        }
+        FileStore store = Files.getFileStore(directory);
+        return Files.readAllLines(Path.of("/proc/mounts")).stream()
+                .map(line -> line.split(" "))
+                .anyMatch(fields -> fields[1].equals(directory.toString())
+                        && fields[0].equals(store.name())
+                        && Arrays.asList(fields[3].split(",")).contains("noexec"));
+    }
+
+    @Test
+    void platformsAreNamedAsOsMavenPluginNamesThem() {
+        assertThat(NativeLibrary.platform("Linux", "amd64")).isEqualTo("linux-x86_64");
+        assertThat(NativeLibrary.platform("Linux", "aarch64")).isEqualTo("linux-aarch_64");
+        assertThat(NativeLibrary.platform("Mac OS X", "aarch64")).isEqualTo("osx-aarch_64");
+        assertThat(NativeLibrary.platform("Windows 11", "amd64")).isEqualTo("windows-x86_64");
+        assertThat(NativeLibrary.platform("Linux", "riscv64")).isEqualTo("linux-riscv64");
+    }
+
+    @Test
+    void aMissingPlatformNamesResourceAndRemedy() {
+        assertThatThrownBy(() -> NativeExtraction.find("plan9-pdp11"))
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("'plan9-pdp11'")
+                .hasMessageContaining("META-INF/native/plan9-pdp11/libiree4j_shim.so")
+                .hasMessageContaining("iree.native.library-path");
+    }
+
+    @Test
+    void extractionWritesOnceAndReusesGoodCopies(@TempDir Path parent) throws Exception {
+        Path directory = parent.resolve("a/b");
+        NativeExtraction extraction = new NativeExtraction(new byte[] {1, 2, 3});
+        Path file = extraction.extractTo(directory);
+        assertThat(file).hasBinaryContent(new byte[] {1, 2, 3});
+        Object firstFile = Files.readAttributes(file, "unix:ino").get("ino");
+        assertThat(extraction.extractTo(directory)).isEqualTo(file);
+        assertThat(Files.readAttributes(file, "unix:ino").get("ino")).isEqualTo(firstFile);
+        assertThat(new NativeExtraction(new byte[] {4}).extractTo(directory)).isNotEqualTo(file);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory)))
+                .isEqualTo("rwx------");
+    }
+
+    @Test
+    void extractionReplacesWrongContentsAndLinks(@TempDir Path parent) throws Exception {
+        Path directory = parent.resolve("d");
+        NativeExtraction extraction = new NativeExtraction(new byte[] {1, 2, 3});
+        Path file = extraction.extractTo(directory);
+        Files.write(file, new byte[] {6, 6, 6});
+        assertThat(extraction.extractTo(directory)).hasBinaryContent(new byte[] {1, 2, 3});
+        Path elsewhere = Files.write(parent.resolve("elsewhere"), new byte[] {1, 2, 3});
+        Files.delete(file);
+        Files.createSymbolicLink(file, elsewhere);
+        extraction.extractTo(directory);
+        assertThat(Files.isSymbolicLink(file)).isFalse();
+        assertThat(elsewhere).exists();
+        try (var left = Files.list(directory)) {
+            assertThat(left).containsExactly(file);
+        }
+    }
+
+    @Test
+    void extractionRefusesDirectoriesThatOthersCanWrite(@TempDir Path parent) throws Exception {
+        Path directory = Files.createDirectory(parent.resolve("open"));
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThatThrownBy(() -> new NativeExtraction(new byte[] {1}).extractTo(directory))
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("can be written by others (rwxrwxrwx)")
+                .hasMessageContaining("iree.native.extract-dir");
+    }
+
+    @Test
+    void aFileInTheWayIsReported(@TempDir Path parent) throws Exception {
+        Path file = Files.writeString(parent.resolve("file"), "");
+        assertThatThrownBy(() -> new NativeExtraction(new byte[] {1}).extractTo(file))
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("cannot write to directory '" + file + "'");
+    }
+
+    /** Two applications in one JVM, or a restart by development tools. */
+    @Test
+    void aSecondClassLoaderGetsItsOwnLibrary() throws Exception {
+        NativeLibrary.ensureAvailable();
+        URL[] classPath = Arrays.stream(System.getProperty("java.class.path").split(java.io.File.pathSeparator))
+                .map(NativeLibraryTest::url)
+                .toArray(URL[]::new);
+        try (URLClassLoader loader = new URLClassLoader(classPath, ClassLoader.getPlatformClassLoader())) {
+            Class<?> second = loader.loadClass(NativeLibrary.class.getName());
+            assertThat(second).isNotEqualTo(NativeLibrary.class);
+            assertThat(second.getMethod("unavailabilityCause").invoke(null)).isNull();
+            Class<?> features = loader.loadClass(CpuFeatures.class.getName());
+            assertThat(features.getMethod("architecture").invoke(null)).isEqualTo(CpuFeatures.architecture());
+        }
+    }
+
+    private static URL url(String entry) {
+        try {
+            return Path.of(entry).toUri().toURL();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -4,6 +4,7 @@ module io.github.iree4j.runtime {
     requires org.slf4j;
     requires org.jctools.core;
 
+    exports io.github.iree4j;
     exports io.github.iree4j.async;
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.spi;
@@ -12,4 +13,6 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.status;
     exports io.github.iree4j.vm;
     exports io.github.iree4j.vm.asm;
+
+    uses io.github.iree4j.hal.spi.DriverProvider;
 }

@@ -1,0 +1,191 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A function's source signature as the compiler leaves it in the {@code iree.abi.declaration} attribute: {@code sync func @add(%input0:
+ * tensor<4xf32>, %input1: tensor<4xf32>) -> (%output0: tensor<4xf32>)}.
+ *
+ * <p>The text comes out of a module, so nothing about it is relied upon: a declaration that is not understood is no declaration, and a
+ * type that is not understood is not checked.
+ *
+ * @param arguments the declared arguments, without the fences of asynchronous functions
+ * @param results the declared results
+ */
+record AbiDeclaration(List<Value> arguments, List<Value> results) {
+    /** A declaration longer than this is not looked at. */
+    private static final int MAX_LENGTH = 1 << 16;
+
+    AbiDeclaration {
+        arguments = List.copyOf(arguments);
+        results = List.copyOf(results);
+    }
+
+    /**
+     * One argument or result.
+     *
+     * @param name such as {@code input0}, or empty
+     * @param type the type's text, such as {@code tensor<4xf32>}, {@code i32} or {@code !hal.buffer}
+     * @param tensor what kind of tensor, or null when it is none or not understood
+     */
+    record Value(String name, String type, @Nullable TensorType tensor) {}
+
+    /**
+     * The type of a tensor.
+     *
+     * @param type the element type
+     * @param shape the dimensions, -1 for those that the caller chooses
+     */
+    record TensorType(ElementType type, long[] shape) {
+        /** Whether a tensor may be passed. Integers count by width only, as compiled programs check them. */
+        boolean accepts(ElementType other, long[] otherShape) {
+            if (!sameElement(type, other) || shape.length != otherShape.length) {
+                return false;
+            }
+            for (int i = 0; i < shape.length; i++) {
+                if (shape[i] >= 0 && shape[i] != otherShape[i]) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private static boolean sameElement(ElementType declared, ElementType actual) {
+            int a = declared.encoding();
+            int b = actual.encoding();
+            boolean integers = (a >>> 28) == 1 && (b >>> 28) == 1; // 0x10 to 0x13, the boolean among them
+            return a == b || b >>> 24 == 0 || integers && (a & 0xFF) == (b & 0xFF);
+        }
+
+        @Override
+        public String toString() {
+            StringBuilder text = new StringBuilder("tensor<");
+            for (long dim : shape) {
+                text.append(dim < 0 ? "?" : Long.toString(dim)).append('x');
+            }
+            return text.append(type).append('>').toString();
+        }
+    }
+
+    /** Reads a declaration; null when it is not understood. */
+    static @Nullable AbiDeclaration parse(@Nullable String text) {
+        if (text == null || text.length() > MAX_LENGTH) {
+            return null;
+        }
+        int at = text.indexOf('@');
+        int open = text.indexOf('(', Math.max(at, 0));
+        int close = open < 0 ? -1 : matching(text, open);
+        if (at < 0 || close < 0) {
+            return null;
+        }
+        List<Value> arguments = values(text.substring(open + 1, close));
+        String rest = text.substring(close + 1).trim();
+        if (!rest.startsWith("->")) {
+            return rest.isEmpty() ? new AbiDeclaration(arguments, List.of()) : null;
+        }
+        rest = rest.substring(2).trim();
+        if (rest.startsWith("(")) {
+            int end = matching(rest, 0);
+            if (end < 0) {
+                return null;
+            }
+            rest = rest.substring(1, end);
+        }
+        return new AbiDeclaration(arguments, values(rest));
+    }
+
+    /** The index of the bracket that closes the one at {@code open}, or -1. */
+    private static int matching(String text, int open) {
+        int depth = 0;
+        boolean quoted = false;
+        for (int i = open; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"') {
+                quoted = !quoted;
+            } else if (!quoted) {
+                depth += opens(c) ? 1 : closes(text, i) ? -1 : 0;
+                if (depth == 0) {
+                    return i;
+                }
+            }
+        }
+        return -1;
+    }
+
+    private static boolean opens(char c) {
+        return c == '(' || c == '<' || c == '{' || c == '[';
+    }
+
+    private static boolean closes(String text, int i) {
+        char c = text.charAt(i);
+        return c == ')' || c == '}' || c == ']' || (c == '>' && (i == 0 || text.charAt(i - 1) != '-'));
+    }
+
+    private static List<Value> values(String list) {
+        List<Value> values = new ArrayList<>();
+        int depth = 0;
+        int start = 0;
+        boolean quoted = false;
+        for (int i = 0; i <= list.length(); i++) {
+            char c = i < list.length() ? list.charAt(i) : ',';
+            if (c == '"') {
+                quoted = !quoted;
+            } else if (i == list.length() || (!quoted && depth == 0 && c == ',')) {
+                String item = list.substring(start, i).trim();
+                if (!item.isEmpty()) {
+                    values.add(value(item));
+                }
+                start = i + 1;
+            } else if (!quoted) {
+                depth += opens(c) ? 1 : closes(list, i) ? -1 : 0;
+            }
+        }
+        return values;
+    }
+
+    private static Value value(String item) {
+        String name = "";
+        String type = item;
+        if (item.startsWith("%")) {
+            int colon = item.indexOf(':');
+            name = item.substring(1, colon < 0 ? item.length() : colon).trim();
+            type = colon < 0 ? "" : item.substring(colon + 1).trim();
+        }
+        int attributes = type.indexOf('{');
+        if (attributes >= 0) {
+            type = type.substring(0, attributes).trim();
+        }
+        return new Value(name, type, tensor(type));
+    }
+
+    private static @Nullable TensorType tensor(String type) {
+        if (!type.startsWith("tensor<") || !type.endsWith(">")) {
+            return null;
+        }
+        String inner = type.substring("tensor<".length(), type.length() - 1);
+        int comma = inner.indexOf(',');
+        String[] parts = (comma < 0 ? inner : inner.substring(0, comma)).trim().split("x", -1);
+        if (parts.length > Shape.MAXIMUM_RANK + 1) {
+            return null;
+        }
+        long[] shape = new long[parts.length - 1];
+        try {
+            for (int i = 0; i < shape.length; i++) {
+                shape[i] = parts[i].equals("?") ? -1 : Long.parseLong(parts[i]);
+                if (shape[i] < -1) {
+                    return null;
+                }
+            }
+            Shape.elementCount(Arrays.stream(shape).filter(dim -> dim >= 0).toArray());
+            return new TensorType(ElementType.parse(parts[shape.length]), shape);
+        } catch (NumberFormatException | IreeException e) {
+            return null; // complex<f32>, index, or dimensions beyond any memory: the program itself will check
+        }
+    }
+}

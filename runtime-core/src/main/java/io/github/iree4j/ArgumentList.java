@@ -1,0 +1,205 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.Invocation;
+import java.lang.reflect.Array;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The arguments of one call, checked against the function's declaration and copied or lent to the device, so that the caller may do with
+ * its own what it likes from here on. Belongs to one thread at a time; closing gives back what was lent.
+ */
+final class ArgumentList implements AutoCloseable {
+    private final Signature signature;
+    private final DeviceMemory memory;
+    /** Boxed primitives by the calling convention, references as they are passed. */
+    private final @Nullable Object[] values;
+    /** References that this list owns and releases. */
+    private final List<RefCounted> owned = new ArrayList<>();
+    /** Tensors kept in use. */
+    private final List<Tensor> lent = new ArrayList<>();
+
+    ArgumentList(Signature signature, DeviceMemory memory, @Nullable Object[] inputs) {
+        this.signature = signature;
+        this.memory = memory;
+        String kinds = signature.arguments();
+        if (inputs.length != kinds.length()) {
+            throw invalid("function '%s' takes %d arguments; given %d"
+                    .formatted(signature.describe(), kinds.length(), inputs.length));
+        }
+        this.values = new Object[inputs.length];
+        try {
+            for (int i = 0; i < inputs.length; i++) {
+                values[i] = convert(i, kinds.charAt(i), inputs[i]);
+            }
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Hands the arguments to the VM, which retains what it keeps. */
+    void writeTo(Invocation invocation) {
+        String kinds = signature.arguments();
+        for (int i = 0; i < values.length; i++) {
+            Object value = values[i];
+            switch (kinds.charAt(i)) {
+                case 'i' -> invocation.i32((Integer) required(value));
+                case 'I' -> invocation.i64((Long) required(value));
+                case 'f' -> invocation.f32((Float) required(value));
+                case 'F' -> invocation.f64((Double) required(value));
+                default -> invocation.ref(value);
+            }
+        }
+    }
+
+    private static Object required(@Nullable Object value) {
+        if (value == null) {
+            throw new IllegalStateException("a primitive argument was not converted");
+        }
+        return value;
+    }
+
+    private @Nullable Object convert(int index, char kind, @Nullable Object input) {
+        return switch (kind) {
+            case 'i' -> (int) integer(index, input, Integer.MIN_VALUE, Integer.MAX_VALUE, "i32");
+            case 'I' -> integer(index, input, Long.MIN_VALUE, Long.MAX_VALUE, "i64");
+            case 'f' -> (float) real(index, input, "f32");
+            case 'F' -> real(index, input, "f64");
+            case 'r' -> reference(index, input);
+            default ->
+                throw new IreeException(
+                        StatusCode.UNIMPLEMENTED,
+                        "function '%s' takes a variable number of values, which only modules can pass"
+                                .formatted(signature.describe()));
+        };
+    }
+
+    private long integer(int index, @Nullable Object input, long minimum, long maximum, String type) {
+        long value = switch (input) {
+            case Boolean b -> b ? 1 : 0;
+            case Byte v -> v;
+            case Short v -> v;
+            case Integer v -> v;
+            case Long v -> v;
+            case null, default -> throw mismatch(index, type, given(input));
+        };
+        if (value < minimum || value > maximum) {
+            throw mismatch(index, type + " (" + minimum + " to " + maximum + ")", Long.toString(value));
+        }
+        return value;
+    }
+
+    private double real(int index, @Nullable Object input, String type) {
+        return switch (input) {
+            case Float v -> v;
+            case Double v -> v;
+            case Byte v -> v;
+            case Short v -> v;
+            case Integer v -> v;
+            case Long v -> v;
+            case null, default -> throw mismatch(index, type, given(input));
+        };
+    }
+
+    private @Nullable Object reference(int index, @Nullable Object input) {
+        if (input == null) {
+            return null;
+        }
+        AbiDeclaration.@Nullable Value declared = signature.declared(index);
+        AbiDeclaration.@Nullable TensorType wanted = declared == null ? null : declared.tensor();
+        if (input instanceof Tensor tensor) {
+            return lend(index, tensor, declared);
+        }
+        if (input instanceof BufferView view) {
+            if (wanted != null && !wanted.accepts(view.elementType(), view.shape())) {
+                throw mismatch(index, null, view.toString());
+            }
+            view.retain();
+            owned.add(view);
+            return view;
+        }
+        if (input.getClass().isArray() || input instanceof Number || input instanceof Boolean) {
+            Tensor tensor;
+            try {
+                tensor = JavaArrays.toTensor(input, wanted);
+            } catch (IreeException e) {
+                throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
+            }
+            return lend(index, tensor, declared);
+        }
+        if (wanted != null) {
+            throw mismatch(index, null, given(input));
+        }
+        if (input instanceof RefCounted counted) {
+            counted.retain();
+            owned.add(counted);
+        }
+        return input;
+    }
+
+    private Object lend(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared) {
+        try {
+            tensor.enter();
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
+        }
+        lent.add(tensor);
+        AbiDeclaration.TensorType wanted = declared == null ? null : declared.tensor();
+        if (wanted != null && !wanted.accepts(tensor.elementType(), tensor.shape())) {
+            throw mismatch(index, null, tensor.header());
+        }
+        BufferView view;
+        try {
+            view = memory.upload(tensor);
+        } catch (IllegalStateException | WrongThreadException e) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "%s: memory of tensor %s cannot be used: %s"
+                            .formatted(where(index), tensor.header(), e.getMessage()),
+                    e);
+        }
+        owned.add(view);
+        // Storage that the caller gives for a result is declared as a buffer, without a shape.
+        return declared != null && declared.type().equals("!hal.buffer") ? view.buffer() : view;
+    }
+
+    private String where(int index) {
+        AbiDeclaration.Value declared = signature.declared(index);
+        String name = declared == null || declared.name().isEmpty() ? "" : " '" + declared.name() + "'";
+        return "argument %d%s of function '%s'".formatted(index, name, signature.describe());
+    }
+
+    private IreeException mismatch(int index, @Nullable String type, String given) {
+        AbiDeclaration.Value declared = signature.declared(index);
+        String wanted = type != null ? type : declared != null ? declared.type() : "a reference";
+        return invalid("%s is %s; given %s".formatted(where(index), wanted, given));
+    }
+
+    private static String given(@Nullable Object input) {
+        if (input == null) {
+            return "null";
+        }
+        Class<?> type = input.getClass();
+        return type.isArray()
+                ? type.getComponentType().getSimpleName() + "[" + Array.getLength(input) + "]"
+                : type.getSimpleName();
+    }
+
+    private static IreeException invalid(String message) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+    }
+
+    @Override
+    public void close() {
+        owned.forEach(RefCounted::release);
+        owned.clear();
+        lent.forEach(Tensor::exit);
+        lent.clear();
+    }
+}

@@ -1,0 +1,54 @@
+package io.github.iree4j;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.Invocation;
+import org.jspecify.annotations.Nullable;
+
+/** One call under way: lets another thread cancel it, and only it, although invocations and threads serve other calls later. */
+final class Call {
+    private final String function;
+    private final ArgumentList arguments;
+    private @Nullable Invocation running;
+    private @Nullable Thread thread;
+    private boolean cancelled;
+
+    Call(String function, ArgumentList arguments) {
+        this.function = function;
+        this.arguments = arguments;
+    }
+
+    ArgumentList arguments() {
+        return arguments;
+    }
+
+    /** Says which thread may be interrupted; one of ours, never a caller's. */
+    synchronized void runsOn(@Nullable Thread own) {
+        thread = own;
+    }
+
+    synchronized void begin(Invocation invocation) {
+        checkNotCancelled();
+        running = invocation;
+    }
+
+    synchronized void end() {
+        running = null;
+    }
+
+    synchronized void cancel() {
+        cancelled = true;
+        if (running != null) {
+            running.cancel();
+        }
+        if (thread != null) {
+            thread.interrupt();
+        }
+    }
+
+    synchronized void checkNotCancelled() {
+        if (cancelled) {
+            throw new IreeException(StatusCode.CANCELLED, "call of '%s' was cancelled".formatted(function));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+import org.slf4j.LoggerFactory;
+
+/** Finds drivers and opens devices by name. */
+final class Drivers {
+    private Drivers() {}
+
+    static List<DriverProvider> all() {
+        return ServiceLoader.load(DriverProvider.class, Drivers.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .toList();
+    }
+
+    /** Opens all or none. */
+    static List<Device> open(List<String> names) {
+        if (names.isEmpty()) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
+        }
+        List<DriverProvider> drivers = all();
+        List<Device> devices = new ArrayList<>();
+        try {
+            for (String name : names) {
+                devices.add(open(name, drivers));
+            }
+        } catch (RuntimeException | Error e) {
+            close(devices);
+            throw e;
+        }
+        return List.copyOf(devices);
+    }
+
+    private static Device open(String name, List<DriverProvider> drivers) {
+        int scheme = name.indexOf("://");
+        String wanted = scheme < 0 ? name : name.substring(0, scheme);
+        String id = scheme < 0 || scheme + 3 == name.length() ? wanted : name.substring(scheme + 3);
+        for (DriverProvider driver : drivers) {
+            if (driver.name().equals(driverName(wanted))) {
+                Availability availability = driver.availability();
+                if (!availability.available()) {
+                    throw new IreeException(
+                            StatusCode.UNAVAILABLE,
+                            "driver '%s' is not available: %s".formatted(driver.name(), availability.reason()));
+                }
+                return driver.open(id.equals(wanted) ? driver.name() : id, DeviceOptions.DEFAULT);
+            }
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND,
+                "there is no driver '%s' for device '%s' (installed: %s)"
+                        .formatted(
+                                wanted,
+                                name,
+                                drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", "))));
+    }
+
+    /** IREE has two names for its CPU, by how it schedules; ours schedules itself. */
+    private static String driverName(String name) {
+        return name.equals("local-task") || name.equals("local-sync") ? "local" : name;
+    }
+
+    static void close(List<Device> devices) {
+        for (Device device : devices.reversed()) {
+            try {
+                device.close();
+            } catch (RuntimeException e) {
+                LoggerFactory.getLogger(Drivers.class).warn("device '{}' failed to close", device.id(), e);
+            }
+        }
+    }
+}

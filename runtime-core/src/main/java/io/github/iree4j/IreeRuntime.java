@@ -1,0 +1,260 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.ContextOptions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The front door: opens devices and loads programs for them.
+ *
+ * <pre>{@code
+ * try (IreeRuntime runtime = IreeRuntime.create();
+ *         Program program = runtime.load(Path.of("add.vmfb"));
+ *         Tensor a = Tensor.of(new float[] {1, 2, 3, 4});
+ *         Results results = program.function("add").invoke(a, new float[] {10, 20, 30, 40})) {
+ *     float[] sum = results.tensor(0).toFloatArray();
+ * }
+ * }</pre>
+ *
+ * <p>Any thread may use a runtime. Closing it closes its programs: calls under way finish, later ones fail with FAILED_PRECONDITION, and
+ * the devices are closed after the last. Results outlive the runtime.
+ */
+public final class IreeRuntime implements AutoCloseable {
+    private final RuntimeOptions options;
+    private final List<Device> devices;
+    private final TensorLeaks leaks;
+    private final Set<Program> programs = ConcurrentHashMap.newKeySet();
+    private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
+
+    private IreeRuntime(RuntimeOptions options) {
+        this.options = options;
+        this.leaks = new TensorLeaks(options.traceLeaks());
+        this.devices = Drivers.open(options.devices());
+    }
+
+    /**
+     * Opens the device {@code local} with default limits.
+     *
+     * @return the runtime; the caller closes it
+     * @throws IreeException UNAVAILABLE when the device does not work here, saying why
+     */
+    public static IreeRuntime create() {
+        return create(RuntimeOptions.DEFAULTS);
+    }
+
+    /**
+     * Opens the devices that the options name.
+     *
+     * @param options how to set it up
+     * @return the runtime; the caller closes it
+     * @throws IreeException NOT_FOUND for a device that no driver knows, naming the drivers; UNAVAILABLE when a driver does not work here,
+     *     saying why; INVALID_ARGUMENT for no device at all
+     */
+    public static IreeRuntime create(RuntimeOptions options) {
+        return new IreeRuntime(options);
+    }
+
+    /**
+     * Starts with the options of {@link RuntimeOptions#DEFAULTS}.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Returns the drivers that are installed, whether or not they work on this machine.
+     *
+     * @return found through the service loader, in no particular order
+     */
+    public static List<DriverProvider> drivers() {
+        return Drivers.all();
+    }
+
+    /**
+     * Returns how it was set up.
+     *
+     * @return the options
+     */
+    public RuntimeOptions options() {
+        return options;
+    }
+
+    /**
+     * Returns the devices, in the order programs see them.
+     *
+     * @return borrowed, at least one
+     */
+    public List<Device> devices() {
+        return devices;
+    }
+
+    /**
+     * Returns the first device, on which inputs are put.
+     *
+     * @return borrowed
+     */
+    public Device device() {
+        return devices.getFirst();
+    }
+
+    /**
+     * Loads a program of one module without parameters.
+     *
+     * @param module a {@code .vmfb}
+     * @return the program; the caller closes it
+     * @throws IreeException as {@link #load(ProgramOptions)}
+     */
+    public Program load(Path module) {
+        return load(ProgramOptions.builder().module(module).build());
+    }
+
+    /**
+     * Loads a program and runs its initialisers.
+     *
+     * @param program modules and parameters
+     * @return the program; the caller closes it
+     * @throws IreeException NOT_FOUND for a file, a module or a parameter that is missing; INCOMPATIBLE for a version, an import or an
+     *     executable format that this runtime does not have, saying what is wanted and what is there; INVALID_ARGUMENT and others for a
+     *     damaged file; FAILED_PRECONDITION when the runtime is closed
+     */
+    public Program load(ProgramOptions program) {
+        guard.enter(); // until the program is freed
+        Program loaded;
+        try {
+            loaded = new Program(this, new ProgramLoader(devices, options.context()).load(program));
+        } catch (RuntimeException | Error e) {
+            guard.exit();
+            throw e;
+        }
+        programs.add(loaded);
+        if (guard.isClosed()) { // close() may have missed it
+            loaded.close();
+        }
+        return loaded;
+    }
+
+    /**
+     * Returns the programs that are loaded now.
+     *
+     * @return a snapshot
+     */
+    public List<Program> programs() {
+        return List.copyOf(programs);
+    }
+
+    /**
+     * Copies a tensor to the device, so that further calls need not.
+     *
+     * @param tensor the tensor; stays the caller's
+     * @return the one on the device; the caller closes it
+     */
+    public Tensor upload(Tensor tensor) {
+        guard.enter();
+        try {
+            tensor.enter();
+            try {
+                DeviceMemory memory = new DeviceMemory(device());
+                return Tensor.adopt(memory.upload(tensor), memory, leaks);
+            } finally {
+                tensor.exit();
+            }
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * Returns how many results were dropped without being closed, as far as the garbage collector has found out.
+     *
+     * @return 0 in a correct application
+     */
+    public long forgottenResults() {
+        return leaks.forgotten();
+    }
+
+    TensorLeaks leaks() {
+        return leaks;
+    }
+
+    void freed(Program program) {
+        programs.remove(program);
+        guard.exit();
+    }
+
+    /** Closes all programs, and the devices once the last call under way has ended. Harmless when repeated. */
+    @Override
+    public void close() {
+        guard.close();
+        programs.forEach(Program::close);
+    }
+
+    private void free() {
+        Drivers.close(devices);
+    }
+
+    @Override
+    public String toString() {
+        return "runtime on " + options.devices() + (guard.isClosed() ? " (closed)" : "");
+    }
+
+    /** Collects options. Not safe for use by several threads. */
+    public static final class Builder {
+        private final List<String> devices = new ArrayList<>();
+        private ContextOptions context = RuntimeOptions.DEFAULTS.context();
+        private boolean traceLeaks;
+
+        private Builder() {}
+
+        /**
+         * Adds a device; without any, {@code local} is opened.
+         *
+         * @param name a driver's name or {@code driver://id}
+         * @return this builder
+         */
+        public Builder device(String name) {
+            devices.add(name);
+            return this;
+        }
+
+        /**
+         * Sets the limits of programs.
+         *
+         * @param limits limits of each program
+         * @return this builder
+         */
+        public Builder context(ContextOptions limits) {
+            context = limits;
+            return this;
+        }
+
+        /**
+         * Sets whether to remember where results were created.
+         *
+         * @param trace true to find out where a result comes from that nobody closed
+         * @return this builder
+         */
+        public Builder traceLeaks(boolean trace) {
+            traceLeaks = trace;
+            return this;
+        }
+
+        /**
+         * Opens the devices.
+         *
+         * @return the runtime; the caller closes it
+         * @throws IreeException as {@link IreeRuntime#create(RuntimeOptions)}
+         */
+        public IreeRuntime build() {
+            List<String> names = devices.isEmpty() ? RuntimeOptions.DEFAULTS.devices() : devices;
+            return create(new RuntimeOptions(names, context, traceLeaks));
+        }
+    }
+}

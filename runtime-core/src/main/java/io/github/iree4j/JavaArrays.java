@@ -1,0 +1,208 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Array;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes tensors of Java arrays and numbers that are passed as arguments. What the function declares decides: floats become any float type,
+ * integers any integer type that can hold them, and a flat array takes a declared shape that its length determines. Without a declaration
+ * an array keeps its own type and nesting.
+ */
+final class JavaArrays {
+    private JavaArrays() {}
+
+    static Tensor toTensor(Object input, AbiDeclaration.@Nullable TensorType wanted) {
+        if (!input.getClass().isArray()) {
+            return scalar(input, wanted);
+        }
+        long[] nesting = nesting(input);
+        Object flat = nesting.length == 1 ? input : flatten(input, nesting);
+        long[] shape = wanted == null ? nesting : shape(nesting, wanted);
+        ElementType natural = natural(flat);
+        ElementType type = wanted == null ? natural : wanted.type();
+        if (type.bitCount() == natural.bitCount() && sameKind(type, natural)) {
+            return sameBits(flat, type, shape);
+        }
+        if (type.isFloat() && natural.isFloat()) {
+            return converted(flat, type, shape, (codec, data, i) -> codec.putDouble(data, i, Array.getDouble(flat, i)));
+        }
+        if ((type.isInteger() || type.isBoolean()) && natural.isInteger()) {
+            return converted(flat, type, shape, (codec, data, i) -> codec.putLong(data, i, Array.getLong(flat, i)));
+        }
+        if (type.isInteger() && flat instanceof boolean[] values) {
+            return converted(flat, type, shape, (codec, data, i) -> codec.putLong(data, i, values[i] ? 1 : 0));
+        }
+        throw invalid("%s does not convert to %s".formatted(flat.getClass().getSimpleName(), type));
+    }
+
+    private static Tensor scalar(Object input, AbiDeclaration.@Nullable TensorType wanted) {
+        if (wanted == null) {
+            return Tensor.scalar(input);
+        }
+        if (wanted.shape().length > 0) {
+            throw invalid(
+                    "%s %s is a scalar; wanted %s".formatted(input.getClass().getSimpleName(), input, wanted));
+        }
+        ElementType type = wanted.type();
+        Tensor tensor = Tensor.zeros(type);
+        ElementCodec codec = ElementCodec.of(type);
+        boolean real = input instanceof Float || input instanceof Double;
+        if (type.isFloat() && input instanceof Number number) {
+            codec.putDouble(tensor.hostData(), 0, number.doubleValue());
+        } else if (!type.isFloat() && !real) {
+            codec.putLong(
+                    tensor.hostData(), 0, input instanceof Boolean b ? (b ? 1 : 0) : ((Number) input).longValue());
+        } else {
+            throw invalid("%s does not convert to %s".formatted(input.getClass().getSimpleName(), type));
+        }
+        return tensor;
+    }
+
+    /** The dimensions of a nested array, as its first elements have them. */
+    private static long[] nesting(Object array) {
+        int rank = 0;
+        long[] shape = new long[8];
+        for (Object level = array; level != null && level.getClass().isArray(); rank++) {
+            if (rank == Shape.MAXIMUM_RANK) {
+                throw invalid("array is nested more than %d deep".formatted(rank));
+            }
+            shape = rank == shape.length ? Arrays.copyOf(shape, rank * 2) : shape;
+            int length = Array.getLength(level);
+            shape[rank] = length;
+            if (level.getClass().getComponentType().isPrimitive()) {
+                return Arrays.copyOf(shape, rank + 1);
+            }
+            level = length == 0 ? null : Array.get(level, 0);
+        }
+        throw invalid("%s is no array of numbers".formatted(array.getClass().getSimpleName()));
+    }
+
+    private static Object flatten(Object array, long[] nesting) {
+        long count = Shape.elementCount(nesting);
+        if (count > Integer.MAX_VALUE - 8) {
+            throw invalid("array of %d elements is too long; wrap native memory instead".formatted(count));
+        }
+        Class<?> component = array.getClass();
+        while (component.isArray()) {
+            component = component.getComponentType();
+        }
+        Object flat = Array.newInstance(component, (int) count);
+        copy(array, nesting, 0, flat, 0);
+        return flat;
+    }
+
+    private static int copy(@Nullable Object level, long[] nesting, int depth, Object flat, int at) {
+        if (level == null || Array.getLength(level) != nesting[depth]) {
+            throw invalid("array is ragged: %s elements at depth %d, %d before"
+                    .formatted(level == null ? "null instead of" : Array.getLength(level), depth, nesting[depth]));
+        }
+        int length = (int) nesting[depth];
+        if (depth == nesting.length - 1) {
+            System.arraycopy(level, 0, flat, at, length);
+            return at + length;
+        }
+        for (int i = 0; i < length; i++) {
+            at = copy(Array.get(level, i), nesting, depth + 1, flat, at);
+        }
+        return at;
+    }
+
+    /** The shape of the tensor: as nested, or as declared where the length of a flat array leaves no doubt. */
+    private static long[] shape(long[] nesting, AbiDeclaration.TensorType wanted) {
+        long[] declared = wanted.shape();
+        if (nesting.length != 1 || declared.length == 1) {
+            return checked(nesting, wanted);
+        }
+        long known = 1;
+        int open = -1;
+        for (int i = 0; i < declared.length; i++) {
+            if (declared[i] >= 0) {
+                known *= declared[i];
+            } else if (open >= 0) {
+                throw invalid(
+                        "a flat array does not say the dimensions of %s; nest it or pass a tensor".formatted(wanted));
+            } else {
+                open = i;
+            }
+        }
+        long[] shape = declared.clone();
+        if (open >= 0 && known > 0 && nesting[0] % known == 0) {
+            shape[open] = nesting[0] / known;
+        } else if (open >= 0 || known != nesting[0]) {
+            throw invalid("array of %d elements is no %s".formatted(nesting[0], wanted));
+        }
+        return shape;
+    }
+
+    private static long[] checked(long[] nesting, AbiDeclaration.TensorType wanted) {
+        if (!wanted.accepts(wanted.type(), nesting)) {
+            throw invalid("is %s; given %s".formatted(wanted, Shape.format(nesting, wanted.type())));
+        }
+        return nesting;
+    }
+
+    private static ElementType natural(Object flat) {
+        return switch (flat) {
+            case float[] _ -> ElementType.F32;
+            case double[] _ -> ElementType.F64;
+            case int[] _ -> ElementType.I32;
+            case long[] _ -> ElementType.I64;
+            case short[] _ -> ElementType.I16;
+            case byte[] _ -> ElementType.I8;
+            case boolean[] _ -> ElementType.BOOL_8;
+            default ->
+                throw invalid(
+                        "%s is no array of numbers".formatted(flat.getClass().getSimpleName()));
+        };
+    }
+
+    private static boolean sameKind(ElementType a, ElementType b) {
+        return a.equals(b) || (a.isInteger() && b.isInteger());
+    }
+
+    private static Tensor sameBits(Object flat, ElementType type, long[] shape) {
+        MemorySegment data = switch (flat) {
+            case float[] v -> MemorySegment.ofArray(v);
+            case double[] v -> MemorySegment.ofArray(v);
+            case int[] v -> MemorySegment.ofArray(v);
+            case long[] v -> MemorySegment.ofArray(v);
+            case short[] v -> MemorySegment.ofArray(v);
+            case byte[] v -> MemorySegment.ofArray(v);
+            default -> MemorySegment.ofArray(bytes((boolean[]) flat));
+        };
+        // Looked at once, by the call that is being prepared: no copy of the caller's array is needed.
+        return Tensor.wrap(data, type, shape);
+    }
+
+    private static byte[] bytes(boolean[] values) {
+        byte[] bytes = new byte[values.length];
+        for (int i = 0; i < values.length; i++) {
+            bytes[i] = (byte) (values[i] ? 1 : 0);
+        }
+        return bytes;
+    }
+
+    private interface Store {
+        void put(ElementCodec codec, MemorySegment data, int index);
+    }
+
+    private static Tensor converted(Object flat, ElementType type, long[] shape, Store store) {
+        Tensor tensor = Tensor.zeros(type, shape);
+        ElementCodec codec = ElementCodec.of(type);
+        int length = Array.getLength(flat);
+        for (int i = 0; i < length; i++) {
+            store.put(codec, tensor.hostData(), i);
+        }
+        return tensor;
+    }
+
+    private static IreeException invalid(String message) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+    }
+}

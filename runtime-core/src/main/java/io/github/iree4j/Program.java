@@ -1,0 +1,242 @@
+package io.github.iree4j;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.Context;
+import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.VmFunction;
+import io.github.iree4j.vm.VmModule;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
+ *
+ * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for calls at the same
+ * time. Closing it during a call lets the call finish; later calls fail with FAILED_PRECONDITION. Results outlive the program.
+ */
+public final class Program implements AutoCloseable {
+    private final IreeRuntime runtime;
+    private final String name;
+    private final ProgramLoader.Loaded loaded;
+    private final Context context;
+    private final DeviceMemory memory;
+    private final Map<String, ProgramFunction> functions = new LinkedHashMap<>();
+    private final ReentrantLock turn = new ReentrantLock();
+    private final UseGuard guard;
+
+    /** Takes over what was loaded; the caller has entered the runtime for it. */
+    Program(IreeRuntime runtime, ProgramLoader.Loaded loaded) {
+        this.runtime = runtime;
+        this.loaded = loaded;
+        this.context = loaded.context();
+        this.memory = new DeviceMemory(runtime.device());
+        this.name = loaded.modules().getLast().name();
+        this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
+        for (VmModule module : loaded.modules()) {
+            for (VmFunction function : module.exports()) {
+                if (!function.name().startsWith("__")) {
+                    functions.putIfAbsent(function.fullName(), new ProgramFunction(this, function));
+                }
+            }
+        }
+    }
+
+    /**
+     * Returns the name of its last module.
+     *
+     * @return for example {@code module}
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Returns the modules it was loaded from, without those of the runtime.
+     *
+     * @return in the order of loading
+     */
+    public List<VmModule> modules() {
+        return loaded.modules();
+    }
+
+    /**
+     * Returns the devices its modules see.
+     *
+     * @return borrowed
+     */
+    public List<Device> devices() {
+        return runtime.devices();
+    }
+
+    /**
+     * Returns all functions that its modules export.
+     *
+     * @return in the order of modules and exports
+     */
+    public List<ProgramFunction> functions() {
+        return List.copyOf(functions.values());
+    }
+
+    /**
+     * Finds a function.
+     *
+     * @param functionName {@code module.add}, or {@code add} for the last module that has one
+     * @return the function
+     * @throws IreeException NOT_FOUND when there is none, naming those there are
+     */
+    public ProgramFunction function(String functionName) {
+        ProgramFunction exact = functions.get(functionName);
+        if (exact != null) {
+            return exact;
+        }
+        List<VmModule> modules = loaded.modules();
+        for (int i = modules.size() - 1; i >= 0; i--) {
+            ProgramFunction found = functions.get(modules.get(i).name() + "." + functionName);
+            if (found != null) {
+                return found;
+            }
+        }
+        throw new IreeException(
+                StatusCode.NOT_FOUND,
+                "program '%s' has no function '%s' (it has: %s)"
+                        .formatted(
+                                name,
+                                TensorText.abbreviate(functionName),
+                                functions.isEmpty()
+                                        ? "none"
+                                        : functions.values().stream()
+                                                .limit(20)
+                                                .map(ProgramFunction::name)
+                                                .collect(Collectors.joining(", "))));
+    }
+
+    /**
+     * Returns whether {@link #close()} was called.
+     *
+     * @return true once closed
+     */
+    public boolean isClosed() {
+        return guard.isClosed();
+    }
+
+    /** Refuses further calls and frees the program when the last call under way ends. Harmless when repeated. */
+    @Override
+    public void close() {
+        guard.close();
+    }
+
+    @Override
+    public String toString() {
+        return "program '" + name + "'" + (isClosed() ? " (closed)" : "");
+    }
+
+    DeviceMemory memory() {
+        return memory;
+    }
+
+    void enter() {
+        guard.enter();
+    }
+
+    void exit() {
+        guard.exit();
+    }
+
+    private void free() {
+        functions.values().forEach(ProgramFunction::free);
+        loaded.close();
+        runtime.freed(this);
+    }
+
+    /** Runs one call; the caller has entered the program and closes the arguments. */
+    Results run(ProgramFunction function, Call call) {
+        Signature signature = function.signature();
+        Fence done = signature.isAsynchronous() ? newFence() : null;
+        try {
+            @Nullable Object[] values = runInTurn(function, call, done);
+            try {
+                if (done != null) {
+                    done.await(); // outside the turn: the next call may be submitted meanwhile
+                }
+            } catch (RuntimeException | Error e) {
+                Results.free(values);
+                throw e;
+            }
+            return new Results(function.fullName(), values);
+        } finally {
+            if (done != null) {
+                done.close();
+            }
+        }
+    }
+
+    private Fence newFence() {
+        try (TimelineSemaphore semaphore = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
+            return Fence.at(semaphore, 1);
+        }
+    }
+
+    private @Nullable Object[] runInTurn(ProgramFunction function, Call call, @Nullable Fence done) {
+        if (turn.isHeldByCurrentThread()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "'%s' was called from within a call of the same program; load the program twice"
+                            .formatted(function.fullName()));
+        }
+        try {
+            turn.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(function.fullName()), e);
+        }
+        try {
+            Invocation invocation = function.invocation(context::invocation);
+            call.begin(invocation);
+            try {
+                call.arguments().writeTo(invocation);
+                if (done != null) {
+                    Object nothing = null; // to wait for: inputs are ready
+                    invocation.ref(nothing);
+                    invocation.ref(done);
+                }
+                invocation.run();
+                return results(function, invocation);
+            } finally {
+                call.end();
+                invocation.reset();
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private @Nullable Object[] results(ProgramFunction function, Invocation invocation) {
+        String kinds = function.resultKinds();
+        @Nullable Object[] values = new Object[kinds.length()];
+        ResultReader reader = new ResultReader(memory, runtime.leaks());
+        try {
+            for (int i = 0; i < values.length; i++) {
+                values[i] = switch (kinds.charAt(i)) {
+                    case 'i' -> (Object) invocation.i32();
+                    case 'I' -> invocation.i64();
+                    case 'f' -> invocation.f32();
+                    case 'F' -> invocation.f64();
+                    default -> reader.own(invocation.takeRef(Object.class));
+                };
+            }
+            return values;
+        } catch (RuntimeException | Error e) {
+            Results.free(values);
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,260 @@
+package io.github.iree4j;
+
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.VmFunction;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A function of a {@link Program}, to be called any number of times from any thread.
+ *
+ * <p><b>Inputs.</b> For a tensor: a {@link Tensor}, a {@link io.github.iree4j.hal.BufferView}, or Java values, of which the declaration
+ * makes a tensor: an array (nested, or flat where its length determines the shape), a number or boolean for a scalar. Floats become any
+ * declared float type, integers any integer type that can hold them. For a primitive: a number of its kind, or a boolean. For storage of a
+ * result ({@code !hal.buffer}): a tensor. Anything else is passed as the reference it is; null is the null reference. Inputs are looked at
+ * before the call starts, and they stay the caller's.
+ *
+ * <p><b>Checks.</b> Number, element type and shape of inputs are checked against what the module declares; a mismatch is INVALID_ARGUMENT
+ * that names function, argument, what is wanted and what was given.
+ *
+ * <p><b>Threads.</b> Calls of one program run one after the other, in no particular order; a waiting virtual thread occupies no carrier.
+ */
+public final class ProgramFunction {
+    private final Program program;
+    private final Signature signature;
+    /** Used by one call at a time, under the program's lock. */
+    private @Nullable Invocation invocation;
+
+    ProgramFunction(Program program, VmFunction function) {
+        this.program = program;
+        this.signature = new Signature(function);
+    }
+
+    /**
+     * Returns the name within its module.
+     *
+     * @return for example {@code add}
+     */
+    public String name() {
+        return signature.function().name();
+    }
+
+    /**
+     * Returns the name with the module's.
+     *
+     * @return for example {@code module.add}
+     */
+    public String fullName() {
+        return signature.function().fullName();
+    }
+
+    /**
+     * Returns the program it belongs to.
+     *
+     * @return the program
+     */
+    public Program program() {
+        return program;
+    }
+
+    /**
+     * Returns the source signature, for people.
+     *
+     * @return for example {@code sync func @add(%input0: tensor<4xf32>, ...) -> (...)}; the calling convention when the module says nothing
+     */
+    public String declaration() {
+        return signature.text();
+    }
+
+    /**
+     * Returns the reflection attributes.
+     *
+     * @return unmodifiable
+     */
+    public Map<String, String> attributes() {
+        return signature.function().attributes();
+    }
+
+    /**
+     * Returns what kind each input is: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} a reference such as a tensor.
+     *
+     * @return one letter per input; the fences of asynchronous functions are not inputs
+     */
+    public String argumentKinds() {
+        return signature.arguments();
+    }
+
+    /**
+     * Returns what kind each result is, with the letters of {@link #argumentKinds()}.
+     *
+     * @return one letter per result
+     */
+    public String resultKinds() {
+        return signature.results();
+    }
+
+    /**
+     * Returns whether the function was compiled to take fences ({@code iree.abi.model} is {@code coarse-fences}). It is called the same way.
+     *
+     * @return true if it returns before its results are computed
+     */
+    public boolean isAsynchronous() {
+        return signature.isAsynchronous();
+    }
+
+    /**
+     * Calls the function and waits for its results.
+     *
+     * @param inputs as many as it takes
+     * @return the results; the caller closes them
+     * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is closed;
+     *     CANCELLED when the thread is interrupted while it waits (it stays interrupted); whatever the function fails with
+     */
+    public Results invoke(@Nullable Object... inputs) {
+        program.enter();
+        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), inputs)) {
+            return program.run(this, new Call(fullName(), arguments));
+        } finally {
+            program.exit();
+        }
+    }
+
+    /**
+     * Calls the function and waits for its results for a limited time.
+     *
+     * @param timeout how long to wait, for earlier calls of the program as well
+     * @param inputs as many as it takes
+     * @return the results; the caller closes them
+     * @throws IreeException DEADLINE_EXCEEDED when time is up: the call is then cancelled as {@link #invokeAsync} says; else as
+     *     {@link #invoke}
+     */
+    public Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
+        CompletableFuture<Results> future = invokeAsync(inputs);
+        try {
+            return future.get(Math.max(0, saturatedNanos(timeout)), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            IreeException late = new IreeException(
+                    StatusCode.DEADLINE_EXCEEDED, "call of '%s' took longer than %s".formatted(fullName(), timeout), e);
+            if (future.completeExceptionally(late)) {
+                throw late;
+            }
+            return settled(future); // it came in just now
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            IreeException cancelled = new IreeException(
+                    StatusCode.CANCELLED, "interrupted while waiting for '%s'".formatted(fullName()), e);
+            if (future.completeExceptionally(cancelled)) {
+                throw cancelled;
+            }
+            return settled(future);
+        } catch (ExecutionException e) {
+            throw failure(e.getCause());
+        }
+    }
+
+    private static long saturatedNanos(Duration timeout) {
+        try {
+            return timeout.toNanos();
+        } catch (ArithmeticException e) {
+            return timeout.isNegative() ? 0 : Long.MAX_VALUE;
+        }
+    }
+
+    private static Results settled(CompletableFuture<Results> future) {
+        return switch (future.state()) {
+            case SUCCESS -> future.resultNow();
+            default -> throw failure(future.exceptionNow());
+        };
+    }
+
+    private static IreeException failure(@Nullable Throwable cause) {
+        return cause instanceof IreeException e
+                ? new IreeException(e.code(), e.getMessage(), e)
+                : new IreeException(StatusCode.INTERNAL, "call failed: " + cause, cause);
+    }
+
+    /**
+     * Calls the function on a virtual thread. Inputs are looked at before this returns, on the calling thread.
+     *
+     * <p>Completing the future from outside, by {@code cancel} or {@code orTimeout}, cancels the call: one that waits for its turn does not
+     * run, one that runs ends at the next point where the program or the wait can be interrupted. Results that nobody can receive any more
+     * are freed.
+     *
+     * @param inputs as many as it takes
+     * @return completes with the results, which the receiver closes, or with an {@link IreeException}
+     * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is closed
+     */
+    public CompletableFuture<Results> invokeAsync(@Nullable Object... inputs) {
+        program.enter();
+        ArgumentList arguments;
+        try {
+            arguments = new ArgumentList(signature, program.memory(), inputs);
+        } catch (RuntimeException | Error e) {
+            program.exit();
+            throw e;
+        }
+        Call call = new Call(fullName(), arguments);
+        CompletableFuture<Results> future = new CompletableFuture<>();
+        future.whenComplete((_, failure) -> {
+            if (failure != null) {
+                call.cancel();
+            }
+        });
+        CallThreads.start("iree4j-call " + fullName(), () -> runFor(future, call));
+        return future;
+    }
+
+    private void runFor(CompletableFuture<Results> future, Call call) {
+        Results results;
+        try (ArgumentList _ = call.arguments()) {
+            call.runsOn(Thread.currentThread());
+            results = program.run(this, call);
+        } catch (Throwable e) { // whatever it is, the one who waits must hear of it
+            call.runsOn(null);
+            program.exit();
+            future.completeExceptionally(e);
+            return;
+        }
+        call.runsOn(null);
+        program.exit();
+        if (!future.complete(results)) {
+            results.close();
+        }
+    }
+
+    Signature signature() {
+        return signature;
+    }
+
+    /** Only under the program's lock. */
+    Invocation invocation(java.util.function.Function<VmFunction, Invocation> factory) {
+        Invocation existing = invocation;
+        if (existing == null) {
+            existing = factory.apply(signature.function());
+            invocation = existing;
+        }
+        return existing;
+    }
+
+    /** Only when no call can run any more. */
+    void free() {
+        Invocation existing = invocation;
+        if (existing != null) {
+            existing.close();
+            invocation = null;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return declaration();
+    }
+}

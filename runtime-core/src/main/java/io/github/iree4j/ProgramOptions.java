@@ -1,0 +1,147 @@
+package io.github.iree4j;
+
+import io.github.iree4j.vm.VmModule;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a program is made of: modules in order, of which a later one may import from earlier ones, and parameter archives by scope.
+ *
+ * @param modules compiled files, bytes of compiled files, and modules written in Java
+ * @param parameters archives of each scope, looked through in order; the scope {@code ""} is the one without a name
+ */
+public record ProgramOptions(List<Source> modules, Map<String, List<Path>> parameters) {
+
+    /** Where a module comes from. */
+    public sealed interface Source {
+        /**
+         * A compiled file, mapped into memory.
+         *
+         * @param path where it is
+         */
+        record File(Path path) implements Source {}
+
+        /**
+         * The bytes of a compiled file, copied.
+         *
+         * @param name what to call it in messages
+         * @param content the bytes
+         */
+        record Bytes(String name, byte[] content) implements Source {
+            /**
+             * Keeps its own copy.
+             *
+             * @param name what to call it in messages
+             * @param content the bytes
+             */
+            public Bytes {
+                content = content.clone();
+            }
+
+            @Override
+            public byte[] content() {
+                return content.clone();
+            }
+        }
+
+        /**
+         * A module that exists already, usually one written in Java.
+         *
+         * @param module the module; stays the caller's
+         */
+        record Module(VmModule module) implements Source {}
+    }
+
+    /**
+     * Keeps its own copies.
+     *
+     * @param modules modules in order
+     * @param parameters archives by scope
+     */
+    public ProgramOptions {
+        modules = List.copyOf(modules);
+        Map<String, List<Path>> copy = new LinkedHashMap<>();
+        parameters.forEach((scope, archives) -> copy.put(scope, List.copyOf(archives)));
+        parameters = copy;
+    }
+
+    @Override
+    public Map<String, List<Path>> parameters() {
+        return new LinkedHashMap<>(parameters);
+    }
+
+    /**
+     * Starts with no modules and no parameters.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Collects modules and parameters. Not safe for use by several threads. */
+    public static final class Builder {
+        private final List<Source> modules = new ArrayList<>();
+        private final Map<String, List<Path>> parameters = new LinkedHashMap<>();
+
+        private Builder() {}
+
+        /**
+         * Adds a compiled module.
+         *
+         * @param file a {@code .vmfb}
+         * @return this builder
+         */
+        public Builder module(Path file) {
+            modules.add(new Source.File(file));
+            return this;
+        }
+
+        /**
+         * Adds a compiled module that is in memory.
+         *
+         * @param name what to call it in messages
+         * @param content what a {@code .vmfb} contains; copied
+         * @return this builder
+         */
+        public Builder module(String name, byte[] content) {
+            modules.add(new Source.Bytes(name, content));
+            return this;
+        }
+
+        /**
+         * Adds a module written in Java.
+         *
+         * @param module the module; stays the caller's and may be in several programs
+         * @return this builder
+         */
+        public Builder module(VmModule module) {
+            modules.add(new Source.Module(module));
+            return this;
+        }
+
+        /**
+         * Adds a parameter archive. A scope may have several; the first that has a parameter gives it.
+         *
+         * @param scope as the program names it; empty for the one without a name
+         * @param archive an {@code .irpa} file
+         * @return this builder
+         */
+        public Builder parameters(String scope, Path archive) {
+            parameters.computeIfAbsent(scope, _ -> new ArrayList<>()).add(archive);
+            return this;
+        }
+
+        /**
+         * Returns what was collected.
+         *
+         * @return the options
+         */
+        public ProgramOptions build() {
+            return new ProgramOptions(modules, parameters);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package io.github.iree4j;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a function returned: {@link Tensor} for tensors, {@code Integer}, {@code Long}, {@code Float} and {@code Double} for primitives,
+ * {@code List} for lists, and the object itself for references of other types; null for a null reference.
+ *
+ * <p>Closing frees every result that was not {@linkplain #take taken}. Safe from any thread; after {@link #close()} every accessor throws
+ * FAILED_PRECONDITION.
+ */
+public final class Results implements AutoCloseable {
+    private final String function;
+    private final @Nullable Object[] values;
+    private boolean closed;
+
+    Results(String function, @Nullable Object[] values) {
+        this.function = function;
+        this.values = values;
+    }
+
+    /**
+     * Returns how many results there are.
+     *
+     * @return 0 or more; not changed by closing
+     */
+    public int size() {
+        return values.length;
+    }
+
+    /**
+     * Returns one result, which stays with this object and is freed with it.
+     *
+     * @param index 0 is the first
+     * @return the result, borrowed
+     * @throws IreeException OUT_OF_RANGE when there is no such result; FAILED_PRECONDITION when closed or already taken
+     */
+    public synchronized @Nullable Object get(int index) {
+        check(index);
+        Object value = values[index];
+        if (value instanceof Taken) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, "result %d of '%s' was taken".formatted(index, function));
+        }
+        return value;
+    }
+
+    /**
+     * Returns a tensor, which stays with this object and is freed with it.
+     *
+     * @param index 0 is the first
+     * @return the tensor, borrowed
+     * @throws IreeException INVALID_ARGUMENT when the result is no tensor; else as {@link #get}
+     */
+    public Tensor tensor(int index) {
+        return typed(index, Tensor.class);
+    }
+
+    /**
+     * Hands a tensor over: the caller closes it.
+     *
+     * @param index 0 is the first
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the result is no tensor; else as {@link #get}
+     */
+    public synchronized Tensor take(int index) {
+        Tensor tensor = tensor(index);
+        values[index] = Taken.TAKEN;
+        return tensor;
+    }
+
+    /**
+     * Returns a primitive.
+     *
+     * @param index 0 is the first
+     * @return the i32
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; else as {@link #get}
+     */
+    public int intValue(int index) {
+        return typed(index, Integer.class);
+    }
+
+    /**
+     * Returns a primitive.
+     *
+     * @param index 0 is the first
+     * @return the i64, or the i32 widened
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; else as {@link #get}
+     */
+    public long longValue(int index) {
+        return get(index) instanceof Integer value ? value : typed(index, Long.class);
+    }
+
+    /**
+     * Returns a primitive.
+     *
+     * @param index 0 is the first
+     * @return the f32
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; else as {@link #get}
+     */
+    public float floatValue(int index) {
+        return typed(index, Float.class);
+    }
+
+    /**
+     * Returns a primitive.
+     *
+     * @param index 0 is the first
+     * @return the f64, or the f32 widened
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; else as {@link #get}
+     */
+    public double doubleValue(int index) {
+        return get(index) instanceof Float value ? value : typed(index, Double.class);
+    }
+
+    /**
+     * Returns all results, which stay with this object and are freed with it.
+     *
+     * @return unmodifiable; may contain null
+     * @throws IreeException as {@link #get}
+     */
+    public synchronized List<@Nullable Object> asList() {
+        for (int i = 0; i < values.length; i++) {
+            get(i);
+        }
+        List<@Nullable Object> all = new ArrayList<>(values.length);
+        Collections.addAll(all, values);
+        return Collections.unmodifiableList(all);
+    }
+
+    private <T> T typed(int index, Class<T> type) {
+        Object value = get(index);
+        if (!type.isInstance(value)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "result %d of '%s' is a %s, not a %s"
+                            .formatted(
+                                    index,
+                                    function,
+                                    value == null
+                                            ? "null reference"
+                                            : value.getClass().getSimpleName(),
+                                    type.getSimpleName()));
+        }
+        return type.cast(value);
+    }
+
+    private void check(int index) {
+        if (closed) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "results of '%s' are closed".formatted(function));
+        }
+        if (index < 0 || index >= values.length) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "'%s' has %d results; there is no result %d".formatted(function, values.length, index));
+        }
+    }
+
+    /** Frees all results that were not taken. Harmless when repeated. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            free(values);
+        }
+    }
+
+    /** Frees whatever results own. */
+    static void free(@Nullable Object[] values) {
+        for (Object value : values) {
+            free(value);
+        }
+    }
+
+    private static void free(@Nullable Object value) {
+        switch (value) {
+            case null -> {}
+            case Tensor tensor -> tensor.close();
+            case List<?> list -> list.forEach(Results::free);
+            case RefCounted counted -> counted.release();
+            default -> {}
+        }
+    }
+
+    @Override
+    public synchronized String toString() {
+        return closed ? "closed results of '" + function + "'" : Arrays.toString(values);
+    }
+
+    /** Stands where a taken result was. */
+    private enum Taken {
+        TAKEN
+    }
+}

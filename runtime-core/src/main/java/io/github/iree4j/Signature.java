@@ -1,0 +1,64 @@
+package io.github.iree4j;
+
+import io.github.iree4j.vm.VmFunction;
+import org.jspecify.annotations.Nullable;
+
+/** How a function of a program is called from Java: its calling convention without fences, and its declaration where that fits. */
+final class Signature {
+    /** {@code iree.abi.model} of functions that take a fence to wait for and one to signal, after all declared arguments. */
+    private static final String COARSE_FENCES = "coarse-fences";
+
+    private final VmFunction function;
+    private final String arguments;
+    private final String results;
+    private final boolean asynchronous;
+    private final String declarationText;
+    private final @Nullable AbiDeclaration declaration;
+
+    Signature(VmFunction function) {
+        this.function = function;
+        String letters = function.convention().arguments();
+        this.asynchronous = COARSE_FENCES.equals(function.attributes().get("iree.abi.model")) && letters.endsWith("rr");
+        this.arguments = asynchronous ? letters.substring(0, letters.length() - 2) : letters;
+        this.results = function.convention().results();
+        String text = function.attributes().getOrDefault("iree.abi.declaration", "");
+        this.declarationText = text;
+        AbiDeclaration parsed = AbiDeclaration.parse(text);
+        boolean fits = parsed != null
+                && parsed.arguments().size() == arguments.length()
+                && parsed.results().size() == results.length();
+        this.declaration = fits ? parsed : null;
+    }
+
+    VmFunction function() {
+        return function;
+    }
+
+    /** One letter per argument that the caller gives. */
+    String arguments() {
+        return arguments;
+    }
+
+    /** One letter per result. */
+    String results() {
+        return results;
+    }
+
+    boolean isAsynchronous() {
+        return asynchronous;
+    }
+
+    /** The module's own text, or the calling convention when it has none. */
+    String text() {
+        return declarationText.isEmpty() ? function.fullName() + " (" + function.convention() + ")" : declarationText;
+    }
+
+    AbiDeclaration.@Nullable Value declared(int argument) {
+        return declaration == null ? null : declaration.arguments().get(argument);
+    }
+
+    /** Names the function in messages. */
+    String describe() {
+        return function.fullName();
+    }
+}

@@ -1,0 +1,633 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A typed, shaped, dense, row-major array: what goes into a function and what comes out.
+ *
+ * <p><b>Where the elements are.</b> Java arrays are copied into the tensor. {@link #wrap} looks at the caller's memory at each call. A
+ * result of a call refers to device memory, which {@link #close()} frees; the collector never does. Elements are little-endian.
+ *
+ * <p><b>Shapes.</b> No shape given means one dimension of the array's length. A scalar has rank 0 and one element, see {@code scalar}. A
+ * dimension may be 0; then there are no elements.
+ *
+ * <p><b>Conversions.</b> {@code toFloatArray} and {@code toDoubleArray} convert every number, rounding to nearest. The integer forms take
+ * integers and booleans; a value that does not fit is OUT_OF_RANGE, except that an unsigned type of just the array's width gives its bits,
+ * as Java keeps unsigned numbers. Complex and opaque elements come as {@link #toBytes()} only.
+ *
+ * <p><b>Threads.</b> Any thread may use a tensor, also while a call runs. Closing it during a use lets that use finish; every later one
+ * throws FAILED_PRECONDITION. Closing twice is harmless.
+ */
+public final class Tensor implements AutoCloseable {
+    private static final int TEXT_ELEMENTS = 64;
+
+    private final ElementType type;
+    private final long[] shape;
+    private final long count;
+    private final long bytes;
+    /** The elements, or null for a result, whose elements are in {@link #view}. */
+    private final @Nullable MemorySegment host;
+
+    private final @Nullable BufferView view;
+    /** Where {@link #view} is. */
+    private final @Nullable DeviceMemory memory;
+
+    private final TensorLeaks.@Nullable Watch watch;
+    private final UseGuard guard;
+
+    private Tensor(ElementType type, long[] shape, MemorySegment host) {
+        this.type = type;
+        this.shape = shape;
+        this.count = Shape.elementCount(shape);
+        this.bytes = host.byteSize();
+        this.host = host;
+        this.view = null;
+        this.memory = null;
+        this.watch = null;
+        this.guard = new UseGuard(this::name, () -> {});
+    }
+
+    private Tensor(BufferView view, DeviceMemory memory, TensorLeaks leaks) {
+        this.type = view.elementType();
+        this.shape = view.shape();
+        this.count = Shape.elementCount(shape);
+        this.bytes = ElementCodec.byteSize(type, shape);
+        this.host = null;
+        this.view = view;
+        this.memory = memory;
+        this.guard = new UseGuard(this::name, view::release);
+        this.watch = leaks.watch(this, header());
+    }
+
+    /** Makes a result; takes over the caller's reference to the view. */
+    static Tensor adopt(BufferView view, DeviceMemory memory, TensorLeaks leaks) {
+        return new Tensor(view, memory, leaks);
+    }
+
+    // -- from Java values
+    // -------------------------------------------------------------------------------------------------------
+
+    /**
+     * Copies floats into an {@code f32} tensor.
+     *
+     * @param values the elements, row-major
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
+     */
+    public static Tensor of(float[] values, long... shape) {
+        return copied(ElementType.F32, values.length, MemorySegment.ofArray(values.clone()), shape);
+    }
+
+    /**
+     * Copies floats into a tensor of any float type, rounding to nearest; {@code f16}, {@code bf16} and the 8-bit types too.
+     *
+     * @param type a float type
+     * @param values the elements, row-major
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the type is no float type, or the shape has another number of elements
+     */
+    public static Tensor of(ElementType type, float[] values, long... shape) {
+        Tensor tensor = sized(type, values.length, shape);
+        ElementCodec codec = ElementCodec.of(type);
+        for (int i = 0; i < values.length; i++) {
+            codec.putDouble(tensor.hostData(), i, values[i]);
+        }
+        return tensor;
+    }
+
+    /**
+     * Copies doubles into an {@code f64} tensor.
+     *
+     * @param values the elements, row-major
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
+     */
+    public static Tensor ofDoubles(double[] values, long... shape) {
+        return copied(ElementType.F64, values.length, MemorySegment.ofArray(values.clone()), shape);
+    }
+
+    /**
+     * Copies ints into an {@code i32} tensor.
+     *
+     * @param values the elements, row-major
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
+     */
+    public static Tensor ofInts(int[] values, long... shape) {
+        return copied(ElementType.I32, values.length, MemorySegment.ofArray(values.clone()), shape);
+    }
+
+    /**
+     * Copies longs into an {@code i64} tensor.
+     *
+     * @param values the elements, row-major
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
+     */
+    public static Tensor ofLongs(long[] values, long... shape) {
+        return copied(ElementType.I64, values.length, MemorySegment.ofArray(values.clone()), shape);
+    }
+
+    /**
+     * Copies integers into a tensor of any integer type, {@code i4} and {@code ui8} for example, or of {@code i1} (0 and 1).
+     *
+     * @param type an integer type or {@code i1}
+     * @param values the elements, row-major; bits for {@code ui64}
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException OUT_OF_RANGE when the type cannot hold a value; INVALID_ARGUMENT when it is no integer type, or the shape has
+     *     another number of elements
+     */
+    public static Tensor ofLongs(ElementType type, long[] values, long... shape) {
+        Tensor tensor = sized(type, values.length, shape);
+        ElementCodec codec = ElementCodec.of(type);
+        if (codec.kind() == ElementCodec.Kind.FLOAT) {
+            throw invalid("element type %s is no integer type; use of(type, float[])".formatted(type));
+        }
+        for (int i = 0; i < values.length; i++) {
+            codec.putLong(tensor.hostData(), i, values[i]);
+        }
+        return tensor;
+    }
+
+    /**
+     * Copies shorts into an {@code i16} tensor.
+     *
+     * @param values the elements, row-major
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
+     */
+    public static Tensor ofShorts(short[] values, long... shape) {
+        return copied(ElementType.I16, values.length, MemorySegment.ofArray(values.clone()), shape);
+    }
+
+    /**
+     * Copies bytes into an {@code i8} tensor.
+     *
+     * @param values the elements, row-major
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
+     */
+    public static Tensor ofBytes(byte[] values, long... shape) {
+        return copied(ElementType.I8, values.length, MemorySegment.ofArray(values.clone()), shape);
+    }
+
+    /**
+     * Copies booleans into an {@code i1} tensor, one byte each.
+     *
+     * @param values the elements, row-major
+     * @param shape the shape; none for one dimension
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
+     */
+    public static Tensor ofBooleans(boolean[] values, long... shape) {
+        byte[] bytes = new byte[values.length];
+        for (int i = 0; i < values.length; i++) {
+            bytes[i] = (byte) (values[i] ? 1 : 0);
+        }
+        return copied(ElementType.BOOL_8, values.length, MemorySegment.ofArray(bytes), shape);
+    }
+
+    /**
+     * Makes a tensor of rank 0: {@code f32}, {@code f64}, {@code i8}, {@code i16}, {@code i32}, {@code i64} or {@code i1} by the value's
+     * Java type.
+     *
+     * @param value a boxed primitive other than a char
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT for any other object
+     */
+    public static Tensor scalar(Object value) {
+        ElementType type = ElementArrays.scalarType(value);
+        Tensor tensor = zeros(type);
+        ElementCodec codec = ElementCodec.of(type);
+        if (codec.kind() == ElementCodec.Kind.FLOAT) {
+            codec.putDouble(tensor.hostData(), 0, ((Number) value).doubleValue());
+        } else {
+            codec.putLong(
+                    tensor.hostData(), 0, value instanceof Boolean b ? (b ? 1 : 0) : ((Number) value).longValue());
+        }
+        return tensor;
+    }
+
+    /**
+     * Makes a tensor whose bytes are all zero.
+     *
+     * @param type the element type
+     * @param shape the shape; none for a scalar
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT for an impossible shape or a type without size; RESOURCE_EXHAUSTED beyond 16 GB
+     */
+    public static Tensor zeros(ElementType type, long... shape) {
+        long size = ElementCodec.byteSize(type, shape);
+        return new Tensor(type, shape.clone(), allocate(size));
+    }
+
+    /**
+     * Reads the text that {@code iree-run-module} takes for an input: {@code 4xf32=1 2 3 4}, {@code 2x2xi32=[1 2][3 4]}, {@code 4xf32=2}
+     * (all 2), {@code 2x2xi32} (zeros), {@code f32=3} (a scalar). Elements without a Java number are hexadecimal bytes.
+     *
+     * @param text shape, type and values
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT for text that is no tensor; OUT_OF_RANGE for too many or too few values, or one out of range
+     */
+    public static Tensor parse(String text) {
+        return TensorText.parse(text);
+    }
+
+    // -- from memory
+    // ------------------------------------------------------------------------------------------------------------
+
+    /**
+     * Makes a tensor over the caller's memory, which is looked at during each call. Nothing is copied when the segment is native, aligned
+     * to 64 bytes and cannot be closed (an automatic or the global arena); otherwise each call copies it first, on the calling thread.
+     *
+     * <p>Closing the tensor does not close the segment. A segment that is closed, or confined to another thread, fails the call with
+     * FAILED_PRECONDITION.
+     *
+     * @param segment at least as many bytes as shape and type need
+     * @param type the element type
+     * @param shape the shape; none for a scalar
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the segment is too short
+     */
+    public static Tensor wrap(MemorySegment segment, ElementType type, long... shape) {
+        long size = ElementCodec.byteSize(type, shape);
+        if (segment.byteSize() < size) {
+            throw invalid("segment of %d bytes is too short for %s, which takes %d bytes"
+                    .formatted(segment.byteSize(), Shape.format(shape, type), size));
+        }
+        return new Tensor(type, shape.clone(), segment.asSlice(0, size));
+    }
+
+    /**
+     * Copies the caller's memory.
+     *
+     * @param segment at least as many bytes as shape and type need
+     * @param type the element type
+     * @param shape the shape; none for a scalar
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT when the segment is too short; FAILED_PRECONDITION when it is closed or another thread's
+     */
+    public static Tensor copyOf(MemorySegment segment, ElementType type, long... shape) {
+        try (Tensor wrapped = wrap(segment, type, shape)) {
+            return wrapped.copy();
+        }
+    }
+
+    private static Tensor copied(ElementType type, int length, MemorySegment data, long[] shape) {
+        return new Tensor(type, checkedShape(type, length, shape), data);
+    }
+
+    private static Tensor sized(ElementType type, int length, long[] shape) {
+        return zeros(type, checkedShape(type, length, shape));
+    }
+
+    private static long[] checkedShape(ElementType type, int length, long[] shape) {
+        if (shape.length == 0) {
+            return new long[] {length};
+        }
+        long wanted = Shape.elementCount(shape);
+        if (wanted != length) {
+            throw invalid("array of %d elements does not fill %s, which has %d"
+                    .formatted(length, Shape.format(shape, type), wanted));
+        }
+        return shape.clone();
+    }
+
+    private static MemorySegment allocate(long size) {
+        long words = (size + 7) / 8;
+        if (words > Integer.MAX_VALUE - 8) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "a tensor of %d bytes does not fit a Java array (16 GB); wrap native memory instead"
+                            .formatted(size));
+        }
+        return MemorySegment.ofArray(new long[(int) words]).asSlice(0, size);
+    }
+
+    // -- what it is
+    // -------------------------------------------------------------------------------------------------------------
+
+    /**
+     * Returns the type of the elements.
+     *
+     * @return the element type
+     */
+    public ElementType elementType() {
+        return type;
+    }
+
+    /**
+     * Returns the dimensions, outermost first.
+     *
+     * @return a fresh array, empty for a scalar
+     */
+    public long[] shape() {
+        return shape.clone();
+    }
+
+    /**
+     * Returns the number of elements.
+     *
+     * @return the product of the dimensions, 1 for a scalar
+     */
+    public long elementCount() {
+        return count;
+    }
+
+    /**
+     * Returns the number of bytes of all elements.
+     *
+     * @return bytes; packed for elements smaller than a byte
+     */
+    public long byteSize() {
+        return bytes;
+    }
+
+    /**
+     * Returns whether {@link #close()} was called.
+     *
+     * @return true once closed
+     */
+    public boolean isClosed() {
+        return guard.isClosed();
+    }
+
+    // -- reading
+    // ----------------------------------------------------------------------------------------------------------------
+
+    /**
+     * Copies the elements out as floats.
+     *
+     * @return as many as {@link #elementCount()}, row-major
+     * @throws IreeException INVALID_ARGUMENT for complex and opaque types
+     */
+    public float[] toFloatArray() {
+        return read(data -> ElementArrays.floats(type, data, arrayLength()));
+    }
+
+    /**
+     * Copies the elements out as doubles.
+     *
+     * @return as many as {@link #elementCount()}, row-major
+     * @throws IreeException INVALID_ARGUMENT for complex and opaque types
+     */
+    public double[] toDoubleArray() {
+        return read(data -> ElementArrays.doubles(type, data, arrayLength()));
+    }
+
+    /**
+     * Copies the elements out as ints.
+     *
+     * @return as many as {@link #elementCount()}, row-major
+     * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that is no int
+     */
+    public int[] toIntArray() {
+        return read(data -> ElementArrays.ints(type, data, arrayLength()));
+    }
+
+    /**
+     * Copies the elements out as longs.
+     *
+     * @return as many as {@link #elementCount()}, row-major
+     * @throws IreeException INVALID_ARGUMENT for types that are not integers
+     */
+    public long[] toLongArray() {
+        return read(data -> ElementArrays.longs(type, data, arrayLength()));
+    }
+
+    /**
+     * Copies the elements out as shorts.
+     *
+     * @return as many as {@link #elementCount()}, row-major
+     * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that is no short
+     */
+    public short[] toShortArray() {
+        return read(data -> ElementArrays.shorts(type, data, arrayLength()));
+    }
+
+    /**
+     * Copies the elements out as bytes, each a value. For the bytes as they lie in memory see {@link #toBytes()}.
+     *
+     * @return as many as {@link #elementCount()}, row-major
+     * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that is no byte
+     */
+    public byte[] toByteArray() {
+        return read(data -> ElementArrays.bytes(type, data, arrayLength()));
+    }
+
+    /**
+     * Copies the elements out as booleans; every integer but 0 is true.
+     *
+     * @return as many as {@link #elementCount()}, row-major
+     * @throws IreeException INVALID_ARGUMENT for types that are not integers
+     */
+    public boolean[] toBooleanArray() {
+        return read(data -> ElementArrays.booleans(type, data, arrayLength()));
+    }
+
+    /**
+     * Copies the memory of the elements out, whatever their type.
+     *
+     * @return as many bytes as {@link #byteSize()}
+     */
+    public byte[] toBytes() {
+        return read(data -> {
+            if (bytes > Integer.MAX_VALUE - 8) {
+                throw tooLong(bytes);
+            }
+            return data.toArray(ValueLayout.JAVA_BYTE);
+        });
+    }
+
+    /**
+     * Copies the memory of the elements into the caller's.
+     *
+     * @param target at least {@link #byteSize()} bytes
+     * @throws IreeException INVALID_ARGUMENT when the target is too short; FAILED_PRECONDITION when it is closed or another thread's
+     */
+    public void copyTo(MemorySegment target) {
+        if (target.byteSize() < bytes) {
+            throw invalid("segment of %d bytes is too short for %s, which takes %d bytes"
+                    .formatted(target.byteSize(), Shape.format(shape, type), bytes));
+        }
+        read(data -> target.asSlice(0, bytes).copyFrom(data));
+    }
+
+    /**
+     * Copies this tensor into one that no device memory belongs to.
+     *
+     * @return the copy
+     */
+    public Tensor copy() {
+        return read(data -> {
+            MemorySegment fresh = allocate(bytes);
+            fresh.copyFrom(data);
+            return new Tensor(type, shape, fresh);
+        });
+    }
+
+    /**
+     * Writes the tensor as {@code iree-run-module} prints it, {@code 2x2xf32=[1 2][3 4]}.
+     *
+     * @param maximumElements how many elements to write before {@code ...}
+     * @return the text
+     */
+    public String format(long maximumElements) {
+        return format(Math.max(0, maximumElements), true);
+    }
+
+    private String format(long maximumElements, boolean everyRow) {
+        return read(data -> {
+            StringBuilder out = new StringBuilder();
+            TensorText.append(out, data, type, shape, maximumElements, everyRow);
+            return out.toString();
+        });
+    }
+
+    /** The text of {@link #format} cut short, or, when closed, what it was. */
+    @Override
+    public String toString() {
+        if (guard.isClosed()) {
+            return "closed " + name();
+        }
+        try {
+            return format(TEXT_ELEMENTS, false);
+        } catch (IreeException e) {
+            return name() + " (" + e.getMessage() + ")";
+        }
+    }
+
+    /** Frees a result's device memory, now or when the last use under way ends. Harmless when repeated. */
+    @Override
+    public void close() {
+        if (guard.close() && watch != null) {
+            watch.closed();
+        }
+    }
+
+    // -- for calls
+    // --------------------------------------------------------------------------------------------------------------
+
+    /** The elements of a tensor that is no result. */
+    MemorySegment hostData() {
+        if (host == null) {
+            throw new IreeException(StatusCode.INTERNAL, name() + " is in device memory");
+        }
+        return host;
+    }
+
+    /** The device memory of a result, or null for any other tensor. Valid between {@link #enter} and {@link #exit}. */
+    @Nullable
+    BufferView view() {
+        return view;
+    }
+
+    /** Keeps the elements from being freed until {@link #exit}. */
+    void enter() {
+        guard.enter();
+    }
+
+    void exit() {
+        guard.exit();
+    }
+
+    /** Keeps this tensor in use for as long as device memory made from its segment lives. */
+    RefCounted lender() {
+        return new Lender(guard);
+    }
+
+    private static final class Lender implements RefCounted {
+        private final UseGuard guard;
+
+        Lender(UseGuard guard) {
+            this.guard = guard;
+        }
+
+        @Override
+        public void retain() {
+            guard.enter();
+        }
+
+        @Override
+        public void release() {
+            guard.exit();
+        }
+    }
+
+    /** Whether a device may use the elements where they are: native, aligned, and out of reach of any {@code Arena.close()}. */
+    boolean isImportable() {
+        MemorySegment data = host;
+        return data != null
+                && data.isNative()
+                && !data.isReadOnly()
+                && data.address() % 64 == 0
+                && isUncloseable(data.scope());
+    }
+
+    private static boolean isUncloseable(MemorySegment.Scope scope) {
+        // There is no other way to ask: the two arenas that cannot be closed have scopes of classes of their own.
+        Class<?> kind = scope.getClass();
+        return kind == AUTOMATIC || kind == GLOBAL;
+    }
+
+    private static final Class<?> AUTOMATIC = Arena.ofAuto().scope().getClass();
+    private static final Class<?> GLOBAL = Arena.global().scope().getClass();
+
+    private <T> T read(Function<MemorySegment, T> reader) {
+        guard.enter();
+        try {
+            return view == null || memory == null ? reader.apply(hostData()) : memory.read(view, reader);
+        } catch (IllegalStateException | WrongThreadException e) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "memory of %s cannot be used: %s".formatted(name(), e.getMessage()),
+                    e);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private int arrayLength() {
+        if (count > Integer.MAX_VALUE - 8) {
+            throw tooLong(count);
+        }
+        return (int) count;
+    }
+
+    private IreeException tooLong(long length) {
+        return new IreeException(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "%s with %d elements does not fit a Java array; use copyTo".formatted(name(), length));
+    }
+
+    /** Type and shape, {@code 4xf32}. */
+    String header() {
+        return Shape.format(shape, type);
+    }
+
+    private String name() {
+        return "tensor " + header();
+    }
+
+    private static IreeException invalid(String message) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+    }
+}

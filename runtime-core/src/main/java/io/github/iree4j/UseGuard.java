@@ -1,0 +1,85 @@
+package io.github.iree4j;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.Supplier;
+
+/**
+ * Lets any number of threads use an object until one of them closes it. What the object holds is freed once, by whichever of the close
+ * and the last use ends later, so a close during a use neither waits nor pulls memory away from it.
+ */
+final class UseGuard {
+    /*
+     *   31       30..0
+     *   CLOSED | USES
+     *
+     * FRONT-1: 'free' runs exactly once, on the thread that takes the word to CLOSED with no uses; no use starts after CLOSED is set.
+     */
+    private static final int CLOSED = 1 << 31;
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(UseGuard.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Supplier<String> name;
+    private final Runnable free;
+
+    @SuppressWarnings("FieldMayBeFinal") // written through STATE
+    private volatile int state;
+
+    /**
+     * Guards one object.
+     *
+     * @param name names the object in messages, for example {@code program 'add'}
+     * @param free frees what the object holds; must not throw
+     */
+    UseGuard(Supplier<String> name, Runnable free) {
+        this.name = name;
+        this.free = free;
+    }
+
+    /** Starts a use, which {@link #exit} ends. FAILED_PRECONDITION when closed. */
+    void enter() {
+        if (!tryEnter()) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, name.get() + " is closed");
+        }
+    }
+
+    /** Starts a use unless closed. */
+    boolean tryEnter() {
+        for (int s = state; s >= 0; s = state) {
+            if (STATE.compareAndSet(this, s, s + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Ends a use. */
+    void exit() {
+        if ((int) STATE.getAndAdd(this, -1) - 1 == CLOSED) {
+            free.run();
+        }
+    }
+
+    /** Closes; true for the one caller that did. */
+    boolean close() {
+        int before = (int) STATE.getAndBitwiseOr(this, CLOSED);
+        if (before == 0) {
+            free.run();
+        }
+        return before >= 0;
+    }
+
+    boolean isClosed() {
+        return state < 0;
+    }
+}

@@ -1,0 +1,43 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DriverProvider;
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** {@code iree4j devices}: what can run programs here, and why something cannot. */
+@Command(
+        name = "devices",
+        description = "Lists drivers and their devices, with the executable formats they take.",
+        mixinStandardHelpOptions = true)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class DevicesCommand implements Runnable {
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    DevicesCommand() {}
+
+    @Override
+    public void run() {
+        PrintWriter out = spec.commandLine().getOut();
+        List<DriverProvider> drivers = IreeRuntime.drivers();
+        if (drivers.isEmpty()) {
+            out.println("no drivers are installed");
+        }
+        for (DriverProvider driver : drivers) {
+            Availability availability = driver.availability();
+            if (!availability.available()) {
+                out.println("%s: not available: %s".formatted(driver.name(), availability.reason()));
+                continue;
+            }
+            out.println(driver.name() + ":");
+            for (DeviceInfo device : driver.devices()) {
+                out.println("  --device=%s  %s".formatted(device.id(), device.name()));
+            }
+        }
+    }
+}

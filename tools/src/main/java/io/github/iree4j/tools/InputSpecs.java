@@ -1,0 +1,227 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The values of {@code --input=} and {@code --expected_output=}, with the syntax of {@code iree-run-module}:
+ *
+ * <ul>
+ *   <li>{@code 3.14}, for a primitive argument; {@code i32=3} is taken as well
+ *   <li>{@code 2x2xi32=1 2 3 4}, {@code 2x2xi32=[1 2][3 4]}, {@code 4xf32=2} (all 2), {@code 2x2xi32} (zeros)
+ *   <li>{@code 2x2xi32=@file.bin} (bytes from its start), {@code 2x2xi32=+file.bin} (from where the last one ended)
+ *   <li>{@code @file.npy} (its first array), {@code +file.npy} (its next array), {@code *file.npy} (all its further arrays)
+ *   <li>{@code &4xf32} storage of that size for a result, as a buffer without shape
+ *   <li>{@code (null)} and {@code (ignored)}
+ * </ul>
+ */
+final class InputSpecs implements AutoCloseable {
+    /** A null reference, or a result that nobody wants to look at. */
+    enum NoValue {
+        NULL
+    }
+
+    /** Storage for a result: only its bytes count. */
+    record Storage(Tensor tensor) {}
+
+    private final Map<String, BufferedInputStream> streams = new HashMap<>();
+
+    /**
+     * Reads all values.
+     *
+     * @param kinds the calling convention's letter of each value, {@code i I f F r}
+     * @param specs the texts; {@code *file.npy} stands for several values
+     * @return boxed primitives, tensors, {@link Storage} and {@link NoValue}
+     */
+    List<Object> parse(String kinds, List<String> specs) {
+        List<Object> values = new ArrayList<>();
+        for (String raw : specs) {
+            String spec = raw.trim();
+            try {
+                parseInto(values, kinds, spec);
+            } catch (IreeException e) {
+                throw e.during(
+                        "parsing input `%s`".formatted(spec.length() <= 200 ? spec : spec.substring(0, 200) + "..."));
+            }
+        }
+        return values;
+    }
+
+    private void parseInto(List<Object> values, String kinds, String spec) {
+        if (spec.isEmpty()) {
+            throw invalid("no value specified for input");
+        }
+        char kind = values.size() < kinds.length() ? kinds.charAt(values.size()) : 0;
+        if (kind == 0 && spec.charAt(0) != '*') {
+            throw invalid("function takes %d values; this is one more".formatted(kinds.length()));
+        }
+        switch (spec.charAt(0)) {
+            case '@', '+' -> values.add(nextArray(spec.substring(1), spec.charAt(0) == '+'));
+            case '*' -> {
+                BufferedInputStream stream = open(spec.substring(1), true);
+                checkNpy(spec.substring(1));
+                while (!atEnd(stream, spec)) {
+                    if (values.size() >= kinds.length()) {
+                        throw invalid("function takes %d values; the file has more".formatted(kinds.length()));
+                    }
+                    values.add(nextArray(spec.substring(1), true));
+                }
+            }
+            case '&' -> values.add(new Storage(tensor(spec.substring(1))));
+            default -> values.add(value(kind, spec));
+        }
+    }
+
+    private Object value(char kind, String spec) {
+        if (spec.equals("(null)") || spec.equals("(ignored)")) {
+            return kind == 'r' ? NoValue.NULL : zero(kind);
+        }
+        if (kind != 'r') {
+            return primitive(kind, spec);
+        }
+        if (spec.indexOf('=') < 0 && spec.indexOf('x') < 0) {
+            throw invalid("a tensor needs at least its shape and type, such as 4x2xf32=1 2 3 4 5 6 7 8");
+        }
+        return tensor(spec);
+    }
+
+    private static Object zero(char kind) {
+        return switch (kind) {
+            case 'i' -> (Object) 0;
+            case 'I' -> 0L;
+            case 'f' -> 0f;
+            case 'F' -> 0d;
+            default -> NoValue.NULL;
+        };
+    }
+
+    private static Object primitive(char kind, String spec) {
+        String type = switch (kind) {
+            case 'i' -> "i32";
+            case 'I' -> "i64";
+            case 'f' -> "f32";
+            case 'F' -> "f64";
+            default -> throw invalid("calling convention '%s' is not supported".formatted(kind));
+        };
+        // The tensor reader knows the numbers of every type; a primitive may also name its type.
+        int equals = spec.indexOf('=');
+        String value = equals < 0 ? spec : spec.substring(equals + 1);
+        if (equals >= 0
+                && !spec.substring(0, equals).trim().toLowerCase(Locale.ROOT).equals(type)) {
+            throw invalid("function takes %s here".formatted(type));
+        }
+        try (Tensor scalar = Tensor.parse(type + "=" + value)) {
+            return switch (kind) {
+                case 'i' -> (Object) scalar.toIntArray()[0];
+                case 'I' -> scalar.toLongArray()[0];
+                case 'f' -> scalar.toFloatArray()[0];
+                default -> scalar.toDoubleArray()[0];
+            };
+        }
+    }
+
+    private Tensor tensor(String spec) {
+        int equals = spec.indexOf('=');
+        String contents = equals < 0 ? "" : spec.substring(equals + 1);
+        if (contents.startsWith("@") || contents.startsWith("+")) {
+            return fromBytes(spec.substring(0, equals), contents.substring(1), contents.startsWith("+"));
+        }
+        return Tensor.parse(spec);
+    }
+
+    private Tensor fromBytes(String header, String path, boolean append) {
+        try (Tensor shaped = Tensor.parse(header)) { // zeros; only its shape, type and size are wanted
+            ElementType type = shaped.elementType();
+            byte[] data = NpyFormat.readFully(
+                    open(path, append), Math.toIntExact(shaped.byteSize()), "'%s' for %s".formatted(path, header));
+            return Tensor.copyOf(MemorySegment.ofArray(data), type, shaped.shape());
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    private Tensor nextArray(String path, boolean append) {
+        checkNpy(path);
+        BufferedInputStream stream = open(path, append);
+        if (atEnd(stream, path)) {
+            throw new IreeException(StatusCode.OUT_OF_RANGE, "'%s' has no further array".formatted(path));
+        }
+        try {
+            return NpyFormat.read(stream);
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    private static void checkNpy(String path) {
+        if (!path.endsWith(".npy")) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "'%s' says nothing of shape and type; use a .npy file or write 4xf32=@%s".formatted(path, path));
+        }
+    }
+
+    private static boolean atEnd(BufferedInputStream stream, String path) {
+        try {
+            stream.mark(1);
+            int next = stream.read();
+            stream.reset();
+            return next < 0;
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    private BufferedInputStream open(String path, boolean append) {
+        @Nullable BufferedInputStream known = streams.get(path);
+        if (known != null && append) {
+            return known;
+        }
+        try {
+            BufferedInputStream fresh = new BufferedInputStream(Files.newInputStream(Path.of(path)));
+            BufferedInputStream before = streams.put(path, fresh);
+            if (before != null) {
+                before.close();
+            }
+            return fresh;
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    private static IreeException unreadable(String path, IOException e) {
+        return e instanceof NoSuchFileException
+                ? new IreeException(StatusCode.NOT_FOUND, "file '%s' does not exist".formatted(path), e)
+                : new IreeException(
+                        StatusCode.UNKNOWN, "file '%s' cannot be read: %s".formatted(path, e.getMessage()), e);
+    }
+
+    private static IreeException invalid(String message) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+    }
+
+    @Override
+    public void close() {
+        for (BufferedInputStream stream : streams.values()) {
+            try {
+                stream.close();
+            } catch (IOException e) {
+                // It was only read from; there is nothing to lose.
+            }
+        }
+    }
+}

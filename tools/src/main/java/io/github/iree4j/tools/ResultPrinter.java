@@ -1,0 +1,65 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.vm.VmBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Writes results as {@code iree-run-module} prints them. */
+final class ResultPrinter {
+    private final int maximumElements;
+
+    ResultPrinter(int maximumElements) {
+        this.maximumElements = maximumElements;
+    }
+
+    /** One line {@code result[0]: hal.buffer_view}, then the elements. */
+    String print(String name, List<?> values) {
+        StringBuilder out = new StringBuilder();
+        for (int i = 0; i < values.size(); i++) {
+            out.append(name)
+                    .append('[')
+                    .append(i)
+                    .append("]: ")
+                    .append(format(values.get(i)))
+                    .append('\n');
+        }
+        return out.toString();
+    }
+
+    String format(@Nullable Object value) {
+        return switch (value) {
+            case null -> "(null)";
+            case Float v -> "f32=" + general(v);
+            case Double v -> "f64=" + general(v);
+            case Number v -> typeName(v) + "=" + v;
+            case Tensor v -> typeName(v) + "\n" + v.format(maximumElements);
+            case List<?> v -> typeName(v) + "\n" + print("child_list", v);
+            default -> typeName(value) + "\n(no printer)";
+        };
+    }
+
+    /** C's {@code %g}. */
+    static String general(double value) {
+        try (Tensor scalar = Tensor.scalar(value)) {
+            String text = scalar.format(1);
+            return text.substring(text.indexOf('=') + 1).toLowerCase(java.util.Locale.ROOT);
+        }
+    }
+
+    static String typeName(@Nullable Object value) {
+        return switch (value) {
+            case null -> "empty";
+            case Integer _ -> "i32";
+            case Long _ -> "i64";
+            case Float _ -> "f32";
+            case Double _ -> "f64";
+            case Tensor _ -> "hal.buffer_view";
+            case Buffer _ -> "hal.buffer";
+            case VmBuffer _ -> "vm.buffer";
+            case List<?> _ -> "vm.list";
+            default -> value.getClass().getSimpleName();
+        };
+    }
+}

@@ -327,6 +327,47 @@ static void unknown_relocations_name_machine_and_type(void) {
               SHIM_UNIMPLEMENTED, "type 1030 of arm_64");
 }
 
+// The tables are data: an image of the other machine is mapped and relocated
+// here too, and only its code cannot be run.
+static void files_of_arm_64_are_relocated_on_any_host(void) {
+  file_t file = read_kernel("basic");
+  header_of(&file)->machine = ELF_MACHINE_ARM_64;
+  elf_rela_t* rela = first_relocation(&file);
+  uint64_t count =
+      dynamic_entry(&file, ELF_DT_RELASZ)->value / sizeof(elf_rela_t);
+  CHECK(count > 10);
+  for (uint64_t i = 0; i < count; ++i) rela[i].info = 1027;  // RELATIVE
+  shim__elf_file_t parsed;
+  shim__elf_image_t image;
+  CHECK_OK(shim__elf_file_parse(file.bytes, file.size, ELF_MACHINE_ARM_64,
+                                shim__host_page_size(), &parsed, &error));
+  CHECK_OK(shim__elf_image_load(&parsed, &image, &error));
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t value = 0;
+    CHECK(shim__elf_image_read(&image, image.bias + rela[i].offset, &value,
+                               sizeof(value)));
+    CHECK_EQ(value, image.bias + (uint64_t)rela[i].addend);
+  }
+  shim__elf_image_release(&image);
+  CHECK_FAILS(shim__elf_file_parse(file.bytes, file.size, ELF_MACHINE_X86_64,
+                                   4096, &parsed, &error),
+              SHIM_INCOMPATIBLE,
+              "compiled for arm_64 (e_machine 183), this host runs x86_64");
+  free(file.bytes);
+}
+
+// Segments linked for larger pages than the host has are fine, for smaller ones
+// not: two rights cannot share a page.
+static void segments_must_not_share_pages_of_the_host(void) {
+  file_t file = read_kernel("basic");
+  shim__elf_file_t parsed;
+  CHECK_FAILS(shim__elf_file_parse(file.bytes, file.size,
+                                   SHIM__ELF_HOST_MACHINE, 65536, &parsed,
+                                   &error),
+              SHIM_INVALID_ARGUMENT, "-z max-page-size=65536");
+  free(file.bytes);
+}
+
 // A FatELF file of two records: |machine| at the front, then nonsense.
 static file_t fat(file_t elf, uint16_t machine) {
   const size_t start = 64;
@@ -393,6 +434,8 @@ int main(void) {
   RUN(relocations_of_arm_64_follow_its_supplement);
   RUN(relocations_of_32_bits_must_fit);
   RUN(unknown_relocations_name_machine_and_type);
+  RUN(files_of_arm_64_are_relocated_on_any_host);
+  RUN(segments_must_not_share_pages_of_the_host);
   RUN(fatelf_gives_the_file_of_this_host);
   RUN(fatelf_records_must_fit);
   return 0;

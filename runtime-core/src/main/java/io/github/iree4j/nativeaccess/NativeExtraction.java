@@ -97,11 +97,13 @@ final class NativeExtraction {
         }
     }
 
-    /** Where copies may go, in the order to try. */
+    /** Where copies may go, in the order to try; a directory inside the configured one, should that be open to others. */
     List<Path> directories() {
+        String own = "iree4j-" + System.getProperty("user.name", "user");
         String configured = System.getProperty(EXTRACT_DIR);
         if (configured != null && !configured.isBlank()) {
-            return List.of(Path.of(configured).toAbsolutePath());
+            Path directory = Path.of(configured).toAbsolutePath();
+            return List.of(directory, directory.resolve(own));
         }
         String cache = System.getenv("XDG_CACHE_HOME");
         Path home = Path.of(System.getProperty("user.home", "."));
@@ -109,9 +111,7 @@ final class NativeExtraction {
         Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
         return List.of(
                 caches.resolve("iree4j").toAbsolutePath(),
-                temporary
-                        .resolve("iree4j-" + System.getProperty("user.name", "user"))
-                        .toAbsolutePath());
+                temporary.resolve(own).toAbsolutePath());
     }
 
     /**

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -37,11 +36,19 @@ class NativeLibraryTest {
     }
 
     private static String probe(String... flags) throws Exception {
+        return output(probeCommand(flags));
+    }
+
+    private static List<String> probeCommand(String... flags) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xshare:auto", "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of(flags));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Probe.class.getName()));
+        return command;
+    }
+
+    private static String output(List<String> command) throws Exception {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -90,35 +97,26 @@ class NativeLibraryTest {
                 .startsWith("available");
     }
 
+    /** In a namespace of its own, where anybody may mount. */
     @Test
-    void noexecVolumesAreRecognised() throws Exception {
-        Path shared = Path.of("/dev/shm");
-        assumeTrue(isNoexec(shared), "no writable noexec volume at /dev/shm on this machine");
-        Path directory = Files.createTempDirectory(shared, "iree4j-test");
-        try {
-            assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory))
-                    .contains("UNAVAILABLE: native library cannot be loaded")
-                    .contains("mounted noexec, set iree.native.extract-dir");
-        } finally {
-            try (var files = Files.list(directory)) {
-                for (Path file : files.toList()) {
-                    Files.delete(file);
-                }
-            }
-            Files.delete(directory);
-        }
-    }
-
-    private static boolean isNoexec(Path directory) throws IOException {
-        if (!Files.isWritable(directory)) {
-            return false;
-        }
-        FileStore store = Files.getFileStore(directory);
-        return Files.readAllLines(Path.of("/proc/mounts")).stream()
-                .map(line -> line.split(" "))
-                .anyMatch(fields -> fields[1].equals(directory.toString())
-                        && fields[0].equals(store.name())
-                        && Arrays.asList(fields[3].split(",")).contains("noexec"));
+    void noexecVolumesAreRecognised(@TempDir Path directory) throws Exception {
+        Process mount = new ProcessBuilder(
+                        "unshare", "-Urm", "mount", "-t", "tmpfs", "-o", "noexec", "tmpfs", directory.toString())
+                .redirectErrorStream(true)
+                .start();
+        String complaint = new String(mount.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        assumeTrue(mount.waitFor() == 0, "no volume can be mounted noexec here: " + complaint);
+        List<String> command = new ArrayList<>(List.of(
+                "unshare",
+                "-Urm",
+                "sh",
+                "-c",
+                "mount -t tmpfs -o noexec tmpfs \"$0\" && exec \"$@\"",
+                directory.toString()));
+        command.addAll(probeCommand("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory));
+        assertThat(output(command))
+                .contains("UNAVAILABLE: native library cannot be loaded")
+                .contains("mounted noexec, set iree.native.extract-dir");
     }
 
     @Test
@@ -179,6 +177,21 @@ class NativeLibraryTest {
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("can be written by others (rwxrwxrwx)")
                 .hasMessageContaining("iree.native.extract-dir");
+    }
+
+    /** What a container platform mounts for us belongs to nobody in particular. */
+    @Test
+    void aConfiguredDirectoryThatOthersCanWriteGetsOneOfOurs(@TempDir Path parent) throws Exception {
+        Path directory = Files.createDirectory(parent.resolve("open"));
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory))
+                .startsWith("available");
+        try (var inside = Files.list(directory)) {
+            assertThat(inside.toList())
+                    .singleElement()
+                    .satisfies(own -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(own)))
+                            .isEqualTo("rwx------"));
+        }
     }
 
     @Test

@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 /** Compares the register of invariants in docs/concurrency.md with the marks in code and tests. */
 class InvariantRegisterTest {
     private static final Pattern ROW = Pattern.compile("^\\| ([A-Z]+-[0-9]+) \\|");
-    private static final Pattern MARK = Pattern.compile("(?://|\\*) *((?:[A-Z]+-[0-9]+(?:, | and )?)+):");
+    private static final Pattern MARK =
+            Pattern.compile("(?://|\\*|<p>) *((?:[A-Z]+-[0-9]+(?:, | and )?)+)(?::|$)", Pattern.MULTILINE);
     private static final Pattern ID = Pattern.compile("\\b[A-Z]+-[0-9]+\\b");
 
     private static final Path ROOT = Path.of("..");
@@ -49,7 +50,7 @@ class InvariantRegisterTest {
         return ids;
     }
 
-    /** Ids that stand at the beginning of a comment and end in a colon: {@code // LIFE-1: why}. */
+    /** Ids at the beginning of a comment: {@code // LIFE-1: why}, or {@code // LIFE-1} alone. */
     private static Set<String> marks(Path sources) throws IOException {
         Set<String> ids = new TreeSet<>();
         try (Stream<Path> files = Files.walk(sources)) {

@@ -127,11 +127,13 @@ public final class VmList extends Resource {
         }
         try {
             boolean variant = elementType.kind() == VmType.Kind.ANY;
-            @Nullable VmType[] newKinds = variant ? (kinds == null ? new VmType[minimum] : Arrays.copyOf(kinds, minimum)) : null;
+            @Nullable
+            VmType[] newKinds = variant ? (kinds == null ? new VmType[minimum] : Arrays.copyOf(kinds, minimum)) : null;
             long[] newValues = elementType.kind() == VmType.Kind.REF
                     ? null
                     : values == null ? new long[minimum] : Arrays.copyOf(values, minimum);
-            @Nullable Object[] newObjects = elementType.isValue()
+            @Nullable
+            Object[] newObjects = elementType.isValue()
                     ? null
                     : objects == null ? new Object[minimum] : Arrays.copyOf(objects, minimum);
             kinds = newKinds;
@@ -142,7 +144,8 @@ public final class VmList extends Resource {
             if (budget != null) {
                 budget.release(more);
             }
-            throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no heap left for a list of " + minimum + " elements", e);
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED, "no heap left for a list of " + minimum + " elements", e);
         }
     }
 
@@ -155,7 +158,10 @@ public final class VmList extends Resource {
     public void resize(int newSize) {
         checkLive();
         if (newSize < 0 || newSize > capacity) {
-            reserve(newSize < 0 ? newSize : Math.max(newSize, (int) Math.min(2L * capacity, MIN_CAPACITY + 65536L + capacity)));
+            reserve(
+                    newSize < 0
+                            ? newSize
+                            : Math.max(newSize, (int) Math.min(2L * capacity, MIN_CAPACITY + 65536L + capacity)));
         }
         while (size > newSize) {
             size--;
@@ -272,7 +278,8 @@ public final class VmList extends Resource {
     public @Nullable Object ref(int index) {
         check(index);
         if (objects == null || (kinds != null && kinds[index] != null)) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "element %d of %s is no reference".formatted(index, this));
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, "element %d of %s is no reference".formatted(index, this));
         }
         return objects[index];
     }
@@ -445,7 +452,8 @@ public final class VmList extends Resource {
         check(index);
         VmType type = kinds == null ? elementType : kinds[index];
         if (type == null || !type.isValue()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "element %d of %s is no number".formatted(index, this));
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, "element %d of %s is no number".formatted(index, this));
         }
         return type.kind();
     }
@@ -468,16 +476,15 @@ public final class VmList extends Resource {
         VmType stored = kinds == null ? elementType : type;
         boolean fromFloat = type.kind() == VmType.Kind.F32 || type.kind() == VmType.Kind.F64;
         double asFloat = fromFloat ? number : 0;
-        long bits =
-                switch (stored.kind()) {
-                    case I8 -> (byte) integer;
-                    case I16 -> (short) integer;
-                    case I32 -> (int) integer;
-                    case I64 -> integer;
-                    case F32 -> Float.floatToRawIntBits((float) asFloat);
-                    case F64 -> Double.doubleToRawLongBits(asFloat);
-                    case ANY, REF -> throw new AssertionError(stored);
-                };
+        long bits = switch (stored.kind()) {
+            case I8 -> (byte) integer;
+            case I16 -> (short) integer;
+            case I32 -> (int) integer;
+            case I64 -> integer;
+            case F32 -> Float.floatToRawIntBits((float) asFloat);
+            case F64 -> Double.doubleToRawLongBits(asFloat);
+            case ANY, REF -> throw new AssertionError(stored);
+        };
         clear(index);
         values[index] = bits;
         if (kinds != null) {

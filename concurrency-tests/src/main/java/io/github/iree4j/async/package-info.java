@@ -1,0 +1,2 @@
+/** Claims about timelines. */
+package io.github.iree4j.async;

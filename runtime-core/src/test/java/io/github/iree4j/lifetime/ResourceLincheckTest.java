@@ -1,0 +1,74 @@
+package io.github.iree4j.lifetime;
+
+import io.github.iree4j.status.IreeException;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * LIFE-1: counting behaves as if its operations ran one after another. Model checking assumes sequential consistency; the jcstress
+ * claim covers memory ordering.
+ */
+@Tag("lincheck")
+public class ResourceLincheckTest {
+    private static final class Held extends Resource {
+        @Override
+        protected void destroy() {}
+    }
+
+    private final Held held = new Held();
+
+    /** Returns whether a reference was to be had. */
+    @Operation
+    public boolean retain() {
+        try {
+            held.retain();
+            return true;
+        } catch (IreeException gone) {
+            return false;
+        }
+    }
+
+    /** Returns whether there was a reference to give up. */
+    @Operation
+    public boolean release() {
+        try {
+            held.release();
+            return true;
+        } catch (IreeException tooOften) {
+            return false;
+        }
+    }
+
+    @Operation
+    public void close() {
+        held.close();
+    }
+
+    @Operation
+    public boolean isLive() {
+        return held.isLive();
+    }
+
+    @Test
+    void countingIsLinearizableUnderModelChecking() {
+        new ModelCheckingOptions()
+                .iterations(30)
+                .invocationsPerIteration(1_000)
+                .threads(2)
+                .actorsPerThread(3)
+                .check(ResourceLincheckTest.class);
+    }
+
+    @Test
+    void countingIsLinearizableUnderStress() {
+        new StressOptions()
+                .iterations(10)
+                .invocationsPerIteration(1_000)
+                .threads(2)
+                .actorsPerThread(3)
+                .check(ResourceLincheckTest.class);
+    }
+}

@@ -1,0 +1,2 @@
+/** Claims about the front door. */
+package io.github.iree4j;

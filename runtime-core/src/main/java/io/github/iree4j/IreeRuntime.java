@@ -2,13 +2,16 @@ package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.ContextOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The front door: opens devices and loads programs for them.
@@ -79,6 +82,16 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
+     * Returns why compiled CPU code and drivers cannot be called in this process.
+     *
+     * @return with status UNAVAILABLE, a message that says what to do, and an {@link IllegalCallerException} as its cause when the JVM was
+     *     not told to allow native access; null when all is well
+     */
+    public static @Nullable IreeException nativeUnavailabilityCause() {
+        return NativeLibrary.unavailabilityCause();
+    }
+
+    /**
      * Returns how it was set up.
      *
      * @return the options
@@ -129,7 +142,8 @@ public final class IreeRuntime implements AutoCloseable {
         guard.enter(); // until the program is freed
         Program loaded;
         try {
-            loaded = new Program(this, new ProgramLoader(devices, options.context()).load(program));
+            List<Device> seen = devices(program.devices());
+            loaded = new Program(this, seen, new ProgramLoader(seen, options.context()).load(program));
         } catch (RuntimeException | Error e) {
             guard.exit();
             throw e;
@@ -139,6 +153,28 @@ public final class IreeRuntime implements AutoCloseable {
             loaded.close();
         }
         return loaded;
+    }
+
+    /** The devices of those names, in that order; all for no names. */
+    private List<Device> devices(List<String> names) {
+        if (names.isEmpty()) {
+            return devices;
+        }
+        List<Device> named = new ArrayList<>();
+        for (String name : names) {
+            int index = options.devices().indexOf(name);
+            named.add(
+                    index >= 0
+                            ? devices.get(index)
+                            : devices.stream()
+                                    .filter(device -> device.id().equals(name))
+                                    .findFirst()
+                                    .orElseThrow(() -> new IreeException(
+                                            StatusCode.NOT_FOUND,
+                                            "the runtime was not opened with device '%s' but with %s"
+                                                    .formatted(name, options.devices()))));
+        }
+        return List.copyOf(named);
     }
 
     /**

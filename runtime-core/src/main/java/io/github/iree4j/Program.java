@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Program implements AutoCloseable {
     private final IreeRuntime runtime;
+    private final List<Device> devices;
     private final String name;
     private final ProgramLoader.Loaded loaded;
     private final Context context;
@@ -33,11 +34,12 @@ public final class Program implements AutoCloseable {
     private final UseGuard guard;
 
     /** Takes over what was loaded; the caller has entered the runtime for it. */
-    Program(IreeRuntime runtime, ProgramLoader.Loaded loaded) {
+    Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded) {
         this.runtime = runtime;
+        this.devices = devices;
         this.loaded = loaded;
         this.context = loaded.context();
-        this.memory = new DeviceMemory(runtime.device());
+        this.memory = new DeviceMemory(devices.getFirst());
         this.name = loaded.modules().getLast().name();
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         for (VmModule module : loaded.modules()) {
@@ -73,7 +75,7 @@ public final class Program implements AutoCloseable {
      * @return borrowed
      */
     public List<Device> devices() {
-        return runtime.devices();
+        return devices;
     }
 
     /**

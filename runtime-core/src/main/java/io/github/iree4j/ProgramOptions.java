@@ -8,12 +8,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a program is made of: modules in order, of which a later one may import from earlier ones, and parameter archives by scope.
+ * What a program is made of: modules in order, of which a later one may import from earlier ones, parameter archives by scope, and the
+ * devices it runs on.
  *
  * @param modules compiled files, bytes of compiled files, and modules written in Java
  * @param parameters archives of each scope, looked through in order; the scope {@code ""} is the one without a name
+ * @param devices names of the devices it sees, of those that the runtime was opened with; empty for all of them
  */
-public record ProgramOptions(List<Source> modules, Map<String, List<Path>> parameters) {
+public record ProgramOptions(List<Source> modules, Map<String, List<Path>> parameters, List<String> devices) {
 
     /** Where a module comes from. */
     public sealed interface Source {
@@ -60,9 +62,11 @@ public record ProgramOptions(List<Source> modules, Map<String, List<Path>> param
      *
      * @param modules modules in order
      * @param parameters archives by scope
+     * @param devices names of devices, or empty
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
+        devices = List.copyOf(devices);
         Map<String, List<Path>> copy = new LinkedHashMap<>();
         parameters.forEach((scope, archives) -> copy.put(scope, List.copyOf(archives)));
         parameters = copy;
@@ -82,10 +86,11 @@ public record ProgramOptions(List<Source> modules, Map<String, List<Path>> param
         return new Builder();
     }
 
-    /** Collects modules and parameters. Not safe for use by several threads. */
+    /** Collects modules, parameters and devices. Not safe for use by several threads. */
     public static final class Builder {
         private final List<Source> modules = new ArrayList<>();
         private final Map<String, List<Path>> parameters = new LinkedHashMap<>();
+        private final List<String> devices = new ArrayList<>();
 
         private Builder() {}
 
@@ -136,12 +141,23 @@ public record ProgramOptions(List<Source> modules, Map<String, List<Path>> param
         }
 
         /**
+         * Adds a device; without any, the program sees all devices of the runtime.
+         *
+         * @param name the name by which the runtime was told to open it, or its id
+         * @return this builder
+         */
+        public Builder device(String name) {
+            devices.add(name);
+            return this;
+        }
+
+        /**
          * Returns what was collected.
          *
          * @return the options
          */
         public ProgramOptions build() {
-            return new ProgramOptions(modules, parameters);
+            return new ProgramOptions(modules, parameters, devices);
         }
     }
 }

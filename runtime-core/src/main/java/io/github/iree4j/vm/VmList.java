@@ -357,6 +357,10 @@ public final class VmList extends Resource {
      * @param element a boxed Integer, Long, Float or Double, an object (retained) or null
      */
     public void set(int index, @Nullable Object element) {
+        if (element == null) {
+            setRef(index, null);
+            return;
+        }
         switch (element) {
             case Byte v -> setI32(index, v);
             case Short v -> setI32(index, v);
@@ -364,7 +368,7 @@ public final class VmList extends Resource {
             case Long v -> setI64(index, v);
             case Float v -> setF32(index, v);
             case Double v -> setF64(index, v);
-            case null, default -> setRef(index, element);
+            default -> setRef(index, element);
         }
     }
 

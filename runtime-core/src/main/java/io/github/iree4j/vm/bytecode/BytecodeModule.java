@@ -1,0 +1,338 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.CallingConvention;
+import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmDependency;
+import io.github.iree4j.vm.VmFunction;
+import io.github.iree4j.vm.VmImport;
+import io.github.iree4j.vm.VmModule;
+import io.github.iree4j.vm.VmModuleState;
+import io.github.iree4j.vm.VmType;
+import io.github.iree4j.vm.VmTypes;
+import io.github.iree4j.vm.isa.FeatureBits;
+import io.github.iree4j.vm.isa.Isa;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A compiled program, a {@code .vmfb} file: read, verified and translated. Immutable, and safe to share between contexts and threads.
+ *
+ * <p>Constants stay where they are in the file, which is mapped, not copied; contexts hold the module and so the mapping. Closing gives
+ * the creator's reference up.
+ */
+public final class BytecodeModule extends Resource implements VmModule {
+    private static final int MAX_TYPES = 0xFFFF;
+
+    private final ModuleDef def;
+    private final @Nullable RefCounted owner;
+    private final @Nullable Arena arena;
+    private final List<VmDependency> dependencies;
+    private final List<VmImport> imports;
+    private final List<CallingConvention> importConventions;
+    private final List<VmFunction> exports;
+    private final Map<String, VmFunction> exportsByName = new HashMap<>();
+    private final VmType[] types;
+    private final FunctionCode[] functions;
+    private final VmBuffer[] rodata;
+
+    private BytecodeModule(
+            ModuleDef def,
+            VmType[] types,
+            List<CallingConvention> conventions,
+            List<CallingConvention> importConventions,
+            FunctionCode[] functions,
+            @Nullable RefCounted owner,
+            @Nullable Arena arena) {
+        this.def = def;
+        this.types = types;
+        this.functions = functions;
+        this.importConventions = importConventions;
+        dependencies = def.dependencies().stream()
+                .map(d -> new VmDependency(d.name(), d.minimumVersion(), (d.flags() & ModuleDef.OPTIONAL) == 0))
+                .toList();
+        imports = def.imports().stream()
+                .map(i -> new VmImport(
+                        i.fullName(),
+                        i.signature() == null ? "" : i.signature().convention(),
+                        (i.flags() & ModuleDef.OPTIONAL) == 0))
+                .toList();
+        List<VmFunction> found = new ArrayList<>();
+        for (ModuleDef.Export export : def.exports()) {
+            VmFunction function = new VmFunction(
+                    this,
+                    export.function(),
+                    export.name(),
+                    conventions.get(export.function()),
+                    def.signatures().get(export.function()).attributes());
+            found.add(function);
+            exportsByName.putIfAbsent(export.name(), function);
+        }
+        exports = List.copyOf(found);
+        rodata = def.rodata().stream()
+                .map(r -> VmBuffer.constant(r.bytes(), this))
+                .toArray(VmBuffer[]::new);
+        // Last, so that nothing is held when reading fails.
+        this.owner = owner;
+        this.arena = arena;
+        if (owner != null) {
+            owner.retain();
+        }
+    }
+
+    /**
+     * Maps and reads a file.
+     *
+     * @param file the file; must not change while the module is open
+     * @param types the reference types it may use
+     * @param limits what it may ask for
+     * @return the module, owned by the caller
+     * @throws IreeException NOT_FOUND when there is no such file or it uses an unknown type, INCOMPATIBLE for another version of
+     *     bytecode, INVALID_ARGUMENT when it is damaged or fails verification, RESOURCE_EXHAUSTED when it asks for too much
+     */
+    public static BytecodeModule map(Path file, VmTypes types, ModuleLimits limits) {
+        Arena arena = Arena.ofShared();
+        boolean failed = true;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            BytecodeModule module = read(bytes, file.toString(), types, limits, null, arena);
+            failed = false;
+            return module;
+        } catch (NoSuchFileException e) {
+            throw new IreeException(StatusCode.NOT_FOUND, "module file '" + file + "' does not exist", e);
+        } catch (IOException e) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE, "module file '%s' cannot be read: %s".formatted(file, e), e);
+        } finally {
+            if (failed) {
+                arena.close();
+            }
+        }
+    }
+
+    /**
+     * Reads a module from memory.
+     *
+     * @param bytes all of its bytes; not copied, and must not change while the module is open
+     * @param nameForErrors what to call it in messages
+     * @param types the reference types it may use
+     * @param limits what it may ask for
+     * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
+     * @return the module, owned by the caller
+     * @throws IreeException as {@link #map}
+     */
+    public static BytecodeModule read(
+            MemorySegment bytes, String nameForErrors, VmTypes types, ModuleLimits limits, @Nullable RefCounted owner) {
+        return read(bytes, nameForErrors, types, limits, owner, null);
+    }
+
+    private static BytecodeModule read(
+            MemorySegment bytes,
+            String nameForErrors,
+            VmTypes types,
+            ModuleLimits limits,
+            @Nullable RefCounted owner,
+            @Nullable Arena arena) {
+        try {
+            ModuleDef def = ModuleDef.read(bytes, limits);
+            Isa isa = isaOf(def);
+            VmType[] resolved = resolveTypes(def, types);
+            List<CallingConvention> conventions = new ArrayList<>();
+            for (ModuleDef.Signature signature : def.signatures()) {
+                conventions.add(CallingConvention.parse(signature.convention()));
+            }
+            List<CallingConvention> importConventions = new ArrayList<>();
+            for (ModuleDef.Import entry : def.imports()) {
+                importConventions.add(CallingConvention.parse(
+                        entry.signature() == null ? "" : entry.signature().convention()));
+            }
+            FunctionCode[] functions = translate(def, isa, conventions, importConventions);
+            return new BytecodeModule(def, resolved, conventions, importConventions, functions, owner, arena);
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "module file '%s': %s".formatted(nameForErrors, e.getMessage()), e);
+        }
+    }
+
+    private static Isa isaOf(ModuleDef def) {
+        int unknown = def.requirements() & ~FeatureBits.AVAILABLE;
+        if (unknown != 0) {
+            throw new IreeException(
+                    StatusCode.INCOMPATIBLE,
+                    "module '%s' needs features %s and this runtime has %s"
+                            .formatted(
+                                    def.name(),
+                                    FeatureBits.format(unknown),
+                                    FeatureBits.format(FeatureBits.AVAILABLE)));
+        }
+        return Versions.isaOf(def.bytecodeMajor(), def.bytecodeMinor());
+    }
+
+    private static VmType[] resolveTypes(ModuleDef def, VmTypes types) {
+        if (def.types().size() > MAX_TYPES) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "it has %d types, more than the limit of %d"
+                            .formatted(def.types().size(), MAX_TYPES));
+        }
+        VmType[] resolved = new VmType[def.types().size()];
+        for (int i = 0; i < resolved.length; i++) {
+            String name = def.types().get(i);
+            VmType type = types.resolve(name);
+            if (type == null) {
+                throw new IreeException(
+                        StatusCode.NOT_FOUND,
+                        "module '%s' uses type '%s', which no module of this runtime provides (known: %s)"
+                                .formatted(def.name(), name, String.join(", ", types.names())));
+            }
+            resolved[i] = type;
+        }
+        return resolved;
+    }
+
+    private static FunctionCode[] translate(
+            ModuleDef def, Isa isa, List<CallingConvention> conventions, List<CallingConvention> importConventions) {
+        FunctionCode[] functions = new FunctionCode[def.functions().size()];
+        String[] names = functionNames(def);
+        for (int i = 0; i < functions.length; i++) {
+            ModuleDef.Function function = def.functions().get(i);
+            byte[] body = Arrays.copyOfRange(def.bytecode(), function.offset(), function.offset() + function.length());
+            try {
+                FunctionVerifier.verify(def, conventions, importConventions, i, isa, body);
+            } catch (IreeException e) {
+                throw new IreeException(
+                        e.code(), "function '%s.%s': %s".formatted(def.name(), names[i], e.getMessage()), e);
+            }
+            functions[i] = Translator.translate(
+                    new Translator.FunctionCodeContext(names[i], i, function, conventions, importConventions),
+                    isa,
+                    body);
+        }
+        return functions;
+    }
+
+    private static String[] functionNames(ModuleDef def) {
+        String[] names = new String[def.functions().size()];
+        for (ModuleDef.Export export : def.exports()) {
+            if (names[export.function()] == null) {
+                names[export.function()] = export.name();
+            }
+        }
+        for (int i = 0; i < names.length; i++) {
+            String debugName =
+                    names[i] == null && def.debug() != null ? def.debug().functionName(i) : null;
+            if (names[i] == null) {
+                names[i] = debugName == null ? "#" + i : debugName;
+            }
+        }
+        return names;
+    }
+
+    @Override
+    public String name() {
+        return def.name();
+    }
+
+    @Override
+    public int version() {
+        return def.version();
+    }
+
+    @Override
+    public Map<String, String> attributes() {
+        return def.attributes();
+    }
+
+    @Override
+    public List<VmDependency> dependencies() {
+        return dependencies;
+    }
+
+    @Override
+    public List<VmImport> imports() {
+        return imports;
+    }
+
+    @Override
+    public List<VmFunction> exports() {
+        return exports;
+    }
+
+    @Override
+    public @Nullable VmFunction resolve(String functionName, String callingConvention) {
+        VmFunction function = exportsByName.get(functionName);
+        if (function == null
+                || callingConvention.isEmpty()
+                || function.convention().text().equals(callingConvention)
+                || function.convention().matches(CallingConvention.parse(callingConvention))) {
+            return function;
+        }
+        return null;
+    }
+
+    @Override
+    public VmModuleState createState(ContextOptions options) {
+        checkLive();
+        return new BytecodeState(this, options, functions, def.globalBytes(), def.globalRefs());
+    }
+
+    /**
+     * Returns what the file says.
+     *
+     * @return its contents; constants are valid while the module is open
+     */
+    public ModuleDef definition() {
+        return def;
+    }
+
+    CallingConvention importConvention(int ordinal) {
+        return importConventions.get(ordinal);
+    }
+
+    VmType[] types() {
+        return types;
+    }
+
+    VmBuffer[] rodata() {
+        return rodata;
+    }
+
+    @Nullable
+    String sourceOf(int function, int offset) {
+        return def.debug() == null ? null : def.debug().location(function, offset);
+    }
+
+    @Override
+    protected String describe() {
+        return "module '" + def.name() + "'";
+    }
+
+    @Override
+    public String toString() {
+        return def.name();
+    }
+
+    @Override
+    protected void destroy() {
+        if (arena != null) {
+            arena.close();
+        }
+        if (owner != null) {
+            owner.release();
+        }
+    }
+}

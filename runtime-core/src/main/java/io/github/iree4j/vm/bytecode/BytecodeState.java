@@ -1,0 +1,118 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.CallingConvention;
+import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.MemoryBudget;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmCall;
+import io.github.iree4j.vm.VmCallable;
+import io.github.iree4j.vm.VmFunction;
+import io.github.iree4j.vm.VmImport;
+import io.github.iree4j.vm.VmModuleState;
+import io.github.iree4j.vm.VmType;
+import org.jspecify.annotations.Nullable;
+
+/** What a bytecode module keeps in one context: globals and bound imports. Holds the module. */
+final class BytecodeState implements VmModuleState {
+    private final BytecodeModule module;
+    private final ContextOptions options;
+    final FunctionCode[] functions;
+    final @Nullable LinkedImport[] imports;
+    final byte[] globals;
+    final @Nullable Object[] globalRefs;
+    final MemoryBudget budget;
+    final VmType[] types;
+    final VmBuffer[] rodata;
+    private boolean closed;
+
+    BytecodeState(
+            BytecodeModule module, ContextOptions options, FunctionCode[] functions, int globalBytes, int globalRefs) {
+        module.retain();
+        this.module = module;
+        this.options = options;
+        this.functions = functions;
+        imports = new LinkedImport[module.imports().size()];
+        globals = new byte[globalBytes];
+        this.globalRefs = new Object[globalRefs];
+        types = module.types();
+        rodata = module.rodata();
+        budget = new MemoryBudget(options.maxMemory());
+    }
+
+    BytecodeModule module() {
+        return module;
+    }
+
+    @Override
+    public void link(int importOrdinal, VmFunction function, VmCallable target) {
+        VmImport wanted = module.imports().get(importOrdinal);
+        CallingConvention convention = module.importConvention(importOrdinal);
+        if (!function.convention().matches(convention)) {
+            throw new IreeException(
+                    StatusCode.INTERNAL,
+                    "module '%s' calls '%s' with convention '%s', and it has '%s'"
+                            .formatted(module.name(), wanted.fullName(), convention, function.convention()));
+        }
+        imports[importOrdinal] = target instanceof Entry entry
+                ? new LinkedImport(function, target, entry.code, entry.state)
+                : new LinkedImport(function, target, null, null);
+    }
+
+    @Override
+    public VmCallable callable(VmFunction export) {
+        return new Entry(this, functions[export.ordinal()]);
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            References.clear(globalRefs, 0, globalRefs.length);
+            module.release();
+        }
+    }
+
+    /** Returns what an import was bound to. */
+    LinkedImport linked(int ordinal) {
+        LinkedImport linked = imports[ordinal];
+        if (linked == null) {
+            VmImport missing = module.imports().get(ordinal);
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "optional import '%s' with convention '%s' was not found when module '%s' was linked"
+                            .formatted(missing.fullName(), missing.callingConvention(), module.name()));
+        }
+        return linked;
+    }
+
+    /** An export, called from outside. */
+    private static final class Entry implements VmCallable {
+        private final BytecodeState state;
+        private final FunctionCode code;
+
+        Entry(BytecodeState state, FunctionCode code) {
+            this.state = state;
+            this.code = code;
+        }
+
+        @Override
+        public void call(VmCall call) {
+            Execution execution;
+            if (call.attachment() instanceof Execution kept) {
+                execution = kept;
+            } else if (call.resumed()) {
+                throw new IreeException(
+                        StatusCode.INTERNAL, "a call of '" + code.name + "' was resumed that has no stack");
+            } else {
+                execution = new Execution(state.options);
+                call.attach(execution);
+            }
+            if (!call.resumed()) {
+                execution.enter(code, state, call);
+            }
+            Interpreter.run(execution);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a FlatBuffer that nobody has checked: each access is checked against the bytes, and the total of what is read against a budget,
+ * because tables and strings can be shared and so read many times over.
+ *
+ * <p>Format: https://flatbuffers.dev/internals/. Failures are INVALID_ARGUMENT.
+ */
+final class FlatBuffer {
+    private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Strings and vectors together may be read this many times the buffer's size. */
+    private static final int SHARING = 8;
+
+    private static final int BUDGET_FLOOR = 1 << 16;
+    private static final int TABLE_COST = 8;
+
+    private final MemorySegment bytes;
+    private final long length;
+    private long budget;
+
+    FlatBuffer(MemorySegment bytes) {
+        this.bytes = bytes;
+        length = bytes.byteSize();
+        budget = BUDGET_FLOOR + SHARING * length;
+    }
+
+    /** Returns the root table after checking the identifier. */
+    Table root(String identifier) {
+        if (length < 8) {
+            throw damaged("its header", 0, 8);
+        }
+        String found = new String(bytes.asSlice(4, 4).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+        if (!found.equals(identifier)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "it is no module: identifier '%s' where '%s' is wanted"
+                            .formatted(found.replaceAll("[^ -~]", "?"), identifier));
+        }
+        return new Table(u32("root", 0));
+    }
+
+    private void spend(long cost) {
+        budget -= cost;
+        if (budget < 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "its tables refer to the same data too often: more than %d times its %d bytes"
+                            .formatted(SHARING, length));
+        }
+    }
+
+    private long require(String what, long position, long size) {
+        if (position < 0 || size > length - position) {
+            throw damaged(what, position, size);
+        }
+        return position;
+    }
+
+    private IreeException damaged(String what, long position, long size) {
+        return new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "%s at [%d, %d) is outside of its %d bytes".formatted(what, position, position + size, length));
+    }
+
+    private int u16(String what, long position) {
+        return bytes.get(U16, require(what, position, 2)) & 0xFFFF;
+    }
+
+    private int i32(String what, long position) {
+        return bytes.get(I32, require(what, position, 4));
+    }
+
+    private long u32(String what, long position) {
+        return i32(what, position) & 0xFFFF_FFFFL;
+    }
+
+    /** Follows an unsigned offset relative to where it stands. */
+    private long follow(String what, long position) {
+        long offset = u32(what, position);
+        if (offset == 0) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, what + " at " + position + " refers to itself");
+        }
+        return position + offset;
+    }
+
+    private String string(String what, long position) {
+        long size = u32(what, position);
+        require(what, position + 4, size);
+        spend(TABLE_COST + size);
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(bytes.asSlice(position + 4, size).asByteBuffer())
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "%s at %d is not UTF-8".formatted(what, position), e);
+        }
+    }
+
+    /** One table. */
+    final class Table {
+        private final long position;
+        private final long vtable;
+        private final int vtableSize;
+        private final int size;
+
+        Table(long position) {
+            spend(TABLE_COST);
+            this.position = require("table", position, 4);
+            vtable = position - FlatBuffer.this.i32("table", position);
+            vtableSize = u16("vtable", vtable);
+            size = u16("vtable", vtable + 2);
+            require("vtable", vtable, vtableSize);
+            require("table", position, size);
+            if (vtableSize < 4 || size < 4) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "table at %d has %d bytes and a vtable of %d, which is too small"
+                                .formatted(position, size, vtableSize));
+            }
+        }
+
+        /** Returns where a field of a size is, or -1 when it is absent. */
+        private long find(String what, int slot, int bytesNeeded) {
+            int entry = 4 + 2 * slot;
+            int offset = entry + 2 > vtableSize ? 0 : u16(what, vtable + entry);
+            if (offset == 0) {
+                return -1;
+            }
+            if (offset < 4 || offset + bytesNeeded > size) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "%s at offset %d is outside of its table of %d bytes".formatted(what, offset, size));
+            }
+            return position + offset;
+        }
+
+        boolean has(String what, int slot) {
+            return find(what, slot, 1) >= 0;
+        }
+
+        int u8(String what, int slot) {
+            long at = find(what, slot, 1);
+            return at < 0 ? 0 : bytes.get(ValueLayout.JAVA_BYTE, at) & 0xFF;
+        }
+
+        int i32(String what, int slot, int absent) {
+            long at = find(what, slot, 4);
+            return at < 0 ? absent : FlatBuffer.this.i32(what, at);
+        }
+
+        long i64(String what, int slot) {
+            long at = find(what, slot, 8);
+            return at < 0 ? 0 : bytes.get(I64, require(what, at, 8));
+        }
+
+        /** Reads a string; the empty one when absent. */
+        String string(String what, int slot) {
+            long at = find(what, slot, 4);
+            return at < 0 ? "" : FlatBuffer.this.string(what, follow(what, at));
+        }
+
+        @Nullable
+        Table table(String what, int slot) {
+            long at = find(what, slot, 4);
+            return at < 0 ? null : new Table(follow(what, at));
+        }
+
+        /** Reads a vector; an empty one when absent. */
+        Vector vector(String what, int slot, int elementBytes, int maxCount) {
+            long at = find(what, slot, 4);
+            return at < 0
+                    ? new Vector(what, 0, 0, elementBytes)
+                    : vectorAt(what, follow(what, at), elementBytes, maxCount);
+        }
+
+        private Vector vectorAt(String what, long at, int elementBytes, int maxCount) {
+            long count = u32(what, at);
+            require(what, at + 4, count * elementBytes);
+            if (count > maxCount) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "%s has %d elements, more than the limit of %d".formatted(what, count, maxCount));
+            }
+            return new Vector(what, at + 4, (int) count, elementBytes);
+        }
+    }
+
+    /** A vector of scalars, structs or offsets, all of one size. */
+    final class Vector {
+        private final String what;
+        private final long start;
+        private final int count;
+        private final int elementBytes;
+
+        Vector(String what, long start, int count, int elementBytes) {
+            this.what = what;
+            this.start = start;
+            this.count = count;
+            this.elementBytes = elementBytes;
+            spend((long) count * Math.min(elementBytes, 4));
+        }
+
+        int count() {
+            return count;
+        }
+
+        /** Reads the table that an element refers to. */
+        Table table(int index) {
+            return new Table(follow(what, at(index)));
+        }
+
+        String string(int index) {
+            return FlatBuffer.this.string(what, follow(what, at(index)));
+        }
+
+        int i32(int index, int offset) {
+            return FlatBuffer.this.i32(what, at(index) + offset);
+        }
+
+        int u16(int index, int offset) {
+            return FlatBuffer.this.u16(what, at(index) + offset);
+        }
+
+        int u8(int index) {
+            return bytes.get(ValueLayout.JAVA_BYTE, require(what, at(index), 1)) & 0xFF;
+        }
+
+        MemorySegment bytes() {
+            return bytes.asSlice(start, (long) count * elementBytes);
+        }
+
+        private long at(int index) {
+            if (index < 0 || index >= count) {
+                throw new IreeException(
+                        StatusCode.OUT_OF_RANGE, "index %d is outside of %s of %d".formatted(index, what, count));
+            }
+            return start + (long) index * elementBytes;
+        }
+    }
+}

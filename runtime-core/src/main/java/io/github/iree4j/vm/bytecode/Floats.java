@@ -1,0 +1,128 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.isa.Op;
+
+/** What the float operations compute, in double: the functions of C's mathematical library that {@code iree/vm/ops.h} names. */
+final class Floats {
+    private static final double LN2 = Math.log(2);
+    private static final double TWO_TO_63 = 0x1p63;
+
+    private Floats() {}
+
+    static double unary(int op, double x) {
+        return switch (op) {
+            case Op.CEIL_F64 -> Math.ceil(x);
+            case Op.FLOOR_F64 -> Math.floor(x);
+            case Op.ROUND_F64 -> roundHalfAway(x);
+            case Op.ROUND_F64_EVEN -> Math.rint(x);
+            case Op.ATAN_F64 -> Math.atan(x);
+            case Op.COS_F64 -> Math.cos(x);
+            case Op.SIN_F64 -> Math.sin(x);
+            case Op.EXP_F64 -> Math.exp(x);
+            case Op.EXP2_F64 -> Math.pow(2, x);
+            case Op.EXPM1_F64 -> Math.expm1(x);
+            case Op.LOG_F64 -> Math.log(x);
+            case Op.LOG10_F64 -> Math.log10(x);
+            case Op.LOG1P_F64 -> Math.log1p(x);
+            case Op.LOG2_F64 -> log2(x);
+            case Op.TANH_F64 -> Math.tanh(x);
+            case Op.ERF_F64 -> erf(x);
+            default -> throw new IreeException(StatusCode.INTERNAL, "operation " + op + " is not implemented");
+        };
+    }
+
+    static double binary(int op, double x, double y) {
+        return switch (op) {
+            case Op.REM_F64 -> Math.IEEEremainder(x, y);
+            case Op.ATAN2_F64 -> Math.atan2(x, y);
+            default -> Math.pow(x, y);
+        };
+    }
+
+    /** Compares; the unordered ones are true of NaN. NE.O is C's {@code !=}, which is true of NaN as well. */
+    static boolean compare(int op, double x, double y) {
+        return switch (op) {
+            case Op.CMP_EQ_F64_O -> x == y;
+            case Op.CMP_EQ_F64_U -> !(x < y || x > y);
+            case Op.CMP_NE_F64_O, Op.CMP_NE_F64_U -> x != y;
+            case Op.CMP_LT_F64_O -> x < y;
+            case Op.CMP_LT_F64_U -> !(x >= y);
+            case Op.CMP_LTE_F64_O -> x <= y;
+            default -> !(x > y);
+        };
+    }
+
+    static double roundHalfAway(double x) {
+        double magnitude = Math.abs(x);
+        double whole = Math.floor(magnitude);
+        // Exact, where adding a half first would round.
+        return Math.copySign(magnitude - whole >= 0.5 ? whole + 1 : whole, x);
+    }
+
+    /** Rounds to the nearest integer, halves away from zero; what does not fit becomes the nearest that does, NaN 0. */
+    static long toSigned(double x) {
+        return (long) roundHalfAway(x);
+    }
+
+    /** As {@link #toSigned}, with 2^63 and above as unsigned; negative numbers wrap. */
+    static long toUnsigned(double x) {
+        double rounded = roundHalfAway(x);
+        return rounded >= TWO_TO_63 ? (long) (rounded - TWO_TO_63) ^ Long.MIN_VALUE : (long) rounded;
+    }
+
+    static float unsignedToFloat(long x) {
+        // Halved with the lost bit kept, so that it rounds once.
+        return x >= 0 ? (float) x : (float) (x >>> 1 | x & 1) * 2;
+    }
+
+    static double unsignedToDouble(long x) {
+        return x >= 0 ? (double) x : (double) (x >>> 1 | x & 1) * 2;
+    }
+
+    /** Splits powers of two off, so that they are exact. */
+    private static double log2(double x) {
+        if (!(x > 0) || Double.isInfinite(x)) {
+            return Math.log(x);
+        }
+        double normal = x < Double.MIN_NORMAL ? x * 0x1p54 : x;
+        int exponent = Math.getExponent(normal);
+        double fraction = Math.scalb(normal, -exponent);
+        if (fraction > 1.5) {
+            fraction /= 2;
+            exponent++;
+        }
+        return (x < Double.MIN_NORMAL ? exponent - 54 : exponent) + Math.log(fraction) / LN2;
+    }
+
+    /**
+     * The error function. Near zero by its series of positive terms, 2/√π·e^(-x²)·Σ 2ⁿx^(2n+1)/(2n+1)!!; farther out by the continued
+     * fraction of its complement.
+     */
+    private static double erf(double x) {
+        double magnitude = Math.abs(x);
+        if (Double.isNaN(x)) {
+            return x;
+        }
+        double result;
+        if (magnitude < 3) {
+            double term = magnitude;
+            double sum = magnitude;
+            for (int n = 1; term > sum * 1e-18; n++) {
+                term *= 2 * magnitude * magnitude / (2 * n + 1);
+                sum += term;
+            }
+            result = 2 / Math.sqrt(Math.PI) * Math.exp(-magnitude * magnitude) * sum;
+        } else if (magnitude < 6) {
+            double fraction = magnitude;
+            for (int n = 60; n > 0; n--) {
+                fraction = magnitude + n / 2.0 / fraction;
+            }
+            result = 1 - Math.exp(-magnitude * magnitude) / (Math.sqrt(Math.PI) * fraction);
+        } else {
+            result = 1;
+        }
+        return Math.copySign(result, x);
+    }
+}

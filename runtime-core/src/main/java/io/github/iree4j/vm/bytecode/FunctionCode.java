@@ -1,0 +1,175 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.vm.CallingConvention;
+import java.util.Arrays;
+
+/**
+ * A verified function in the form that the interpreter runs.
+ *
+ * <p>Instructions are longs: the operation in bits 0..15 ({@link io.github.iree4j.vm.isa.Op} or {@link Code}), operands a, b, c in bits
+ * 16..31, 32..47 and 48..63, or one 32-bit operand in the upper half. Registers are ordinals within the frame; references carry the MOVE
+ * bit of {@link io.github.iree4j.vm.isa.RegisterEncoding}. Branches are indices of {@link #code}. Immutable once its module is complete.
+ */
+final class FunctionCode {
+    final String name;
+    final int ordinal;
+    final CallingConvention convention;
+    final int words;
+    final int refs;
+    final long[] code;
+    final CallSite[] sites;
+    final ReturnSite[] returns;
+    final String[] messages;
+
+    /** Words that arguments are put into, in order, 64-bit ones as two; references go into registers 0, 1, 2... */
+    final int[] argumentWords;
+
+    final int argumentRefs;
+
+    /** Where instructions start, in {@link #code} and in the file's code, both ascending. */
+    private final int[] starts;
+
+    private final int[] offsets;
+
+    FunctionCode(
+            String name,
+            int ordinal,
+            CallingConvention convention,
+            int words,
+            int refs,
+            long[] code,
+            CallSite[] sites,
+            ReturnSite[] returns,
+            String[] messages,
+            int[] starts,
+            int[] offsets) {
+        this.name = name;
+        this.ordinal = ordinal;
+        this.convention = convention;
+        this.words = words;
+        this.refs = refs;
+        this.code = code;
+        this.sites = sites;
+        this.returns = returns;
+        this.messages = messages;
+        this.starts = starts;
+        this.offsets = offsets;
+        String letters = convention.arguments();
+        int[] targets = new int[2 * letters.length()];
+        int count = 0;
+        int word = 0;
+        int ref = 0;
+        for (int i = 0; i < letters.length(); i++) {
+            switch (letters.charAt(i)) {
+                case 'r' -> ref++;
+                case 'I', 'F' -> {
+                    word = word + 1 & ~1;
+                    targets[count++] = word++;
+                    targets[count++] = word++;
+                }
+                default -> targets[count++] = word++;
+            }
+        }
+        argumentWords = Arrays.copyOf(targets, count);
+        argumentRefs = ref;
+    }
+
+    /** Returns where the instruction at or before an index came from, in the file's code. */
+    int offsetOf(int pc) {
+        int i = Arrays.binarySearch(starts, pc);
+        if (i < 0) {
+            i = -i - 2;
+        }
+        return i < 0 ? 0 : offsets[i];
+    }
+
+    /** What a call passes and where its results go. Flattened lists name words, 64-bit values as two. */
+    static final class CallSite {
+        final int callee;
+        final boolean isImport;
+        final boolean yieldable;
+
+        /** Types of arguments, a span as 'C' and its elements. */
+        final char[] letters;
+
+        /** Per letter the register without MOVE bit, or the number of tuples of a span. */
+        final int[] operands;
+
+        final int[] argumentWords;
+
+        /** With their MOVE bits. */
+        final int[] argumentRefs;
+
+        final char[] resultLetters;
+        final int[] results;
+        final int[] resultWords;
+        final int[] resultRefs;
+
+        /** Where to go on. */
+        int next;
+
+        CallSite(
+                int callee,
+                boolean isImport,
+                boolean yieldable,
+                char[] letters,
+                int[] operands,
+                String resultLetters,
+                int[] results) {
+            this.callee = callee;
+            this.isImport = isImport;
+            this.yieldable = yieldable;
+            this.letters = letters;
+            this.operands = new int[operands.length];
+            for (int i = 0; i < operands.length; i++) {
+                this.operands[i] = letters[i] == 'r' ? operands[i] & ~Code.MOVE : operands[i];
+            }
+            argumentWords = words(letters, operands);
+            argumentRefs = refs(letters, operands);
+            this.resultLetters = resultLetters.toCharArray();
+            this.results = results;
+            resultWords = words(this.resultLetters, results);
+            resultRefs = refs(this.resultLetters, results);
+        }
+    }
+
+    /** What a return passes. */
+    static final class ReturnSite {
+        final int[] words;
+
+        /** With their MOVE bits. */
+        final int[] refs;
+
+        ReturnSite(String letters, int[] operands) {
+            words = words(letters.toCharArray(), operands);
+            refs = refs(letters.toCharArray(), operands);
+        }
+    }
+
+    private static int[] words(char[] letters, int[] operands) {
+        int[] words = new int[2 * letters.length];
+        int count = 0;
+        for (int i = 0; i < letters.length; i++) {
+            switch (letters[i]) {
+                case 'i', 'f' -> words[count++] = operands[i];
+                case 'I', 'F' -> {
+                    words[count++] = operands[i];
+                    words[count++] = operands[i] + 1;
+                }
+                default -> {}
+            }
+        }
+        return Arrays.copyOf(words, count);
+    }
+
+    private static int[] refs(char[] letters, int[] operands) {
+        int[] refs = new int[letters.length];
+        int count = 0;
+        for (int i = 0; i < letters.length; i++) {
+            if (letters[i] == 'r') {
+                refs[count++] = operands[i];
+            }
+        }
+        return Arrays.copyOf(refs, count);
+    }
+}

@@ -1,0 +1,70 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmType;
+import io.github.iree4j.vm.VmTypes;
+import org.jspecify.annotations.Nullable;
+
+/** Moves references between registers so that each place that holds an object owns one reference to it. */
+final class References {
+    private References() {}
+
+    /** Reads a register, retaining what is there, or emptying the register if the operand has the MOVE bit. */
+    static @Nullable Object take(@Nullable Object[] refs, int base, int operand) {
+        int index = base + (operand & ~Code.MOVE);
+        Object object = refs[index];
+        if ((operand & Code.MOVE) != 0) {
+            refs[index] = null;
+        } else if (object instanceof RefCounted counted) {
+            counted.retain();
+        }
+        return object;
+    }
+
+    /** Reads a register without owning what is there. */
+    static @Nullable Object peek(@Nullable Object[] refs, int base, int operand) {
+        return refs[base + (operand & ~Code.MOVE)];
+    }
+
+    /** Writes an owned object to a register and releases what was there. */
+    static void put(@Nullable Object[] refs, int index, @Nullable Object owned) {
+        Object old = refs[index];
+        refs[index] = owned;
+        if (old instanceof RefCounted counted) {
+            counted.release();
+        }
+    }
+
+    /** Empties registers. */
+    static void clear(@Nullable Object[] refs, int from, int to) {
+        for (int i = from; i < to; i++) {
+            if (refs[i] != null) {
+                put(refs, i, null);
+            }
+        }
+    }
+
+    /** Returns whether two references are to one object: what the program sees as equal. */
+    @SuppressWarnings("ReferenceEquality")
+    static boolean areSame(@Nullable Object left, @Nullable Object right) {
+        return left == right;
+    }
+
+    /** Retains an object that was borrowed. */
+    static @Nullable Object retained(@Nullable Object object) {
+        if (object instanceof RefCounted counted) {
+            counted.retain();
+        }
+        return object;
+    }
+
+    static void check(VmType type, @Nullable Object object) {
+        if (!type.accepts(object)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "reference is a %s where a %s is wanted".formatted(VmTypes.nameOf(object), type));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.CallingConvention;
+import io.github.iree4j.vm.isa.FieldKind;
+import java.util.function.Function;
+
+/** Arguments of a variadic call, flattened: what the spans of its convention become for the sizes the call gives. */
+final class Spans {
+    private Spans() {}
+
+    /**
+     * Writes a convention's arguments out.
+     *
+     * @param convention the callee's
+     * @param sizes per argument the number of tuples if it is a span; anything else for others
+     * @param limit how many letters there must be at most
+     * @param failure makes the exception for a message
+     * @return one letter per register
+     */
+    static String flatten(
+            CallingConvention convention, int[] sizes, int limit, Function<String, IreeException> failure) {
+        StringBuilder letters = new StringBuilder();
+        String arguments = convention.arguments();
+        int argument = 0;
+        for (int i = 0; i < arguments.length(); i++, argument++) {
+            if (argument >= sizes.length) {
+                throw failure.apply(
+                        "the call gives %d span sizes for more arguments in '%s'".formatted(sizes.length, convention));
+            }
+            if (arguments.charAt(i) != 'C') {
+                letters.append(arguments.charAt(i));
+                continue;
+            }
+            int end = arguments.indexOf('D', i);
+            int tuples = sizes[argument];
+            if (tuples == FieldKind.NOT_A_SEGMENT || (long) tuples * (end - i - 1) > limit - letters.length()) {
+                throw failure.apply("the call gives %d tuples for argument %d of '%s' and %d registers in all"
+                        .formatted(tuples, argument, convention, limit));
+            }
+            letters.repeat(arguments.substring(i + 1, end), tuples);
+            i = end;
+        }
+        if (argument != sizes.length) {
+            throw failure.apply("the call gives %d span sizes for %d arguments in '%s'"
+                    .formatted(sizes.length, argument, convention));
+        }
+        return letters.toString();
+    }
+}

@@ -15,4 +15,8 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.vm.asm;
 
     uses io.github.iree4j.hal.spi.DriverProvider;
+    uses io.github.iree4j.hal.spi.ExecutableLoader;
+
+    provides io.github.iree4j.hal.spi.DriverProvider with
+            io.github.iree4j.hal.local.LocalDriverProvider;
 }

@@ -210,15 +210,19 @@ public abstract class CommandBuffer extends Resource {
                     "copy source of %d bytes does not match its target of %d bytes"
                             .formatted(source.length(), target.length()));
         }
-        BufferRef from = check("copy source", source, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
-        long length = from.length() == Buffer.WHOLE ? target.length() : from.length();
+        long wanted = source.length() == Buffer.WHOLE ? target.length() : source.length();
+        BufferRef from = check(
+                "copy source",
+                new BufferRef(source.buffer(), source.slot(), source.offset(), wanted),
+                BufferUsage.TRANSFER_SOURCE,
+                MemoryAccess.READ);
         BufferRef to = check(
                 "copy target",
-                new BufferRef(target.buffer(), target.slot(), target.offset(), length),
+                new BufferRef(target.buffer(), target.slot(), target.offset(), from.length()),
                 BufferUsage.TRANSFER_TARGET,
                 MemoryAccess.WRITE);
         if (from.buffer() != null && to.buffer() != null) {
-            Transfers.checkOverlap(from.buffer(), from.offset(), to.buffer(), to.offset(), to.length());
+            Transfers.checkOverlap(from.buffer(), from.offset(), to.buffer(), to.offset(), from.length());
         }
         recordCopy(from, to);
     }
@@ -556,7 +560,7 @@ public abstract class CommandBuffer extends Resource {
      * Records a checked copy.
      *
      * @param source the range read; its length is resolved unless it is a slot's
-     * @param target the range written; its length is resolved unless both are slots
+     * @param target the range written; as long as the source, or WHOLE when that is a slot's
      */
     protected abstract void recordCopy(BufferRef source, BufferRef target);
 

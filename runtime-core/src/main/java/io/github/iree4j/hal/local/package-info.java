@@ -1,7 +1,7 @@
 /**
  * The CPU as a device: runs compiled code on the threads that submit it or resolve what it waits for.
  *
- * <p>Start at {@code LocalDriverProvider}; everything else is reached through the interfaces of
+ * <p>Start at {@link io.github.iree4j.hal.local.LocalDriverProvider}; everything else is reached through the interfaces of
  * {@code hal}.
  */
 @NullMarked

@@ -77,7 +77,8 @@ public interface HostDispatch {
     int bindingCount();
 
     /**
-     * Returns the bytes of a binding. Makes a new segment; native code takes {@link #bindingAddress}.
+     * Returns the bytes of a binding. Makes a new segment; code that must not allocate takes {@link #bindingStorage} and
+     * {@link #bindingOffset}.
      *
      * @param index 0 to {@link #bindingCount()} - 1
      * @return native memory, borrowed
@@ -85,12 +86,20 @@ public interface HostDispatch {
     MemorySegment binding(int index);
 
     /**
-     * Returns where a binding is.
+     * Returns the memory that a binding lies in.
      *
      * @param index 0 to {@link #bindingCount()} - 1
-     * @return its address
+     * @return native memory, borrowed
      */
-    long bindingAddress(int index);
+    MemorySegment bindingStorage(int index);
+
+    /**
+     * Returns where in its storage a binding starts.
+     *
+     * @param index 0 to {@link #bindingCount()} - 1
+     * @return bytes
+     */
+    long bindingOffset(int index);
 
     /**
      * Returns how long a binding is.
@@ -107,14 +116,4 @@ public interface HostDispatch {
      * @return native memory, borrowed; empty when none is declared
      */
     MemorySegment localMemory();
-
-    /**
-     * Returns memory of the worker in which a loader can build native structures for the call.
-     *
-     * @return {@link #SCRATCH_SIZE} bytes of native memory at a 64-byte boundary; contents undefined
-     */
-    MemorySegment scratch();
-
-    /** Bytes of {@link #scratch()}. */
-    long SCRATCH_SIZE = 4096;
 }

@@ -1,0 +1,83 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.spi.ExecutableLoader;
+import io.github.iree4j.nativeaccess.CpuFeatures;
+import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The loaders a device asks, in order. */
+final class Loaders {
+    private static final Logger LOG = LoggerFactory.getLogger(Loaders.class);
+
+    private final List<ExecutableLoader> loaders;
+
+    /** Those given first, then our own, then those that the service loader finds. */
+    Loaders(List<ExecutableLoader> first) {
+        List<ExecutableLoader> all = new ArrayList<>(first);
+        all.add(new EmbeddedElfLoader());
+        Iterator<ExecutableLoader> found = ServiceLoader.load(ExecutableLoader.class, Loaders.class.getClassLoader())
+                .iterator();
+        while (true) {
+            try {
+                if (!found.hasNext()) {
+                    break;
+                }
+                all.add(found.next());
+            } catch (ServiceConfigurationError e) {
+                LOG.warn("a loader of executables does not work and is left out", e);
+            }
+        }
+        this.loaders = List.copyOf(all);
+    }
+
+    @Nullable
+    ExecutableLoader find(String format) {
+        for (ExecutableLoader loader : loaders) {
+            if (loader.supports(format)) {
+                return loader;
+            }
+        }
+        return null;
+    }
+
+    List<String> formats() {
+        return loaders.stream()
+                .flatMap(loader -> loader.formats().stream())
+                .distinct()
+                .toList();
+    }
+
+    /** Why a format cannot be loaded, with what can be done about it. */
+    IreeException unsupported(String deviceId, String format) {
+        IreeException noNative = NativeLibrary.unavailabilityCause();
+        String formats = String.join(", ", formats());
+        return new IreeException(
+                StatusCode.INCOMPATIBLE,
+                "device '%s' cannot run executables of format '%s', it runs %s; %s"
+                        .formatted(
+                                deviceId,
+                                format,
+                                formats.isEmpty() ? "none" : formats,
+                                noNative == null
+                                        ? "compile the program for this machine or choose another device"
+                                        : "compiled code needs the native library: " + noNative.getMessage()),
+                noNative);
+    }
+
+    /** What the CPU can do, or empty for a name that means nothing. */
+    OptionalLong cpuFeature(String key) {
+        return NativeLibrary.unavailabilityCause() == null && CpuFeatures.isKnown(key)
+                ? OptionalLong.of(CpuFeatures.has(key) ? 1 : 0)
+                : OptionalLong.empty();
+    }
+}

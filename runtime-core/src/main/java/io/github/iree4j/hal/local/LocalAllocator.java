@@ -1,0 +1,74 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.AllocatorStatistics;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Host memory for those who need it at once. */
+final class LocalAllocator implements Allocator {
+    private final LocalDevice device;
+    private final HostMemory memory;
+
+    LocalAllocator(LocalDevice device, HostMemory memory) {
+        this.device = device;
+        this.memory = memory;
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public Buffer allocate(BufferParams params, long size) {
+        return LocalBuffer.allocated(memory, params, size);
+    }
+
+    @Override
+    public Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner) {
+        device.checkOpen();
+        if (!bytes.isNative()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "memory of %d bytes on the Java heap cannot be imported; copy it or allocate it natively"
+                            .formatted(bytes.byteSize()));
+        }
+        if ((bytes.address() & (HostMemory.ALIGNMENT - 1)) != 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "imported memory of %d bytes is aligned to %d bytes, compiled code needs %d; copy it"
+                            .formatted(bytes.byteSize(), Long.lowestOneBit(bytes.address()), HostMemory.ALIGNMENT));
+        }
+        BufferParams checked = params;
+        if (bytes.isReadOnly()) {
+            boolean immutable = (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
+            if ((params.access() & MemoryAccess.WRITE) != 0 && !immutable) {
+                throw new IreeException(
+                        StatusCode.PERMISSION_DENIED,
+                        "imported memory of %d bytes is read-only and access %s is asked for; ask for READ"
+                                .formatted(bytes.byteSize(), MemoryAccess.format(params.access())));
+            }
+            checked = params.withAccess(MemoryAccess.READ);
+        }
+        return LocalBuffer.imported(memory, checked, bytes, owner);
+    }
+
+    @Override
+    public AllocatorStatistics statistics() {
+        return memory.statistics();
+    }
+
+    @Override
+    public void trim() {
+        memory.trim();
+    }
+}

@@ -1,0 +1,81 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+
+/** The driver of the CPU: one device, {@code local}, on every machine. */
+public final class LocalDriverProvider implements DriverProvider {
+    private static final String NAME = "local";
+
+    /** What programs may call a CPU device; IREE's own runtime has one driver for each way of running it. */
+    private static final List<String> IDENTIFIERS = List.of(NAME, "local-sync", "local-task");
+
+    /** For the service loader. */
+    public LocalDriverProvider() {}
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public Availability availability() {
+        return Availability.AVAILABLE;
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        int processors = Runtime.getRuntime().availableProcessors();
+        return List.of(new DeviceInfo(
+                NAME,
+                NAME,
+                System.getProperty("os.arch") + " CPU, " + processors
+                        + (processors == 1 ? " processor" : " processors")));
+    }
+
+    @Override
+    public Device open(String deviceId, DeviceOptions options) {
+        if (!IDENTIFIERS.contains(deviceId)) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND, "driver 'local' has no device '" + deviceId + "'; it has: " + NAME);
+        }
+        return new LocalDevice(devices().getFirst(), options);
+    }
+
+    /** Whether a pattern of {@code *} (any text) and {@code ?} (any character) names this device. */
+    static boolean matches(String pattern) {
+        return IDENTIFIERS.stream().anyMatch(identifier -> matches(pattern, identifier));
+    }
+
+    /** Time is at most the product of the lengths, whatever the pattern. */
+    private static boolean matches(String pattern, String text) {
+        int p = 0;
+        int t = 0;
+        int star = -1; // the last * seen
+        int mark = 0; // what it stands for ends here
+        while (t < text.length()) {
+            if (p < pattern.length() && pattern.charAt(p) == '*') {
+                star = p++;
+                mark = t;
+            } else if (p < pattern.length() && (pattern.charAt(p) == '?' || pattern.charAt(p) == text.charAt(t))) {
+                p++;
+                t++;
+            } else if (star >= 0) {
+                p = star + 1;
+                t = ++mark;
+            } else {
+                return false;
+            }
+        }
+        while (p < pattern.length() && pattern.charAt(p) == '*') {
+            p++;
+        }
+        return p == pattern.length();
+    }
+}

@@ -1,0 +1,106 @@
+package io.github.iree4j.hal.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What the suites share: a device, kernels, short ways to make buffers, fences and assertions. */
+public abstract class DeviceContract {
+    /** For subclasses. */
+    protected DeviceContract() {}
+
+    static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+    static final BufferParams PARAMS = new BufferParams(
+            MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE,
+            BufferUsage.DEFAULT | BufferUsage.MAPPING | BufferUsage.DISPATCH_INDIRECT_PARAMETERS);
+
+    /** Opens a device of the backend. */
+    protected abstract Device open(DeviceOptions.Builder options);
+
+    /** Loads the backend's version of {@link JavaKernels} on a device that {@link #open} opened. */
+    protected abstract Executable kernels(Device device, int... constants);
+
+    Device device;
+    DeviceQueue queue;
+    private final List<AutoCloseable> toClose = new ArrayList<>();
+
+    @BeforeEach
+    void openDevice() {
+        device = closed(open(DeviceOptions.builder()));
+        queue = device.queue(0);
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable closeable : toClose.reversed()) {
+            closeable.close();
+        }
+        assertThat(device.allocator().statistics().bytesLive())
+                .as("bytes still in use")
+                .isZero();
+    }
+
+    /** Closes something after the test. */
+    <T extends AutoCloseable> T closed(T closeable) {
+        toClose.add(closeable);
+        return closeable;
+    }
+
+    TimelineSemaphore semaphore() {
+        return closed(device.createSemaphore(0, Device.SEMAPHORE_DEFAULT));
+    }
+
+    /** A new timeline's first point. */
+    Fence fence() {
+        return at(semaphore(), 1);
+    }
+
+    Fence at(TimelineSemaphore semaphore, long value) {
+        return closed(Fence.at(semaphore, value));
+    }
+
+    Buffer ints(int... values) {
+        Buffer buffer = closed(device.allocator().allocate(PARAMS, values.length * 4L));
+        MemorySegment.copy(values, 0, buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE), INT, 0, values.length);
+        return buffer;
+    }
+
+    static int[] read(Buffer buffer) {
+        return buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(INT);
+    }
+
+    static void assertFails(StatusCode code, String message, ThrowingCallable call) {
+        IreeException failure = org.assertj.core.api.Assertions.catchThrowableOfType(IreeException.class, call);
+        assertFailure(failure, code, message);
+    }
+
+    static void assertFails(Fence fence, StatusCode code, String message) {
+        assertFailure(fence.failure(), code, message);
+    }
+
+    private static void assertFailure(@Nullable IreeException failure, StatusCode code, String message) {
+        assertThat(failure).as("failure").isNotNull();
+        assertThat(failure.getMessage()).contains(message);
+        assertThat(failure.code()).as(failure.getMessage()).isEqualTo(code);
+    }
+}

@@ -1,0 +1,263 @@
+package io.github.iree4j.hal.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+
+/** What every backend's executables and single dispatches must do. */
+public abstract class ExecutableContract extends DeviceContract {
+    private static final int[] NONE = {};
+
+    /** For subclasses. */
+    protected ExecutableContract() {}
+
+    private void dispatch(
+            Fence signal,
+            Executable executable,
+            int export,
+            DispatchConfig config,
+            int[] constants,
+            Buffer... bindings) {
+        queue.dispatch(null, signal, executable, export, config, constants, BindingTable.of(bindings), 0);
+    }
+
+    @Test
+    void addsFourInts() {
+        Executable kernels = closed(kernels(device));
+        Buffer out = ints(0, 0, 0, 0);
+        Fence done = fence();
+        dispatch(
+                done,
+                kernels,
+                JavaKernels.ADD,
+                DispatchConfig.of(4, 1, 1),
+                NONE,
+                ints(1, 2, 3, 4),
+                ints(10, 20, 30, 40),
+                out);
+        done.await();
+        assertThat(read(out)).containsExactly(11, 22, 33, 44);
+    }
+
+    @Test
+    void exportsAreFoundByName() {
+        Executable kernels = closed(kernels(device));
+        assertThat(kernels.lookup("scale")).isEqualTo(JavaKernels.SCALE);
+        assertThat(kernels.export(JavaKernels.SCALE).constantCount()).isEqualTo(2);
+        assertThat(kernels.export(JavaKernels.SCALE).bindingCount()).isEqualTo(2);
+        assertFails(StatusCode.NOT_FOUND, "has no export 'nope'; it has 6: add, scale", () -> kernels.lookup("nope"));
+        assertFails(StatusCode.OUT_OF_RANGE, "export 6", () -> kernels.export(6));
+        assertFails(StatusCode.OUT_OF_RANGE, "export -1", () -> kernels.export(-1));
+    }
+
+    @Test
+    void passesConstants() {
+        Executable kernels = closed(kernels(device));
+        Buffer out = ints(0, 0);
+        Fence done = fence();
+        dispatch(done, kernels, JavaKernels.SCALE, DispatchConfig.of(2, 1, 1), new int[] {3, 100}, ints(1, 2), out);
+        done.await();
+        assertThat(read(out)).containsExactly(103, 106);
+    }
+
+    @Test
+    void workgroupsCoverTheWholeGrid() {
+        Executable kernels = closed(kernels(device));
+        Buffer out = ints(new int[2 * 3 * 4]);
+        Fence done = fence();
+        dispatch(done, kernels, JavaKernels.COORDINATES, DispatchConfig.of(2, 3, 4), NONE, out);
+        done.await();
+        int[] expected = new int[24];
+        for (int i = 0; i < 24; i++) {
+            expected[i] = i % 2 | i / 2 % 3 << 8 | i / 6 << 16;
+        }
+        assertThat(read(out)).containsExactly(expected);
+    }
+
+    @Test
+    void aCountOfZeroRunsNothing() {
+        Executable kernels = closed(kernels(device));
+        for (DispatchConfig config :
+                new DispatchConfig[] {DispatchConfig.of(0, 1, 1), DispatchConfig.of(1, 0, 1), DispatchConfig.of(1, 1, 0)
+                }) {
+            Fence done = fence();
+            dispatch(done, kernels, JavaKernels.FAIL, config, NONE);
+            done.await();
+        }
+    }
+
+    @Test
+    void tellsKernelsSizesAndMemory() {
+        Executable kernels = closed(kernels(device, 77));
+        Buffer out = ints(new int[10]);
+        Fence done = fence();
+        dispatch(done, kernels, JavaKernels.FACTS, new DispatchConfig(1, 1, 1, 5, 0, 7, 4096), NONE, out);
+        done.await();
+        int[] facts = read(out);
+        assertThat(facts[0]).as("specialisation constant").isEqualTo(77);
+        assertThat(facts[1]).as("size x").isEqualTo(5);
+        assertThat(facts[2]).as("size y, 1 unless given").isEqualTo(1);
+        assertThat(facts[3]).as("size z").isEqualTo(7);
+        assertThat(facts[4]).as("binding length").isEqualTo(40);
+        assertThat(facts[5]).as("local memory, declared and dynamic").isEqualTo(8192 + 4096);
+    }
+
+    @Test
+    void bindsPartsOfBuffers() {
+        Executable kernels = closed(kernels(device));
+        Buffer all = ints(new int[64]);
+        Buffer part = closed(all.subspan(64, 128));
+        Fence done = fence();
+        BindingTable table = new BindingTable().add(part, 64, 16);
+        queue.dispatch(null, done, kernels, JavaKernels.COORDINATES, DispatchConfig.of(4, 1, 1), NONE, table, 0);
+        done.await();
+        assertThat(read(all)[31]).isZero();
+        assertThat(read(all)[33]).isEqualTo(1);
+        assertThat(read(all)[35]).isEqualTo(3);
+        assertThat(read(all)[36]).isZero();
+    }
+
+    @Test
+    void aFailingKernelFailsTheSignal() {
+        Executable kernels = closed(kernels(device));
+        Fence done = fence();
+        dispatch(done, kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), NONE);
+        assertFails(done, StatusCode.DATA_LOSS, "kernel failed on purpose");
+    }
+
+    @Test
+    void aKernelThatThrowsAnythingElseIsAnInternalFailure() {
+        Executable kernels = closed(kernels(device));
+        Fence done = fence();
+        dispatch(done, kernels, JavaKernels.CRASH, DispatchConfig.of(1, 1, 1), NONE);
+        assertFails(done, StatusCode.INTERNAL, "kernel crashed");
+    }
+
+    @Test
+    void workAfterAFailedKernelGoesOn() {
+        Executable kernels = closed(kernels(device));
+        dispatch(fence(), kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), NONE);
+        Buffer out = ints(0);
+        Fence done = fence();
+        dispatch(done, kernels, JavaKernels.ADD, DispatchConfig.of(1, 1, 1), NONE, ints(1), ints(2), out);
+        done.await();
+        assertThat(read(out)).containsExactly(3);
+    }
+
+    @Test
+    void countsOfConstantsAndBindingsMustMatch() {
+        Executable kernels = closed(kernels(device));
+        Fence constants = fence();
+        dispatch(constants, kernels, JavaKernels.SCALE, DispatchConfig.of(1, 1, 1), NONE, ints(1), ints(2));
+        assertFails(constants, StatusCode.INVALID_ARGUMENT, "dispatch 'scale' passes 0 constants, the export takes 2");
+        Fence bindings = fence();
+        dispatch(bindings, kernels, JavaKernels.ADD, DispatchConfig.of(1, 1, 1), NONE, ints(1), ints(2));
+        assertFails(bindings, StatusCode.INVALID_ARGUMENT, "dispatch 'add' passes 2 bindings, the export takes 3");
+        Fence many = fence();
+        queue.dispatch(
+                null, many, kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), new int[65], new BindingTable(), 0);
+        assertFails(many, StatusCode.INVALID_ARGUMENT, "65 constants");
+    }
+
+    @Test
+    void countsBeyondTheLimitsAreRefused() {
+        Executable kernels = closed(kernels(device));
+        Fence z = fence();
+        dispatch(z, kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 65536), NONE);
+        assertFails(z, StatusCode.OUT_OF_RANGE, "workgroup count z of dispatch 'fail' is 65536, the limit is 65535");
+        Fence all = fence();
+        dispatch(all, kernels, JavaKernels.FAIL, DispatchConfig.of(-1, -1, 65535), NONE);
+        assertFails(all, StatusCode.OUT_OF_RANGE, "4294967295x4294967295x65535 workgroups");
+        Fence size = fence();
+        dispatch(size, kernels, JavaKernels.FAIL, new DispatchConfig(1, 1, 1, 1, 1, 65536, 0), NONE);
+        assertFails(size, StatusCode.OUT_OF_RANGE, "workgroup size z");
+    }
+
+    @Test
+    void bindingsThatDoNotFitAreRefused() {
+        Executable kernels = closed(kernels(device));
+        Fence done = fence();
+        queue.dispatch(
+                null,
+                done,
+                kernels,
+                JavaKernels.COORDINATES,
+                DispatchConfig.of(1, 1, 1),
+                NONE,
+                new BindingTable().add(ints(1, 2), 4, 8),
+                0);
+        assertFails(
+                done, StatusCode.OUT_OF_RANGE, "slot 0 of the binding table [4, 12) does not fit buffer of 8 bytes");
+    }
+
+    @Test
+    void anUnknownFormatIsRefusedNamingThoseThatWork() {
+        ExecutableParams params = new ExecutableParams("no-such-format", MemorySegment.ofArray(new byte[8]));
+        assertFails(
+                StatusCode.INCOMPATIBLE,
+                "cannot run executables of format 'no-such-format', it runs ",
+                () -> device.createExecutable(params));
+    }
+
+    @Test
+    void queryAnswersWhetherAFormatRuns() {
+        assertThat(device.queryI64("hal.executable.format", "no-such-format")).hasValue(0);
+        try (Executable kernels = kernels(device)) {
+            assertThat(device.queryI64("hal.executable.format", kernels.format()))
+                    .hasValue(1);
+        }
+    }
+
+    @Test
+    void aWaitingDispatchKeepsItsExecutableAndBuffers() {
+        Executable kernels = kernels(device);
+        Fence go = fence();
+        Fence done = fence();
+        Buffer out = ints(0);
+        try (Buffer a = device.allocator().allocate(PARAMS, 4);
+                Buffer b = device.allocator().allocate(PARAMS, 4)) {
+            a.map(2, 0, 4).set(INT, 0, 5);
+            b.map(2, 0, 4).set(INT, 0, 6);
+            queue.dispatch(
+                    go,
+                    done,
+                    kernels,
+                    JavaKernels.ADD,
+                    DispatchConfig.of(1, 1, 1),
+                    NONE,
+                    BindingTable.of(a, b, out),
+                    0);
+        }
+        kernels.close();
+        assertThat(done.isReached()).isFalse();
+        go.signal();
+        done.await();
+        assertThat(read(out)).containsExactly(11);
+        assertThat(kernels.isLive()).isFalse();
+    }
+
+    @Test
+    void constantsAndBindingsAreReadWhenSubmitted() {
+        Executable kernels = closed(kernels(device));
+        Fence go = fence();
+        Fence done = fence();
+        Buffer in = ints(2);
+        Buffer out = ints(0);
+        int[] constants = {3, 0};
+        BindingTable table = BindingTable.of(in, out);
+        queue.dispatch(go, done, kernels, JavaKernels.SCALE, DispatchConfig.of(1, 1, 1), constants, table, 0);
+        constants[0] = 1000;
+        table.clear();
+        go.signal();
+        done.await();
+        assertThat(read(out)).containsExactly(6);
+    }
+}

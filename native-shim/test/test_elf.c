@@ -359,7 +359,7 @@ static void files_of_arm_64_are_relocated_on_any_host(void) {
 // Segments linked for larger pages than the host has are fine, for smaller ones
 // not: two rights cannot share a page.
 static void segments_must_not_share_pages_of_the_host(void) {
-  file_t file = read_kernel("basic");
+  file_t file = read_kernel("small_pages");
   shim__elf_file_t parsed;
   CHECK_FAILS(shim__elf_file_parse(file.bytes, file.size,
                                    SHIM__ELF_HOST_MACHINE, 65536, &parsed,

@@ -13,6 +13,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.status;
     exports io.github.iree4j.vm;
     exports io.github.iree4j.vm.asm;
+    exports io.github.iree4j.vm.bytecode;
 
     uses io.github.iree4j.hal.spi.DriverProvider;
     uses io.github.iree4j.hal.spi.ExecutableLoader;

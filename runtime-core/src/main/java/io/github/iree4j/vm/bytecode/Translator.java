@@ -355,7 +355,7 @@ final class Translator {
 
     /** Joins a comparison and the branch on its result, which is what most loops end with. */
     private void fuse(int op, int first) {
-        if (op != Op.COND_BR || lastStart != first - 1) {
+        if (op != Op.COND_BR || lastStart < 0 || lastStart != first - 1) {
             return;
         }
         long comparison = code[lastStart];

@@ -3,6 +3,8 @@ package io.github.iree4j.vm.asm;
 import io.github.iree4j.vm.asm.InstructionSyntax.Literal;
 import io.github.iree4j.vm.asm.InstructionSyntax.Operand;
 import io.github.iree4j.vm.asm.InstructionSyntax.Piece;
+import io.github.iree4j.vm.bytecode.ModuleDef;
+import io.github.iree4j.vm.bytecode.ModuleDef.Import;
 import io.github.iree4j.vm.isa.Field;
 import io.github.iree4j.vm.isa.FieldKind;
 import io.github.iree4j.vm.isa.InstructionReader;
@@ -20,10 +22,10 @@ final class InstructionPrinter {
 
     private final Isa isa;
     private final Map<String, InstructionSyntax> syntax;
-    private final ModuleDraft module;
+    private final ModuleDef module;
     private final boolean offsets;
 
-    InstructionPrinter(Isa isa, ModuleDraft module, boolean offsets) {
+    InstructionPrinter(Isa isa, ModuleDef module, boolean offsets) {
         this.isa = isa;
         this.syntax = InstructionSyntax.of(isa);
         this.module = module;
@@ -106,7 +108,7 @@ final class InstructionPrinter {
                 case GLOBAL_REF -> out.append(".refs[").append(unsigned(index)).append(']');
                 case RODATA -> out.append(unsigned(index));
                 case FUNCTION -> function(reader.i32(index));
-                case TYPE -> out.append(TextForms.typeReference(module.types, reader.i32(index)));
+                case TYPE -> out.append(TextForms.typeReference(module.types(), reader.i32(index)));
                 case STRING -> {
                     int at = reader.offset(index);
                     out.append(TextForms.quote(Arrays.copyOfRange(body, at, at + reader.count(index))));
@@ -179,14 +181,19 @@ final class InstructionPrinter {
         private void function(int function) {
             int ordinal = function & ~FieldKind.IMPORT_BIT;
             if (function == ordinal) {
-                out.append(TextForms.symbol('@', module.name)).append(':').append(ordinal);
+                out.append(TextForms.symbol('@', module.name())).append(':').append(ordinal);
                 return;
             }
-            String name = ordinal < module.imports.size()
-                    ? module.imports.get(ordinal).fullName()
+            String name = ordinal < module.imports().size()
+                    ? module.imports().get(ordinal).fullName()
                     : "";
-            boolean isUnique = module.importOrdinal(name) == ordinal;
-            out.append(isUnique && !name.isEmpty() ? TextForms.symbol('@', name) : "@import:" + ordinal);
+            boolean isUnique = !name.isEmpty()
+                    && module.imports().stream()
+                                    .map(Import::fullName)
+                                    .filter(name::equals)
+                                    .count()
+                            == 1;
+            out.append(isUnique ? TextForms.symbol('@', name) : "@import:" + ordinal);
         }
 
         /** What IREE's disassembler adds for the reader. */
@@ -197,9 +204,10 @@ final class InstructionPrinter {
                     case CONST_I64 -> out.append("  // 0x%016X".formatted(reader.i64(i)));
                     case RODATA -> {
                         int ordinal = reader.i32(i);
-                        if (ordinal >= 0 && ordinal < module.rodata.size()) {
+                        if (ordinal >= 0 && ordinal < module.rodata().size()) {
                             out.append("  // %db"
-                                    .formatted(module.rodata.get(ordinal).length()));
+                                    .formatted(
+                                            module.rodata().get(ordinal).bytes().byteSize()));
                         }
                     }
                     default -> {}

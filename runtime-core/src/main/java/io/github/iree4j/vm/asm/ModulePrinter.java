@@ -2,12 +2,13 @@ package io.github.iree4j.vm.asm;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.vm.asm.ModuleDraft.Attribute;
-import io.github.iree4j.vm.asm.ModuleDraft.Dependency;
-import io.github.iree4j.vm.asm.ModuleDraft.Export;
-import io.github.iree4j.vm.asm.ModuleDraft.Function;
-import io.github.iree4j.vm.asm.ModuleDraft.Import;
-import io.github.iree4j.vm.asm.ModuleDraft.Rodata;
+import io.github.iree4j.vm.bytecode.ModuleDef;
+import io.github.iree4j.vm.bytecode.ModuleDef.Dependency;
+import io.github.iree4j.vm.bytecode.ModuleDef.Export;
+import io.github.iree4j.vm.bytecode.ModuleDef.Function;
+import io.github.iree4j.vm.bytecode.ModuleDef.Import;
+import io.github.iree4j.vm.bytecode.ModuleDef.Rodata;
+import io.github.iree4j.vm.bytecode.ModuleDef.Signature;
 import io.github.iree4j.vm.isa.FeatureBits;
 import io.github.iree4j.vm.isa.Isa;
 import java.io.IOException;
@@ -18,121 +19,167 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /** Prints a module in the order in which the assembler wants it. What follows from the code is left out. */
 final class ModulePrinter {
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
-    private final ModuleDraft module;
+    private final ModuleDef module;
     private final Isa isa;
     private final VmDisassembler.Options options;
+    private final List<String> names;
     private final StringBuilder out = new StringBuilder();
 
-    ModulePrinter(ModuleDraft module, Isa isa, VmDisassembler.Options options) {
+    ModulePrinter(ModuleDef module, Isa isa, VmDisassembler.Options options) {
         this.module = module;
         this.isa = isa;
         this.options = options;
+        this.names = functionNames(module);
+    }
+
+    /** Names for functions: what they are exported as, else what they were in the source, else {@code fn} and their number. */
+    private static List<String> functionNames(ModuleDef module) {
+        String[] names = new String[module.functions().size()];
+        Set<String> taken = new HashSet<>();
+        for (Export export : module.exports()) {
+            if (names[export.function()] == null && taken.add(export.name())) {
+                names[export.function()] = export.name();
+            }
+        }
+        for (int i = 0; i < names.length; i++) {
+            String source =
+                    names[i] == null && module.debug() != null ? module.debug().functionName(i) : null;
+            if (source != null && taken.add(source)) {
+                names[i] = source;
+            }
+        }
+        for (int i = 0; i < names.length; i++) {
+            String name = "fn" + i;
+            while (names[i] == null) {
+                if (taken.add(name)) {
+                    names[i] = name;
+                }
+                name += "_";
+            }
+        }
+        return List.of(names);
     }
 
     String print() {
         List<byte[]> bodies = new ArrayList<>();
         List<CodeFacts> facts = new ArrayList<>();
         List<String> conventions =
-                module.functions.stream().map(Function::callingConvention).toList();
+                module.signatures().stream().map(Signature::convention).toList();
         List<String> imports =
-                module.imports.stream().map(Import::callingConvention).toList();
-        for (Function function : module.functions) {
-            byte[] body = Arrays.copyOfRange(
-                    module.code, function.codeOffset(), function.codeOffset() + function.codeLength());
+                module.imports().stream().map(ModulePrinter::convention).toList();
+        for (int i = 0; i < module.functions().size(); i++) {
+            Function function = module.functions().get(i);
+            byte[] body =
+                    Arrays.copyOfRange(module.bytecode(), function.offset(), function.offset() + function.length());
             bodies.add(body);
-            facts.add(CodeFacts.of(isa, body, function.callingConvention(), conventions, imports));
+            facts.add(CodeFacts.of(isa, body, conventions.get(i), conventions, imports));
         }
         out.append("vm.module ")
-                .append(TextForms.symbol('@', module.name))
+                .append(TextForms.symbol('@', module.name()))
                 .append(" version ")
-                .append(Integer.toUnsignedString(module.version))
+                .append(Integer.toUnsignedString(module.version()))
                 .append('\n');
-        int derived = module.functions.stream().mapToInt(Function::requirements).reduce(0, (a, b) -> a | b);
-        declarations(derived, facts);
+        declarations(facts);
         boolean inline = exportsFollowFunctions();
         if (!inline) {
             out.append('\n');
-            module.exports.forEach(export -> export(export, export.function()));
+            module.exports().forEach(this::export);
         }
         InstructionPrinter instructions = new InstructionPrinter(isa, module, options.offsets());
         for (int i = 0; i < bodies.size(); i++) {
-            Function function = module.functions.get(i);
-            if (!options.selects(function.name(), i)) {
+            if (!options.selects(names.get(i), i)) {
                 continue;
             }
             out.append('\n');
             if (inline) {
-                module.exports.stream()
-                        .filter(export -> export.function().equals(function.name()))
-                        .forEach(export -> export(export, function.name()));
+                int function = i;
+                module.exports().stream()
+                        .filter(export -> export.function() == function)
+                        .forEach(this::export);
             }
-            header(function, facts.get(i));
+            header(i, conventions.get(i), facts.get(i));
             instructions.print(bodies.get(i), out);
             out.append("}\n");
         }
         return out.toString();
     }
 
-    private void declarations(int derivedRequirements, List<CodeFacts> facts) {
-        if (module.declaredRequirements != null && module.declaredRequirements != derivedRequirements) {
+    private static String convention(Import imported) {
+        return imported.signature() == null ? "" : imported.signature().convention();
+    }
+
+    private void declarations(List<CodeFacts> facts) {
+        int derived =
+                module.functions().stream().mapToInt(Function::requirements).reduce(0, (a, b) -> a | b);
+        attributes(module.attributes());
+        if (module.requirements() != derived) {
             out.append("vm.requires ")
-                    .append(FeatureBits.format(module.declaredRequirements))
+                    .append(FeatureBits.format(module.requirements()))
                     .append('\n');
         }
-        attributes(module.attributes);
-        module.types.forEach(type ->
-                out.append("vm.type ").append(TextForms.typeDeclaration(type)).append('\n'));
-        for (Dependency dependency : module.dependencies) {
+        module.types()
+                .forEach(type -> out.append("vm.type ")
+                        .append(TextForms.typeDeclaration(type))
+                        .append('\n'));
+        for (Dependency dependency : module.dependencies()) {
             out.append("vm.dependency ")
                     .append(TextForms.symbol('@', dependency.name()))
                     .append(" version ")
                     .append(Integer.toUnsignedString(dependency.minimumVersion()))
-                    .append(dependency.optional() ? " optional\n" : "\n");
+                    .append((dependency.flags() & ModuleDef.OPTIONAL) != 0 ? " optional\n" : "\n");
         }
-        for (Import imported : module.imports) {
+        for (Import imported : module.imports()) {
             out.append("vm.import ")
-                    .append(imported.optional() ? "optional " : "")
+                    .append((imported.flags() & ModuleDef.OPTIONAL) != 0 ? "optional " : "")
                     .append(TextForms.symbol('@', imported.fullName()))
                     .append(" cconv ")
-                    .append(TextForms.quote(imported.callingConvention()))
+                    .append(TextForms.quote(convention(imported)))
                     .append('\n');
-            attributes(imported.attributes());
+            if (imported.signature() != null) {
+                attributes(imported.signature().attributes());
+            }
         }
-        for (int i = 0; i < module.rodata.size(); i++) {
-            rodata(i, module.rodata.get(i));
+        for (int i = 0; i < module.rodata().size(); i++) {
+            rodata(i, module.rodata().get(i));
         }
-        for (int i = 0; i < module.rwdata.size(); i++) {
-            out.append("vm.rwdata[%d] = %d\n".formatted(i, module.rwdata.get(i)));
+        for (int i = 0; i < module.rwdataBytes().size(); i++) {
+            out.append("vm.rwdata[%d] = %d\n".formatted(i, module.rwdataBytes().get(i)));
         }
         long bytes = facts.stream().mapToLong(CodeFacts::globalBytes).max().orElse(0);
         long refs = facts.stream().mapToLong(CodeFacts::globalRefs).max().orElse(0);
-        if (module.globalBytes != bytes || module.globalRefs != refs) {
-            out.append("vm.state bytes %d refs %d\n".formatted(module.globalBytes, module.globalRefs));
+        if (module.globalBytes() != bytes || module.globalRefs() != refs) {
+            out.append("vm.state bytes %d refs %d\n".formatted(module.globalBytes(), module.globalRefs()));
         }
     }
 
-    private void attributes(List<Attribute> attributes) {
-        for (Attribute attribute : attributes) {
-            out.append("  vm.attr ")
-                    .append(TextForms.quote(attribute.key()))
-                    .append(" = ")
-                    .append(TextForms.quote(attribute.value()))
-                    .append('\n');
-        }
+    private void attributes(Map<String, String> attributes) {
+        attributes.forEach((key, value) -> out.append("  vm.attr ")
+                .append(TextForms.quote(key))
+                .append(" = ")
+                .append(TextForms.quote(value))
+                .append('\n'));
     }
 
     private void rodata(int ordinal, Rodata segment) {
         out.append("vm.rodata[").append(ordinal).append(']');
-        if (segment.external()) {
-            out.append(" align ").append(segment.alignment()).append(" external");
+        if (!segment.embedded()) {
+            // Where it is says how it was aligned, at least; what is embedded has the alignment that the assembler
+            // takes by itself.
+            long alignment = Math.min(
+                    ModuleWriter.SEGMENT_ALIGNMENT,
+                    Long.lowestOneBit(segment.externalOffset() | ModuleWriter.SEGMENT_ALIGNMENT));
+            out.append(" align ").append(alignment).append(" external");
         }
         out.append(" = ");
         Path directory = options.rodataDirectory();
@@ -140,10 +187,10 @@ final class ModulePrinter {
             String name = "rodata_%d.bin".formatted(ordinal);
             write(segment, directory.resolve(name));
             out.append("file \"").append(name).append('"');
-        } else if (segment.length() > options.rodataLimit()) {
-            out.append("<%d bytes left out>".formatted(segment.length()));
+        } else if (segment.bytes().byteSize() > options.rodataLimit()) {
+            out.append("<%d bytes left out>".formatted(segment.bytes().byteSize()));
         } else {
-            out.append(HEX.formatHex(segment.data().toArray(ValueLayout.JAVA_BYTE)));
+            out.append(HEX.formatHex(segment.bytes().toArray(ValueLayout.JAVA_BYTE)));
         }
         // An empty segment would leave a space behind.
         while (out.charAt(out.length() - 1) == ' ') {
@@ -155,7 +202,7 @@ final class ModulePrinter {
     private static void write(Rodata segment, Path file) {
         try (FileChannel channel = FileChannel.open(
                 file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-            ByteBuffer bytes = segment.data().asByteBuffer();
+            ByteBuffer bytes = segment.bytes().asByteBuffer();
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
             }
@@ -167,17 +214,17 @@ final class ModulePrinter {
     /** Whether printing exports next to their functions keeps their order. */
     private boolean exportsFollowFunctions() {
         int last = 0;
-        for (Export export : module.exports) {
-            int ordinal = module.functionOrdinal(export.function());
-            if (ordinal < last) {
+        for (Export export : module.exports()) {
+            if (export.function() < last) {
                 return false;
             }
-            last = ordinal;
+            last = export.function();
         }
         return true;
     }
 
-    private void export(Export export, String function) {
+    private void export(Export export) {
+        String function = names.get(export.function());
         out.append("vm.export ").append(TextForms.symbol('@', export.name()));
         if (!export.name().equals(function)) {
             out.append(" = ").append(TextForms.symbol('@', function));
@@ -185,8 +232,8 @@ final class ModulePrinter {
         out.append('\n');
     }
 
-    private void header(Function function, CodeFacts facts) {
-        String convention = function.callingConvention();
+    private void header(int ordinal, String convention, CodeFacts facts) {
+        Function function = module.functions().get(ordinal);
         String arguments = Conventions.arguments(convention);
         String results = Conventions.results(convention);
         // Spans and letters of later versions have no register to write; vm.cconv then says what the function has.
@@ -197,7 +244,7 @@ final class ModulePrinter {
             arguments = "";
             results = "";
         }
-        out.append("vm.func ").append(TextForms.symbol('@', function.name())).append('(');
+        out.append("vm.func ").append(TextForms.symbol('@', names.get(ordinal))).append('(');
         int word = 0;
         int ref = 0;
         for (int i = 0; i < arguments.length(); i++) {
@@ -222,15 +269,14 @@ final class ModulePrinter {
         if (!convention.equals(Conventions.of(arguments, results))) {
             out.append("  vm.cconv ").append(TextForms.quote(convention)).append('\n');
         }
-        attributes(function.attributes());
+        attributes(module.signatures().get(ordinal).attributes());
         if (function.requirements() != facts.requirements()) {
             out.append("  vm.requires ")
                     .append(FeatureBits.format(function.requirements()))
                     .append('\n');
         }
-        if (function.valueRegisters() != facts.words() || function.refRegisters() != facts.refs()) {
-            out.append(
-                    "  vm.registers values %d refs %d\n".formatted(function.valueRegisters(), function.refRegisters()));
+        if (function.words() != facts.words() || function.refs() != facts.refs()) {
+            out.append("  vm.registers values %d refs %d\n".formatted(function.words(), function.refs()));
         }
     }
 }

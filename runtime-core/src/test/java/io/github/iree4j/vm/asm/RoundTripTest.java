@@ -34,7 +34,8 @@ class RoundTripTest {
         try (Stream<Path> files = Files.list(FIXTURES)) {
             List<DynamicTest> tests = files.filter(file -> file.toString().endsWith(".vmfb"))
                     .sorted()
-                    .filter(file -> !OLDER.matcher(file.getFileName().toString()).matches())
+                    .filter(file ->
+                            !OLDER.matcher(file.getFileName().toString()).matches())
                     .map(file -> DynamicTest.dynamicTest(file.getFileName().toString(), () -> {
                         ModuleDef module = read(file);
                         assertSame(module, reassembled(VmDisassembler.disassemble(module)));

@@ -44,6 +44,7 @@ final class DeviceImports {
         } catch (IreeException e) {
             value = OptionalLong.empty();
         }
+        state.module().queryListener().answered(device, category, key, value);
         call.returnI32(value.isPresent() ? 1 : 0);
         call.returnI64(value.orElse(0));
     }

@@ -25,11 +25,13 @@ public final class HalModule {
 
     private final List<Device> devices;
     private final TraceSink traceSink;
+    private final DeviceQueryListener queryListener;
     private final ExecutableCache executables = new ExecutableCache();
 
-    private HalModule(List<Device> devices, TraceSink traceSink) {
+    private HalModule(List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener) {
         this.devices = List.copyOf(devices);
         this.traceSink = traceSink;
+        this.queryListener = queryListener;
     }
 
     /**
@@ -50,7 +52,22 @@ public final class HalModule {
      * @return the module
      */
     public static VmModule create(List<Device> devices, TraceSink traceSink) {
-        HalModule module = new HalModule(devices, traceSink);
+        return create(devices, traceSink, (device, category, key, answer) -> {});
+    }
+
+    /**
+     * Creates the module; values that programs trace go to the logger {@code io.github.iree4j.trace} at level INFO.
+     *
+     * @param devices the devices that programs can see, in the order in which they see them; borrowed
+     * @param queryListener hears what programs ask of the devices
+     * @return the module
+     */
+    public static VmModule create(List<Device> devices, DeviceQueryListener queryListener) {
+        return create(devices, (key, views) -> log(devices, key, views), queryListener);
+    }
+
+    private static VmModule create(List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener) {
+        HalModule module = new HalModule(devices, traceSink, queryListener);
         NativeModule.Builder<HalState> builder = NativeModule.builder("hal", VERSION, () -> new HalState(module));
         DeviceImports.register(builder);
         AllocatorImports.register(builder);
@@ -72,6 +89,10 @@ public final class HalModule {
 
     TraceSink traceSink() {
         return traceSink;
+    }
+
+    DeviceQueryListener queryListener() {
+        return queryListener;
     }
 
     ExecutableCache executables() {

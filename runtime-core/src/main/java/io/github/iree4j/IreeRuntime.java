@@ -82,6 +82,16 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
+     * Returns which executable formats a device takes, of those that compilers make.
+     *
+     * @param device an open device
+     * @return for example {@code embedded-elf-x86_64}
+     */
+    public static List<String> executableFormats(Device device) {
+        return DeviceQuestions.formatsOf(device);
+    }
+
+    /**
      * Returns why compiled CPU code and drivers cannot be called in this process.
      *
      * @return with status UNAVAILABLE, a message that says what to do, and an {@link IllegalCallerException} as its cause when the JVM was

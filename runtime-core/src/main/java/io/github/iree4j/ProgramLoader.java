@@ -1,16 +1,36 @@
 package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.modules.check.CheckModule;
+import io.github.iree4j.modules.hal.HalModule;
+import io.github.iree4j.modules.hal.HalTypes;
+import io.github.iree4j.modules.parameters.ParameterArchive;
+import io.github.iree4j.modules.parameters.ParameterProvider;
+import io.github.iree4j.modules.parameters.ParametersModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.VmModule;
+import io.github.iree4j.vm.VmTypes;
+import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.ModuleLimits;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /** Loads the modules of a program, puts those of the runtime before them, and links them. */
 final class ProgramLoader {
+    private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
+
     private final List<Device> devices;
     private final ContextOptions limits;
 
@@ -19,22 +39,128 @@ final class ProgramLoader {
         this.limits = limits;
     }
 
-    /** What a program owns. */
+    /**
+     * What a program owns.
+     *
+     * @param context the linked modules
+     * @param modules the modules that the program was loaded from, without those of the runtime
+     * @param owned what to close after the context, first to last
+     */
     record Loaded(Context context, List<VmModule> modules, List<AutoCloseable> owned) {
         void close() {
-            context.close();
+            closeQuietly(context);
+            owned.forEach(ProgramLoader::closeQuietly);
         }
     }
 
     Loaded load(ProgramOptions options) {
-        List<VmModule> modules = new ArrayList<>();
-        for (ProgramOptions.Source source : options.modules()) {
-            if (source instanceof ProgramOptions.Source.Module module) {
-                modules.add(module.module());
-            } else {
-                throw new IreeException(StatusCode.UNIMPLEMENTED, "files on " + devices);
-            }
+        if (options.modules().isEmpty()) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "a program needs at least one module");
         }
-        return new Loaded(Context.create(modules, limits), modules, List.of());
+        List<AutoCloseable> owned = new ArrayList<>();
+        try {
+            List<VmModule> modules = new ArrayList<>();
+            for (ProgramOptions.Source source : options.modules()) {
+                modules.add(module(source, owned));
+            }
+            List<ParameterProvider> parameters = parameters(options.parameters(), owned);
+            DeviceQuestions questions = new DeviceQuestions(devices);
+            List<VmModule> linked = new ArrayList<>();
+            addUnlessGiven(linked, modules, "hal", () -> HalModule.create(devices, questions));
+            addUnlessGiven(linked, modules, "io_parameters", () -> ParametersModule.create(parameters));
+            addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
+            linked.addAll(modules);
+            return new Loaded(link(linked, questions), List.copyOf(modules), owned);
+        } catch (RuntimeException | Error e) {
+            owned.forEach(ProgramLoader::closeQuietly);
+            throw e;
+        }
+    }
+
+    private Context link(List<VmModule> linked, DeviceQuestions questions) {
+        try {
+            return Context.create(linked, limits);
+        } catch (IreeException e) {
+            IreeException explained = questions.explain(e);
+            throw explained != null ? explained : LinkFailures.explain(e);
+        } finally {
+            questions.stopListening();
+        }
+    }
+
+    private static VmModule module(ProgramOptions.Source source, List<AutoCloseable> owned) {
+        return switch (source) {
+            case ProgramOptions.Source.Module given -> given.module();
+            case ProgramOptions.Source.File file -> {
+                BytecodeModule module = BytecodeModule.map(file.path(), TYPES, ModuleLimits.DEFAULTS);
+                owned.add(module);
+                yield module;
+            }
+            case ProgramOptions.Source.Bytes bytes -> {
+                // Constants and executables are used where they lie, which devices can only do outside of the Java
+                // heap.
+                try (NativeCopy copy = new NativeCopy(bytes.content())) {
+                    BytecodeModule module =
+                            BytecodeModule.read(copy.segment, bytes.name(), TYPES, ModuleLimits.DEFAULTS, copy);
+                    owned.add(module);
+                    yield module;
+                }
+            }
+        };
+    }
+
+    private static List<ParameterProvider> parameters(Map<String, List<Path>> scopes, List<AutoCloseable> owned) {
+        List<ParameterProvider> providers = new ArrayList<>();
+        scopes.forEach((scope, paths) -> {
+            List<ParameterArchive> archives = new ArrayList<>();
+            try {
+                paths.forEach(path -> archives.add(ParameterArchive.open(path)));
+                ParameterProvider provider = ParameterProvider.of(scope, archives.toArray(ParameterArchive[]::new));
+                owned.add(provider);
+                providers.add(provider);
+            } finally {
+                archives.forEach(ParameterArchive::close);
+            }
+        });
+        return providers;
+    }
+
+    private static void addUnlessGiven(
+            List<VmModule> linked, List<VmModule> given, String name, Supplier<VmModule> ours) {
+        if (given.stream().noneMatch(module -> module.name().equals(name))) {
+            linked.add(ours.get());
+        }
+    }
+
+    /** A program compiled for IREE's test runner checks itself: what does not hold fails the call. */
+    private static void checked(String expectation, @Nullable String failure) {
+        if (failure != null) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, "%s does not hold: %s".formatted(expectation, failure));
+        }
+    }
+
+    private static void closeQuietly(AutoCloseable owned) {
+        try {
+            owned.close();
+        } catch (Exception e) {
+            LoggerFactory.getLogger(ProgramLoader.class).warn("{} failed to close", owned, e);
+        }
+    }
+
+    /** The bytes of a module outside of the Java heap, for as long as anybody holds the module. */
+    private static final class NativeCopy extends Resource {
+        private final Arena arena = Arena.ofShared();
+        final MemorySegment segment;
+
+        NativeCopy(byte[] content) {
+            segment = arena.allocate(content.length, 64);
+            MemorySegment.copy(content, 0, segment, ValueLayout.JAVA_BYTE, 0, content.length);
+        }
+
+        @Override
+        protected void destroy() {
+            arena.close();
+        }
     }
 }

@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.status.IreeException;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine;
@@ -37,6 +38,14 @@ final class DevicesCommand implements Runnable {
             out.println(driver.name() + ":");
             for (DeviceInfo device : driver.devices()) {
                 out.println("  --device=%s  %s".formatted(device.id(), device.name()));
+                try (IreeRuntime runtime = IreeRuntime.builder()
+                        .device(driver.name() + "://" + device.id())
+                        .build()) {
+                    List<String> formats = IreeRuntime.executableFormats(runtime.device());
+                    out.println("    executables: " + (formats.isEmpty() ? "none" : String.join(", ", formats)));
+                } catch (IreeException e) {
+                    out.println("    cannot be opened: " + e);
+                }
             }
         }
     }

@@ -1,0 +1,138 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.modules.hal.DeviceQueryListener;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers what a program asked of the devices while it was loaded. Compiled programs choose device and code by such questions and
+ * fail with no more than a code when no answer suits them; this says what they wanted and what there is.
+ */
+final class DeviceQuestions implements DeviceQueryListener {
+    private static final String FORMAT = "hal.executable.format";
+    private static final String DEVICE_ID = "hal.device.id";
+    /** A program that asks for more is not looking for an answer. */
+    private static final int MAX_QUESTIONS = 1000;
+
+    /** Formats that code could be in; what the devices take of these is what is there. */
+    private static final List<String> KNOWN_FORMATS = List.of(
+            "embedded-elf-x86_64",
+            "embedded-elf-x86_32",
+            "embedded-elf-arm_64",
+            "embedded-elf-arm_32",
+            "embedded-elf-riscv_64",
+            "embedded-elf-riscv_32",
+            "vmvx-bytecode-fb",
+            "vulkan-spirv-fb",
+            "vulkan-spirv-fb-ptr",
+            "cuda-nvptx-fb",
+            "rocm-hsaco-fb");
+
+    private final List<Device> devices;
+    private final Map<String, Boolean> formats = new LinkedHashMap<>();
+    private final Map<String, Boolean> deviceIds = new LinkedHashMap<>();
+    private volatile boolean listening = true;
+
+    DeviceQuestions(List<Device> devices) {
+        this.devices = devices;
+    }
+
+    @Override
+    public void answered(Device device, String category, String key, OptionalLong answer) {
+        if (!listening || formats.size() + deviceIds.size() >= MAX_QUESTIONS) {
+            return;
+        }
+        boolean yes = answer.orElse(0) != 0;
+        switch (category) {
+            case FORMAT -> formats.merge(TensorText.abbreviate(key), yes, Boolean::logicalOr);
+            case DEVICE_ID -> deviceIds.merge(TensorText.abbreviate(key), yes, Boolean::logicalOr);
+            default -> {}
+        }
+    }
+
+    /** The program is loaded: what it asks from now on is not looked at. */
+    void stopListening() {
+        listening = false;
+    }
+
+    /** The failure with what the program was looking for, if it asked for something and none of it is there; else null. */
+    @Nullable
+    IreeException explain(IreeException failure) {
+        if (failure.code() == StatusCode.NOT_FOUND && formats.isEmpty() && deviceIds.isEmpty()) {
+            return null;
+        }
+        if (!formats.isEmpty() && !formats.containsValue(true)) {
+            return new IreeException(
+                    StatusCode.INCOMPATIBLE,
+                    "program wants executables of format %s; %s; recompile with %s: %s"
+                            .formatted(
+                                    String.join(" or ", formats.keySet()), available(), remedy(), failure.getMessage()),
+                    failure);
+        }
+        if (!deviceIds.isEmpty() && !deviceIds.containsValue(true)) {
+            return new IreeException(
+                    StatusCode.INCOMPATIBLE,
+                    "program wants a device that matches %s; %s; open such a device or recompile with %s: %s"
+                            .formatted(
+                                    String.join(" or ", deviceIds.keySet()),
+                                    available(),
+                                    remedy(),
+                                    failure.getMessage()),
+                    failure);
+        }
+        return null;
+    }
+
+    private String available() {
+        StringBuilder text = new StringBuilder();
+        for (Device device : devices) {
+            List<String> formats = formatsOf(device);
+            text.append(text.isEmpty() ? "" : ", ")
+                    .append("device '")
+                    .append(device.id())
+                    .append("' has ")
+                    .append(formats.isEmpty() ? "none" : String.join(", ", formats));
+        }
+        return text.toString();
+    }
+
+    /** The formats that a device takes, of those there are. */
+    static List<String> formatsOf(Device device) {
+        return KNOWN_FORMATS.stream()
+                .filter(format -> device.queryI64(FORMAT, format).orElse(0) != 0)
+                .toList();
+    }
+
+    private String remedy() {
+        for (Device device : devices) {
+            for (String format : formatsOf(device)) {
+                String flags = flags(format);
+                if (flags != null) {
+                    return flags;
+                }
+            }
+        }
+        return "the target of one of these devices (iree-compile --iree-hal-target-device=...)";
+    }
+
+    /** The flags of iree-compile that make executables of a format. */
+    private static @Nullable String flags(String format) {
+        return switch (format) {
+            case "embedded-elf-x86_64" ->
+                "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
+                        + "--iree-llvmcpu-target-triple=x86_64-unknown-unknown-eabi-elf";
+            case "embedded-elf-arm_64" ->
+                "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
+                        + "--iree-llvmcpu-target-triple=aarch64-unknown-unknown-eabi-elf";
+            case "vmvx-bytecode-fb" ->
+                "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx";
+            default -> null;
+        };
+    }
+}

@@ -203,6 +203,10 @@ public final class CpuLibrary extends Resource {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "local memory of executable '" + name + "' is heap memory");
         }
+        if (!localMemory.scope().isAlive()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, "local memory of executable '" + name + "' is closed");
+        }
         retain();
         try {
             int status = Shim.executableDispatch(

@@ -173,13 +173,17 @@ public final class DispatchState {
      * @param offset first byte
      * @param length number of bytes
      * @return this
-     * @throws IreeException INVALID_ARGUMENT for heap memory, OUT_OF_RANGE when the range does not fit the segment
+     * @throws IreeException INVALID_ARGUMENT for heap memory, FAILED_PRECONDITION for memory that has been freed, OUT_OF_RANGE when the
+     *     range does not fit the segment
      */
     public DispatchState binding(int index, MemorySegment segment, long offset, long length) {
         Objects.checkIndex(index, bindingCount);
         if (!segment.isNative()) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "binding " + index + " is heap memory; kernels need native memory");
+        }
+        if (!segment.scope().isAlive()) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "memory of binding " + index + " is closed");
         }
         if ((offset | length) < 0 || offset > segment.byteSize() - length) {
             throw new IreeException(

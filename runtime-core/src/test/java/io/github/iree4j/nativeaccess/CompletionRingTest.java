@@ -174,16 +174,26 @@ class CompletionRingTest {
 
     @Test
     void closingDuringAwaitFreesTheRingAfterwards() throws Exception {
-        CompletionRing ring = CompletionRing.create(2);
-        CountDownLatch started = new CountDownLatch(1);
-        Thread poller = Thread.ofPlatform().start(() -> {
-            started.countDown();
-            ring.await(LONG);
-        });
-        started.await();
-        ring.wake();
-        ring.close();
-        poller.join();
-        assertThat(ring.isLive()).isFalse();
+        for (int round = 0; round < 200; round++) {
+            CompletionRing ring = CompletionRing.create(2);
+            CountDownLatch started = new CountDownLatch(1);
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            Thread poller = Thread.ofPlatform().start(() -> {
+                started.countDown();
+                try {
+                    ring.await(LONG);
+                } catch (IreeException e) {
+                    thrown.set(e); // the close came first
+                }
+            });
+            started.await();
+            ring.wake();
+            ring.close();
+            poller.join();
+            assertThat(ring.isLive()).isFalse();
+            if (thrown.get() != null) {
+                assertThat(thrown.get()).hasMessage("completion ring of 2 records is closed");
+            }
+        }
     }
 }

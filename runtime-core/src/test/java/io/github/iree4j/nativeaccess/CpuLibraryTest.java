@@ -186,6 +186,14 @@ class CpuLibraryTest {
                     StatusCode.INVALID_ARGUMENT,
                     "takes 2 constants and 1 bindings, 0 and 1",
                     () -> library.dispatch(RECORD, state, 0, 1, MemorySegment.NULL, 0));
+            MemorySegment freed;
+            try (Arena brief = Arena.ofConfined()) {
+                freed = brief.allocate(8192, 64);
+            }
+            fails(
+                    StatusCode.FAILED_PRECONDITION,
+                    "local memory of executable 'basic' is closed",
+                    () -> library.dispatch(SUM_LOCAL, state, 0, 3, freed, 0));
             assertThat(out.toArray(ValueLayout.JAVA_INT)).containsExactly(0, 0);
         }
     }

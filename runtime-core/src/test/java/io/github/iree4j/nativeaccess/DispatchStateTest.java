@@ -55,6 +55,16 @@ class DispatchStateTest {
     }
 
     @Test
+    void bindingsMustBeOpen() {
+        DispatchState state = new DispatchState().begin(0, 1);
+        MemorySegment freed;
+        try (Arena arena = Arena.ofConfined()) {
+            freed = arena.allocate(8);
+        }
+        assertThatThrownBy(() -> state.binding(0, freed, 0, 8)).hasMessage("memory of binding 0 is closed");
+    }
+
+    @Test
     void constantsMustBeInTheirCount() {
         DispatchState state = new DispatchState().begin(2, 0);
         assertThatThrownBy(() -> state.constant(2, 0)).isInstanceOf(IndexOutOfBoundsException.class);

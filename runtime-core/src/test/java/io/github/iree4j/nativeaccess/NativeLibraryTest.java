@@ -35,16 +35,44 @@ class NativeLibraryTest {
         }
     }
 
-    private static String probe(String... flags) throws Exception {
-        return output(probeCommand(flags));
+    /** Uses every native method; run under {@code -Xcheck:jni}, which complains on standard output. */
+    static final class Exercise {
+        private Exercise() {}
+
+        public static void main(String[] args) {
+            NativeLibrary.ensureAvailable();
+            ShimTest names = new ShimTest();
+            names.everyNativeMethodIsRegisteredAndNoOther();
+            names.statusCodesHaveTheSameNumbersAndNames();
+            CpuFeatures.has("avx2");
+            CpuFeatures.fields();
+            CpuLibraryTest cpu = new CpuLibraryTest();
+            cpu.addsFourFloats();
+            cpu.wrongArgumentsAreRefusedBeforeTheKernelRuns();
+            cpu.librariesThatCannotRunSayWhy();
+            CompletionRingTest ring = new CompletionRingTest();
+            ring.aLostRecordIsRememberedForGood();
+            ring.awaitEndsWithARecordAWakeOrTime();
+            System.out.println("done");
+        }
     }
 
-    private static List<String> probeCommand(String... flags) {
+    @Test
+    void jniIsUsedAsItMayBe() throws Exception {
+        List<String> command = probeCommand(Exercise.class, "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED");
+        assertThat(output(command)).endsWith("done\n").doesNotContain("WARNING").doesNotContain("FATAL");
+    }
+
+    private static String probe(String... flags) throws Exception {
+        return output(probeCommand(Probe.class, flags));
+    }
+
+    private static List<String> probeCommand(Class<?> main, String... flags) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xshare:auto", "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of(flags));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Probe.class.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         return command;
     }
 
@@ -113,7 +141,8 @@ class NativeLibraryTest {
                 "-c",
                 "mount -t tmpfs -o noexec tmpfs \"$0\" && exec \"$@\"",
                 directory.toString()));
-        command.addAll(probeCommand("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory));
+        command.addAll(probeCommand(
+                Probe.class, "--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory));
         assertThat(output(command))
                 .contains("UNAVAILABLE: native library cannot be loaded")
                 .contains("mounted noexec, set iree.native.extract-dir");

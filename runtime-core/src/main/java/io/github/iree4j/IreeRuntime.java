@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;

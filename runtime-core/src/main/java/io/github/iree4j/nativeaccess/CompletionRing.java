@@ -1,6 +1,7 @@
 package io.github.iree4j.nativeaccess;
 
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -45,11 +46,13 @@ public final class CompletionRing extends Resource {
     private final long handle;
     private final int capacity;
     private final MemorySegment memory;
+    private final UseGuard guard;
 
     @SuppressWarnings("restricted") // memory that C allocated
     private CompletionRing(long handle, int capacity) {
         this.handle = handle;
         this.capacity = capacity;
+        this.guard = new UseGuard(this::describe, () -> Shim.ringRelease(handle));
         this.memory =
                 MemorySegment.ofAddress(handle).reinterpret(Shim.RING_SLOTS + (long) capacity * Shim.RING_SLOT_SIZE);
     }
@@ -91,7 +94,7 @@ public final class CompletionRing extends Resource {
      * @throws IreeException FAILED_PRECONDITION when closed
      */
     public int poll(int limit, Consumer consumer) {
-        retain();
+        guard.enter();
         int count = 0;
         long head = (long) LONG.get(memory, (long) Shim.RING_HEAD);
         try {
@@ -112,7 +115,7 @@ public final class CompletionRing extends Resource {
             }
         } finally {
             LONG.setOpaque(memory, (long) Shim.RING_HEAD, head);
-            release();
+            guard.exit();
         }
         return count;
     }
@@ -131,7 +134,7 @@ public final class CompletionRing extends Resource {
                     "a virtual thread may not wait for a completion ring; use a platform thread");
         }
         NativeError error = new NativeError();
-        retain();
+        guard.enter();
         try {
             int status = Shim.ringWait(handle, Math.max(0, saturatedNanos(timeout)), error.address());
             if (status == 0) {
@@ -142,7 +145,7 @@ public final class CompletionRing extends Resource {
             }
             throw error.toException(status);
         } finally {
-            release();
+            guard.exit();
             Reference.reachabilityFence(error);
         }
     }
@@ -153,11 +156,11 @@ public final class CompletionRing extends Resource {
 
     /** Ends the current or next {@link #await}. */
     public void wake() {
-        retain();
+        guard.enter();
         try {
             Shim.ringWake(handle);
         } finally {
-            release();
+            guard.exit();
         }
     }
 
@@ -170,11 +173,11 @@ public final class CompletionRing extends Resource {
      * @return false when the ring was full and the record is lost
      */
     public boolean push(long token, int status, int nativeCode) {
-        retain();
+        guard.enter();
         try {
             return Shim.ringPush(handle, token, status, nativeCode) == 0;
         } finally {
-            release();
+            guard.exit();
         }
     }
 
@@ -184,11 +187,11 @@ public final class CompletionRing extends Resource {
      * @return whether operations may have ended unnoticed
      */
     public boolean isLossy() {
-        retain();
+        guard.enter();
         try {
             return (int) INT.getAcquire(memory, (long) Shim.RING_LOSSY) != 0;
         } finally {
-            release();
+            guard.exit();
         }
     }
 
@@ -206,6 +209,6 @@ public final class CompletionRing extends Resource {
 
     @Override
     protected void destroy() {
-        Shim.ringRelease(handle);
+        guard.close();
     }
 }

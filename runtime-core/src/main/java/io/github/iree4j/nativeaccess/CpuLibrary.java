@@ -1,6 +1,7 @@
 package io.github.iree4j.nativeaccess;
 
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -21,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The file is hostile input: whatever its tables say, {@link #load} throws and does not crash. Its machine code is not checked
  * and cannot be: loading runs its initializers and query function in this process, with this process's rights.
  *
- * <p>Safe for use by many threads. Closing while calls run is fine: the memory goes when the last of them returns. A call after
- * that throws FAILED_PRECONDITION.
+ * <p>Safe for use by many threads. Closing while calls run is fine: the memory goes when the last of them returns. A call that
+ * comes after the last reference has gone throws FAILED_PRECONDITION.
  */
 public final class CpuLibrary extends Resource {
     /** Larger files are refused before they are copied. */
@@ -41,11 +42,13 @@ public final class CpuLibrary extends Resource {
     private final long handle;
     private final List<CpuExport> exports;
     private final Map<String, Integer> ordinals = new HashMap<>();
+    private final UseGuard guard;
 
     private CpuLibrary(String name, long handle, List<CpuExport> exports) {
         this.name = name;
         this.handle = handle;
         this.exports = exports;
+        this.guard = new UseGuard(() -> "executable '" + name + "'", () -> Shim.executableRelease(handle));
         for (int i = 0; i < exports.size(); i++) {
             ordinals.putIfAbsent(exports.get(i).name(), i);
         }
@@ -207,7 +210,7 @@ public final class CpuLibrary extends Resource {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, "local memory of executable '" + name + "' is closed");
         }
-        retain();
+        guard.enter();
         try {
             int status = Shim.executableDispatch(
                     handle,
@@ -223,7 +226,7 @@ public final class CpuLibrary extends Resource {
                 throw error.toException(status);
             }
         } finally {
-            release();
+            guard.exit();
             Reference.reachabilityFence(state);
             Reference.reachabilityFence(localMemory);
             Reference.reachabilityFence(error);
@@ -261,6 +264,6 @@ public final class CpuLibrary extends Resource {
 
     @Override
     protected void destroy() {
-        Shim.executableRelease(handle);
+        guard.close();
     }
 }

@@ -258,6 +258,7 @@ class CpuLibraryTest {
                 () -> library.dispatch(FAIL_AT, state, 0, 1, MemorySegment.NULL, 0));
     }
 
+    /** Found by this test: while calls counted as references, two that overlapped kept a closed library alive for ever. */
     @Test
     void closingDuringCallsLetsThemFinish() throws Exception {
         for (int round = 0; round < 200; round++) {
@@ -282,6 +283,21 @@ class CpuLibraryTest {
             });
             assertThat(library.isLive()).isFalse();
         }
+    }
+
+    @Test
+    void holdersOfReferencesMayCallAfterTheCreatorClosed() {
+        CpuLibrary library = TestKernels.basic();
+        DispatchState state =
+                new DispatchState().begin(1, 0).workgroupCount(1, 1, 1).constant(0, 5);
+        library.retain();
+        library.close();
+        library.dispatch(FAIL_AT, state, 0, 1, MemorySegment.NULL, 0);
+        library.release();
+        fails(
+                StatusCode.FAILED_PRECONDITION,
+                "is closed",
+                () -> library.dispatch(FAIL_AT, state, 0, 1, MemorySegment.NULL, 0));
     }
 
     private static void await(CountDownLatch latch) {

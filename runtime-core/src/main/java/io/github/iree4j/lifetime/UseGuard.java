@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.lifetime;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -9,8 +9,11 @@ import java.util.function.Supplier;
 /**
  * Lets any number of threads use an object until one of them closes it. What the object holds is freed once, by whichever of the close
  * and the last use ends later, so a close during a use neither waits nor pulls memory away from it.
+ *
+ * <p>For uses that end before the call that starts them returns. Whoever keeps an object longer holds a reference to it
+ * ({@link RefCounted}); a use is no reference, so that a closed object is not kept alive by callers that overlap.
  */
-final class UseGuard {
+public final class UseGuard {
     /*
      *   31       30..0
      *   CLOSED | USES
@@ -41,20 +44,28 @@ final class UseGuard {
      * @param name names the object in messages, for example {@code program 'add'}
      * @param free frees what the object holds; must not throw
      */
-    UseGuard(Supplier<String> name, Runnable free) {
+    public UseGuard(Supplier<String> name, Runnable free) {
         this.name = name;
         this.free = free;
     }
 
-    /** Starts a use, which {@link #exit} ends. FAILED_PRECONDITION when closed. */
-    void enter() {
+    /**
+     * Starts a use, which {@link #exit} ends.
+     *
+     * @throws IreeException FAILED_PRECONDITION when closed, naming the object
+     */
+    public void enter() {
         if (!tryEnter()) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, name.get() + " is closed");
         }
     }
 
-    /** Starts a use unless closed. */
-    boolean tryEnter() {
+    /**
+     * Starts a use unless closed.
+     *
+     * @return whether a use was started, which {@link #exit} ends
+     */
+    public boolean tryEnter() {
         for (int s = state; s >= 0; s = state) {
             if (STATE.compareAndSet(this, s, s + 1)) {
                 return true;
@@ -64,14 +75,18 @@ final class UseGuard {
     }
 
     /** Ends a use. */
-    void exit() {
+    public void exit() {
         if ((int) STATE.getAndAdd(this, -1) - 1 == CLOSED) {
             free.run();
         }
     }
 
-    /** Closes; true for the one caller that did. */
-    boolean close() {
+    /**
+     * Closes. Harmless when repeated.
+     *
+     * @return true for the one caller that did
+     */
+    public boolean close() {
         int before = (int) STATE.getAndBitwiseOr(this, CLOSED);
         if (before == 0) {
             free.run();
@@ -79,7 +94,12 @@ final class UseGuard {
         return before >= 0;
     }
 
-    boolean isClosed() {
+    /**
+     * Returns whether new uses are refused.
+     *
+     * @return whether it was closed; uses may still be going on
+     */
+    public boolean isClosed() {
         return state < 0;
     }
 }

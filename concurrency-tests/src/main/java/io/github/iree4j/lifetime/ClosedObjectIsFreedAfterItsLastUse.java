@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.lifetime;
 
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

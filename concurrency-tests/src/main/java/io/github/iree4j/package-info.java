@@ -1,2 +1,0 @@
-/** Claims about the front door. */
-package io.github.iree4j;

@@ -269,7 +269,7 @@ static void constant_count_must_match(void) {
   const uint32_t constants[2] = {0};
   CHECK_FAILS(open_with("basic", NULL, 0, &executable, &error),
               SHIM_FAILED_PRECONDITION,
-              "executable 'basic': library takes 1 specialization constants, 0");
+              "'basic': library takes 1 specialization constants, 0");
   CHECK_FAILS(open_with("basic", constants, 2, &executable, &error),
               SHIM_FAILED_PRECONDITION, "2 were given");
 }

@@ -79,7 +79,8 @@ static const shim_dispatch_attributes_t attributes[] = {
     {.binding_count = 3, .workgroup_size_x = 1},
     {.binding_count = 1, .constant_count = CONSTANTS_OF_RECORD,
      .workgroup_size_x = 4, .workgroup_size_y = 2, .workgroup_size_z = 3},
-    {.constant_count = 1, .flags = SHIM_CPU_DISPATCH_FLAG_WORKGROUP_SIZE_DYNAMIC},
+    {.constant_count = 1,
+     .flags = SHIM_CPU_DISPATCH_FLAG_WORKGROUP_SIZE_DYNAMIC},
     {.binding_count = 1, .local_memory_pages = 2,
      .flags = SHIM_CPU_DISPATCH_FLAG_SEQUENTIAL},
 };

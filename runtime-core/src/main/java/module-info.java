@@ -20,4 +20,6 @@ module io.github.iree4j.runtime {
 
     provides io.github.iree4j.hal.spi.DriverProvider with
             io.github.iree4j.hal.local.LocalDriverProvider;
+    provides io.github.iree4j.hal.spi.ExecutableLoader with
+            io.github.iree4j.modules.vmvx.VmvxExecutableLoader;
 }

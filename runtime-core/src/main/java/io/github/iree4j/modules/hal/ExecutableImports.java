@@ -3,12 +3,13 @@ package io.github.iree4j.modules.hal;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
-import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
@@ -31,9 +32,16 @@ final class ExecutableImports {
         String format = call.required(VmBuffer.class).utf8();
         VmBuffer data = call.required(VmBuffer.class);
         int[] constants = constants(call.ref(VmBuffer.class));
-        // Only constants of a module may be used in place: anything else the program could change under the executable.
-        RefCounted owner = data.isModuleConstant() ? data.owner() : null;
-        call.returnRef(state.executables().get(device, new ExecutableParams(format, data.segment(), owner, constants)));
+        // Constants of a module are used where they are. Anything else the program could change under the executable.
+        ExecutableParams params = data.isModuleConstant()
+                ? new ExecutableParams(format, data.segment(), data.owner(), constants)
+                : new ExecutableParams(format, copy(data.segment()), null, constants);
+        call.returnRef(state.executables().get(device, params));
+    }
+
+    /** A copy that lives as long as somebody refers to it. */
+    private static MemorySegment copy(MemorySegment bytes) {
+        return Arena.ofAuto().allocate(bytes.byteSize(), 16).copyFrom(bytes).asReadOnly();
     }
 
     private static int[] constants(@Nullable VmBuffer buffer) {

@@ -1,7 +1,7 @@
 /**
  * Parameters of programs: the {@code io_parameters} module and the {@code .irpa} archives behind it.
  *
- * <p>Start at {@code ParametersModule}. Archives, entries and providers are immutable and may be
+ * <p>Start at {@link io.github.iree4j.modules.parameters.ParametersModule}. Archives, entries and providers are immutable and may be
  * shared between threads; an archive is mapped once per file however often it is opened.
  */
 @NullMarked

@@ -1,0 +1,89 @@
+package io.github.iree4j.vm.bytecode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.NativeModule;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+// VM-1: an endless loop or recursion can be cancelled.
+@Timeout(60)
+class CancellationTest {
+    private static final String STARTED = "vm.import @host.started cconv \"0v_v\"\n";
+
+    /** Tells when it is called. */
+    private final CountDownLatch started = new CountDownLatch(1);
+
+    private final NativeModule host = NativeModule.builder("host", 1, () -> "")
+            .function("started", "0v_v", (s, c) -> started.countDown())
+            .build();
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                // a jump to itself
+                "^bb1:\n  vm.br ^bb1()\n}\n",
+                // a conditional jump
+                "^bb1:\n  vm.cond_br %i0, ^bb2(), ^bb1()\n^bb2:\n  vm.return\n}\n",
+                // a comparison and a jump in one
+                "^bb1:\n  %i0 = vm.cmp.eq.i32 %i0, %i0\n  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb2:\n  vm.return\n}\n",
+                // a table
+                "^bb1:\n  vm.br_table %i0 { default: ^bb1(), 0: ^bb1(), 1: ^bb2() }\n^bb2:\n  vm.return\n}\n",
+                // yielding
+                "^bb1:\n  vm.yield ^bb1()\n}\n",
+                // recursion that would end after 2^4000 calls
+                "^bb1:\n  vm.call @m:1(%i1)\n  vm.return\n}\n"
+                        + "vm.func @deep(%i0: i32) -> () {\n^bb0:\n  %i1 = vm.const.i32 1\n  %i1 = vm.add.i32 %i0, %i1\n"
+                        + "  %i2 = vm.const.i32 4000\n  %i2 = vm.cmp.lt.i32.s %i1, %i2\n"
+                        + "  vm.cond_br %i2, ^bb1(), ^bb2()\n^bb1:\n  vm.call @m:1(%i1)\n  vm.call @m:1(%i1)\n  vm.return\n"
+                        + "^bb2:\n  vm.return\n}\n"
+            })
+    void endlessProgramStopsWhenCancelledFromAnotherThread(String rest) throws Exception {
+        String text = STARTED
+                + "vm.export @f\nvm.func @f() -> () {\n^bb0:\n  %i0 = vm.const.i32.zero\n  %i1 = vm.const.i32.zero\n"
+                + "  vm.call @host.started()\n  vm.br ^bb1()\n" + rest;
+        try (Programs.Running program = Programs.run(host, Programs.module("m", text));
+                Invocation call = program.call("m.f")) {
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            Thread runner = Thread.ofPlatform().start(() -> {
+                try {
+                    call.run();
+                } catch (IreeException e) {
+                    thrown.set(e);
+                }
+            });
+            assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+            call.cancel();
+            runner.join(30_000);
+            assertThat(runner.isAlive()).isFalse();
+            assertThat(thrown.get())
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED))
+                    .hasMessageContaining("call of 'm.f' was cancelled");
+        }
+    }
+
+    @Test
+    void cancelledCallRunsAgainAfterReset() {
+        String text = "vm.export @f\nvm.func @f() -> (i32) {\n^bb0:\n  %i0 = vm.const.i32 7\n  vm.return %i0\n}\n";
+        try (Programs.Running program = Programs.run(Programs.module("m", text));
+                Invocation call = program.call("m.f")) {
+            call.cancel();
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(call::run)
+                    .matches(e -> e.code() == StatusCode.CANCELLED);
+            call.reset();
+            call.run();
+            assertThat(call.i32()).isEqualTo(7);
+        }
+    }
+}

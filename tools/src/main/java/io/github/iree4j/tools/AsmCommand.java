@@ -1,0 +1,91 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmTypes;
+import io.github.iree4j.vm.asm.VmAssembler;
+import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.ModuleDef;
+import io.github.iree4j.vm.bytecode.ModuleLimits;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code iree4j asm}: assembles VMASM text into a module file and verifies it. */
+@Command(
+        name = "asm",
+        description = "Assembles VMASM text into a .vmfb module.",
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Files that the text takes rodata from are looked for next to it. docs/vmasm.md describes the text."
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class AsmCommand implements Runnable {
+    @Parameters(paramLabel = "FILE", description = "The text, by custom a .vmasm file.")
+    private Path source;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FILE",
+            description = "The module to write. Default: the text's name with .vmfb.")
+    private @Nullable Path output;
+
+    @Option(names = "--no-verify", description = "Writes what is in the text even if no runtime would load it.")
+    private boolean unverified;
+
+    AsmCommand() {}
+
+    @Override
+    public void run() {
+        try {
+            byte[] module =
+                    VmAssembler.assemble(read(source), source.toAbsolutePath().getParent());
+            if (!unverified) {
+                verify(module);
+            }
+            Files.write(output == null ? defaultOutput() : output, module);
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "'%s': %s".formatted(source, e.getMessage()), e);
+        } catch (IOException e) {
+            throw new IreeException(
+                    StatusCode.UNAVAILABLE, "cannot write the module of '%s': %s".formatted(source, e), e);
+        }
+    }
+
+    private static String read(Path file) throws IOException {
+        try {
+            return Files.readString(file);
+        } catch (NoSuchFileException e) {
+            throw new IreeException(StatusCode.NOT_FOUND, "there is no such file", e);
+        } catch (MalformedInputException e) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "it is not UTF-8 text", e);
+        }
+    }
+
+    /** Loads the module as a runtime would that knows every type the module names. */
+    private static void verify(byte[] module) {
+        MemorySegment bytes = MemorySegment.ofArray(module);
+        VmTypes types = VmTypes.standard();
+        for (String type : ModuleDef.read(bytes, ModuleLimits.DEFAULTS).types()) {
+            if (type.startsWith("!") && types.resolve(type) == null) {
+                types = types.with(type.substring(1), Object.class);
+            }
+        }
+        BytecodeModule.read(bytes, "assembled", types, ModuleLimits.DEFAULTS, null)
+                .close();
+    }
+
+    private Path defaultOutput() {
+        String name = source.getFileName().toString();
+        int dot = name.lastIndexOf('.');
+        return source.resolveSibling((dot < 0 ? name : name.substring(0, dot)) + ".vmfb");
+    }
+}

@@ -1,0 +1,111 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.asm.VmDisassembler;
+import io.github.iree4j.vm.bytecode.ModuleDef;
+import io.github.iree4j.vm.bytecode.ModuleLimits;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code iree4j dump}: shows what is in a module file, as {@code iree-dump-module} does. */
+@Command(
+        name = "dump",
+        description = "Shows what is in a .vmfb module: metadata, tables, sizes, and its code as VMASM text.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class DumpCommand implements Runnable {
+
+    /** What to show; {@code all} and {@code disassembly} as {@code iree-dump-module} names them. */
+    private enum Output {
+        /** Everything. */
+        all,
+        /** Tables and sizes. */
+        metadata,
+        /** The text that {@code iree4j asm} turns back into the module. */
+        disassembly
+    }
+
+    /** Most bytes of a constant that are shown next to metadata; for all of them there is {@code --output=disassembly}. */
+    private static final int INLINE_RODATA = 64;
+
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Parameters(paramLabel = "FILE", description = "The module.")
+    private Path file;
+
+    @Option(
+            names = "--output",
+            paramLabel = "WHAT",
+            description =
+                    "metadata (default), disassembly for text that 'iree4j asm' assembles to the same module, or all.")
+    private Output output = Output.metadata;
+
+    @Option(names = "--disassemble", description = "Shows the code after the metadata, like --output=all.")
+    private boolean disassemble;
+
+    @Option(
+            names = "--function",
+            paramLabel = "NAME",
+            description = "Shows the code of this function only, by name or number.")
+    private @Nullable String function;
+
+    @Option(names = "--bytecode_offsets", description = "Puts its offset in front of every instruction.")
+    private boolean offsets;
+
+    @Option(
+            names = "--rodata",
+            paramLabel = "DIR",
+            description = "Writes constants to files in this directory, which the disassembly then refers to.")
+    private @Nullable Path rodata;
+
+    DumpCommand() {}
+
+    @Override
+    public void run() {
+        PrintWriter out = spec.commandLine().getOut();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            dump(ModuleDef.read(bytes, ModuleLimits.DEFAULTS), bytes.byteSize(), out);
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "module file '%s': %s".formatted(file, e.getMessage()), e);
+        } catch (NoSuchFileException e) {
+            throw new IreeException(StatusCode.NOT_FOUND, "there is no module file '%s'".formatted(file), e);
+        } catch (IOException e) {
+            throw new IreeException(StatusCode.UNAVAILABLE, "module file '%s': %s".formatted(file, e), e);
+        }
+    }
+
+    private void dump(ModuleDef module, long size, PrintWriter out) throws IOException {
+        boolean metadata = output != Output.disassembly && function == null;
+        boolean code = output != Output.metadata || disassemble || function != null;
+        if (metadata) {
+            new MetadataPrinter(module, out).print(size);
+        }
+        if (code) {
+            if (rodata != null) {
+                Files.createDirectories(rodata);
+            }
+            if (metadata) {
+                MetadataPrinter.section(out, "Disassembly");
+            }
+            long limit = output == Output.disassembly && function == null ? Long.MAX_VALUE : INLINE_RODATA;
+            out.print(VmDisassembler.disassemble(module, new VmDisassembler.Options(offsets, function, limit, rodata)));
+        }
+    }
+}

@@ -5,9 +5,9 @@
 // i. A producer may fill position p when its slot shows p; it claims p by
 // moving |tail| from p to p + 1, writes the record, and publishes it by storing
 // p + 1. The poller takes position p when the slot shows p + 1 and frees the
-// slot for the next lap by storing p + capacity. No producer ever waits for another; the
-// poller cannot pass a producer that has claimed and not yet published, and
-// simply finds nothing there.
+// slot for the next lap by storing p + capacity. No producer ever waits for
+// another; the poller cannot pass a producer that has claimed and not yet
+// published, and simply finds nothing there.
 //
 // Sleeping. The poller stores |sleeping| = 1 and then looks at the ring once
 // more; a producer publishes and then looks at |sleeping|. All four are

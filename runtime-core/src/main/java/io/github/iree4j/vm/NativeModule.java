@@ -160,7 +160,16 @@ public final class NativeModule implements VmModule {
     private record Bound<S>(NativeFunction<S> body, S state) implements VmCallable {
         @Override
         public void call(VmCall call) {
-            body.call(state, call);
+            try {
+                body.call(state, call);
+            } catch (IreeException e) {
+                throw e.during("in '" + call.function().fullName() + "'");
+            } catch (RuntimeException e) {
+                throw new IreeException(
+                        StatusCode.INTERNAL,
+                        "'%s' failed unexpectedly: %s".formatted(call.function().fullName(), e),
+                        e);
+            }
         }
     }
 

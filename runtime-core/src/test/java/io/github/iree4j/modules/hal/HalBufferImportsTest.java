@@ -64,6 +64,9 @@ class HalBufferImportsTest {
                 .hasMessageContaining("Device");
         assertThat(hal.failure(StatusCode.INVALID_ARGUMENT, "buffer.length", "0r_I", new Object[] {null}))
                 .hasMessageContaining("null");
+        assertThat(hal.failure(StatusCode.OUT_OF_RANGE, "buffer.subspan", "0rII_r", hal.buffer(1), 2L, 3L))
+                .as("a failure of the HAL itself")
+                .hasMessageContaining("in 'hal.buffer.subspan'");
     }
 
     @Test

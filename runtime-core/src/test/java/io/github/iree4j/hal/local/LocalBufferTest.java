@@ -1,97 +1,18 @@
 package io.github.iree4j.hal.local;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.contract.BufferContract;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.status.IreeException;
-import java.lang.foreign.ValueLayout;
-import java.util.concurrent.CyclicBarrier;
-import org.junit.jupiter.api.Test;
 
-class LocalBufferTest {
-    // BUF-1: storage is freed once and never while pinned.
-    // BUF-2: whoever pins sees the storage.
-    @Test
-    void storageLivesWhilePinnedAndIsFreedOnce() throws Exception {
-        try (LocalDevice device = (LocalDevice) LocalDevices.open(DeviceOptions.builder())) {
-            DeviceQueue queue = device.queue(0);
-            for (int round = 0; round < 3000; round++) {
-                LocalBuffer buffer =
-                        LocalBuffer.reserved(device.memory(), BufferParams.DEFAULT, 64, (LocalQueue) queue, 0);
-                CyclicBarrier start = new CyclicBarrier(3);
-                int value = round;
-                Thread commit = Thread.ofPlatform().start(() -> {
-                    await(start);
-                    buffer.commit(BufferParams.DEFAULT);
-                });
-                Thread user = Thread.ofPlatform().start(() -> {
-                    await(start);
-                    for (int i = 0; i < 50; i++) {
-                        try {
-                            HostMemory.Block block = buffer.pin();
-                            // The only block of this size: were it freed now, nobody would be live.
-                            assert device.allocator().statistics().bytesLive() >= 64;
-                            block.segment.set(ValueLayout.JAVA_INT, 0, value);
-                            buffer.unpin();
-                        } catch (IreeException e) {
-                            // Not there yet, or gone.
-                        }
-                    }
-                });
-                await(start);
-                buffer.close();
-                commit.join();
-                user.join();
-                assertThat(device.allocator().statistics().bytesLive()).isZero();
-                assertThat(device.allocator().statistics().freeCount()).isEqualTo(round + 1);
-            }
-        }
+class LocalBufferTest extends BufferContract {
+    @Override
+    protected Device open(DeviceOptions.Builder options) {
+        return LocalDevices.open(options);
     }
 
-    @Test
-    void memoryIsFoundAgainWhateverItsSize() {
-        for (long size = 1; size < 1 << 20; size = size * 5 / 4 + 1) {
-            long rounded = HostMemory.roundUp(size);
-            assertThat(rounded).isBetween(size, Math.max(64, size * 5 / 4 + 64)).matches(n -> n % 64 == 0);
-            assertThat(HostMemory.roundUp(rounded)).isEqualTo(rounded);
-            assertThat(HostMemory.index(HostMemory.roundUp(rounded + 1))).isEqualTo(HostMemory.index(rounded) + 1);
-        }
-    }
-
-    @Test
-    void buffersOutliveTheirDevice() {
-        LocalDevice device = (LocalDevice) LocalDevices.open(DeviceOptions.builder());
-        Buffer small = device.allocator().allocate(BufferParams.DEFAULT, 100);
-        Buffer large = device.allocator().allocate(BufferParams.DEFAULT, 10 << 20);
-        device.close();
-        small.map(3, 0, 100).fill((byte) 7);
-        large.map(3, 0, 10 << 20).fill((byte) 7);
-        small.close();
-        large.close();
-        assertThat(device.allocator().statistics().bytesReserved()).isZero();
-    }
-
-    @Test
-    void largeBlocksAreReusedAndTrimmed() {
-        try (LocalDevice device = (LocalDevice) LocalDevices.open(DeviceOptions.builder())) {
-            device.allocator().allocate(BufferParams.DEFAULT, 10 << 20).close();
-            long reserved = device.allocator().statistics().bytesReserved();
-            assertThat(reserved).isGreaterThanOrEqualTo(10 << 20);
-            device.allocator().allocate(BufferParams.DEFAULT, 10 << 20).close();
-            assertThat(device.allocator().statistics().bytesReserved()).isEqualTo(reserved);
-            device.allocator().trim();
-            assertThat(device.allocator().statistics().bytesReserved()).isZero();
-        }
-    }
-
-    private static void await(CyclicBarrier barrier) {
-        try {
-            barrier.await();
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
+    @Override
+    protected Executable kernels(Device device, int... constants) {
+        return LocalDevices.kernels(device, constants);
     }
 }

@@ -1,0 +1,391 @@
+package io.github.iree4j.hal.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What every backend's command buffers must do. */
+public abstract class CommandBufferContract extends DeviceContract {
+    private static final int BOTH = CommandBuffer.TRANSFER | CommandBuffer.DISPATCH;
+    private static final int[] NONE = {};
+
+    /** For subclasses. */
+    protected CommandBufferContract() {}
+
+    private CommandBuffer commands(int modes, int slots) {
+        return closed(device.createCommandBuffer(modes, BOTH, -1, slots));
+    }
+
+    private Fence execute(CommandBuffer commands, @Nullable BindingTable table) {
+        Fence done = fence();
+        queue.execute(null, done, commands, table, 0);
+        return done;
+    }
+
+    private void run(CommandBuffer commands, Buffer... slots) {
+        execute(commands, BindingTable.of(slots)).await();
+    }
+
+    private static BufferRef slot(int slot) {
+        return BufferRef.slot(slot, 0, Buffer.WHOLE);
+    }
+
+    @Test
+    void executesCommandsInOrder() {
+        Executable kernels = closed(kernels(device));
+        Buffer a = ints(1, 2, 3, 4);
+        Buffer b = ints(0, 0, 0, 0);
+        Buffer out = ints(0, 0, 0, 0);
+        CommandBuffer commands = commands(CommandBuffer.ONE_SHOT, 0);
+        commands.beginDebugGroup("all");
+        commands.fillBuffer(BufferRef.of(b), 10, 4, 0);
+        commands.updateBuffer(MemorySegment.ofArray(new int[] {100}), BufferRef.of(b, 4, 4), 0);
+        commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
+        commands.dispatch(
+                kernels,
+                JavaKernels.ADD,
+                DispatchConfig.of(4, 1, 1),
+                NONE,
+                List.of(BufferRef.of(a), BufferRef.of(b), BufferRef.of(out)),
+                0);
+        commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
+        commands.copyBuffer(BufferRef.of(out, 0, 8), BufferRef.of(a, 8, 8), 0);
+        commands.adviseBuffer(BufferRef.of(a), 0, 0);
+        commands.endDebugGroup();
+        commands.finish();
+        run(commands);
+        assertThat(read(out)).containsExactly(11, 102, 13, 14);
+        assertThat(read(a)).containsExactly(1, 2, 11, 102);
+    }
+
+    @Test
+    void isReusedWithOtherBindings() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer commands = commands(0, 2);
+        commands.dispatch(
+                kernels,
+                JavaKernels.SCALE,
+                DispatchConfig.of(2, 1, 1),
+                new int[] {2, 1},
+                List.of(slot(0), BufferRef.slot(1, 4, 8)),
+                0);
+        commands.finish();
+        for (int i = 0; i < 50; i++) {
+            Buffer out = ints(0, 0, 0);
+            run(commands, ints(i, -i), out);
+            assertThat(read(out)).containsExactly(0, 2 * i + 1, -2 * i + 1);
+        }
+    }
+
+    @Test
+    void slotsMayBePartsOfBuffers() {
+        CommandBuffer commands = commands(0, 2);
+        commands.copyBuffer(BufferRef.slot(0, 4, Buffer.WHOLE), BufferRef.slot(1, 0, Buffer.WHOLE), 0);
+        commands.fillBuffer(BufferRef.slot(1, 4, Buffer.WHOLE), 9, 4, 0);
+        commands.updateBuffer(MemorySegment.ofArray(new int[] {8}), BufferRef.slot(1, 8, 4), 0);
+        commands.finish();
+        Buffer source = ints(1, 2, 3, 4, 5, 6);
+        Buffer target = ints(0, 0, 0, 0, 0, 0);
+        Buffer sourcePart = closed(source.subspan(4, 16));
+        Buffer targetPart = closed(target.subspan(8, 16));
+        execute(commands, new BindingTable().add(sourcePart, 4, 8).add(targetPart, 4, Buffer.WHOLE))
+                .await();
+        assertThat(read(target)).containsExactly(0, 0, 0, 4, 9, 8);
+    }
+
+    @Test
+    void dispatchesAsManyWorkgroupsAsABufferSays() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer commands = commands(0, 2);
+        commands.dispatchIndirect(
+                kernels,
+                JavaKernels.COORDINATES,
+                BufferRef.slot(0, 4, 12),
+                NONE,
+                List.of(slot(1)),
+                DeviceQueue.DISPATCH_DYNAMIC_INDIRECT_PARAMETERS);
+        commands.finish();
+        Buffer out = ints(-1, -1, -1, -1, -1);
+        run(commands, ints(99, 2, 2, 1), out);
+        assertThat(read(out)).containsExactly(0, 1, 256, 257, -1);
+        Buffer untouched = ints(-1);
+        run(commands, ints(99, 2, 0, 1), untouched);
+        assertThat(read(untouched)).containsExactly(-1);
+        Fence many = execute(commands, BindingTable.of(ints(99, 1, 1, 1 << 16), untouched));
+        assertFails(many, StatusCode.OUT_OF_RANGE, "workgroup count z of dispatch 'coordinates' is 65536");
+    }
+
+    @Test
+    void aCountOfZeroRecordsNothing() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer commands = commands(0, 0);
+        commands.dispatch(kernels, JavaKernels.FAIL, DispatchConfig.of(0, 5, 5), NONE, List.of(), 0);
+        commands.finish();
+        run(commands);
+    }
+
+    @Test
+    void aFailingCommandFailsTheSignalAndTheCommandBufferStaysUsable() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer failing = commands(0, 1);
+        failing.fillBuffer(slot(0), 7, 4, 0);
+        failing.dispatch(kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), NONE, List.of(), 0);
+        failing.finish();
+        Buffer buffer = ints(0);
+        for (int i = 0; i < 3; i++) {
+            assertFails(execute(failing, BindingTable.of(buffer)), StatusCode.DATA_LOSS, "kernel failed on purpose");
+        }
+        buffer.close();
+        assertThat(buffer.isLive()).as("a failed execution keeps nothing").isFalse();
+    }
+
+    @Test
+    void oneShotRunsOnce() {
+        CommandBuffer commands = commands(CommandBuffer.ONE_SHOT, 0);
+        commands.finish();
+        run(commands);
+        assertFails(execute(commands, null), StatusCode.FAILED_PRECONDITION, "submitted a second time");
+    }
+
+    @Test
+    void mustBeFinishedBeforeAndNotRecordedAfter() {
+        CommandBuffer commands = commands(0, 0);
+        assertFails(execute(commands, null), StatusCode.FAILED_PRECONDITION, "still recording");
+        commands.beginDebugGroup("open");
+        assertFails(StatusCode.FAILED_PRECONDITION, "1 debug groups", commands::finish);
+        commands.endDebugGroup();
+        assertFails(StatusCode.FAILED_PRECONDITION, "no debug group", commands::endDebugGroup);
+        commands.finish();
+        assertThat(commands.isFinished()).isTrue();
+        assertFails(StatusCode.FAILED_PRECONDITION, "records no more", commands::finish);
+        assertFails(StatusCode.FAILED_PRECONDITION, "records no more", () -> commands.executionBarrier(1, 1, 0));
+    }
+
+    @Test
+    void categoriesLimitCommands() {
+        CommandBuffer transfer = closed(device.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0));
+        Executable kernels = closed(kernels(device));
+        assertFails(
+                StatusCode.INVALID_ARGUMENT,
+                "dispatch needs a command buffer of category DISPATCH",
+                () -> transfer.dispatch(kernels, JavaKernels.FAIL, DispatchConfig.of(1, 1, 1), NONE, List.of(), 0));
+        CommandBuffer dispatch = closed(device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0));
+        assertFails(
+                StatusCode.INVALID_ARGUMENT,
+                "fill needs a command buffer of category TRANSFER",
+                () -> dispatch.fillBuffer(BufferRef.of(ints(0)), 0, 4, 0));
+        assertFails(
+                StatusCode.INVALID_ARGUMENT, "binding capacity -1", () -> device.createCommandBuffer(0, BOTH, -1, -1));
+    }
+
+    @Test
+    void recordingChecksWhatItKnows() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer commands = commands(0, 1);
+        Buffer buffer = ints(1, 2);
+        DispatchConfig one = DispatchConfig.of(1, 1, 1);
+        assertFails(
+                StatusCode.OUT_OF_RANGE,
+                "fill target [4, 12) does not fit buffer of 8 bytes",
+                () -> commands.fillBuffer(BufferRef.of(buffer, 4, 8), 0, 4, 0));
+        assertFails(
+                StatusCode.OUT_OF_RANGE,
+                "fill target uses slot 1, the command buffer was created with 1",
+                () -> commands.fillBuffer(slot(1), 0, 4, 0));
+        assertFails(
+                StatusCode.OUT_OF_RANGE,
+                "fill target has offset -4",
+                () -> commands.fillBuffer(BufferRef.slot(0, -4, 4), 0, 4, 0));
+        assertFails(
+                StatusCode.OUT_OF_RANGE,
+                "binding 1 of dispatch 'scale' [4, 12) does not fit buffer of 8 bytes",
+                () -> commands.dispatch(
+                        kernels,
+                        JavaKernels.SCALE,
+                        one,
+                        new int[2],
+                        List.of(BufferRef.of(buffer), BufferRef.of(buffer, 4, 8)),
+                        0));
+        assertFails(
+                StatusCode.INVALID_ARGUMENT,
+                "passes 1 constants, the export takes 2",
+                () -> commands.dispatch(kernels, JavaKernels.SCALE, one, new int[1], List.of(slot(0), slot(0)), 0));
+        assertFails(
+                StatusCode.UNIMPLEMENTED,
+                "custom arguments",
+                () -> commands.dispatch(
+                        kernels, JavaKernels.FAIL, one, NONE, List.of(), DeviceQueue.DISPATCH_CUSTOM_DIRECT_ARGUMENTS));
+        assertFails(
+                StatusCode.INVALID_ARGUMENT,
+                "update of 65540 bytes exceeds the limit of 65536",
+                () -> commands.updateBuffer(MemorySegment.ofArray(new byte[65540]), slot(0), 0));
+        assertFails(
+                StatusCode.INVALID_ARGUMENT,
+                "overlap",
+                () -> commands.copyBuffer(BufferRef.of(buffer, 0, 4), BufferRef.of(buffer, 2, 4), 0));
+        assertFails(
+                StatusCode.INVALID_ARGUMENT,
+                "does not match its target",
+                () -> commands.copyBuffer(BufferRef.of(buffer, 0, 4), BufferRef.of(buffer, 4, 2), 0));
+        Buffer noIndirect = closed(device.allocator().allocate(BufferParams.DEFAULT, 12));
+        assertFails(
+                StatusCode.PERMISSION_DENIED,
+                "workgroup counts needs a buffer with usage DISPATCH_INDIRECT_PARAMETERS",
+                () -> commands.dispatchIndirect(
+                        kernels, JavaKernels.FAIL, BufferRef.of(noIndirect), NONE, List.of(), 0));
+        commands.finish();
+        run(commands);
+    }
+
+    @Test
+    void submissionChecksEverySlotInUse() {
+        Executable kernels = closed(kernels(device));
+        CommandBuffer commands = commands(0, 4);
+        commands.fillBuffer(BufferRef.slot(1, 8, 8), 0, 4, 0);
+        commands.dispatch(kernels, JavaKernels.COORDINATES, DispatchConfig.of(1, 1, 1), NONE, List.of(slot(2)), 0);
+        commands.finish();
+        Buffer large = ints(1, 2, 3, 4);
+        Buffer small = ints(1, 2, 3);
+        assertFails(
+                execute(commands, null),
+                StatusCode.INVALID_ARGUMENT,
+                "command buffer uses slot 1, but its binding table has 0 entries");
+        assertFails(
+                execute(commands, new BindingTable().add(null, 0, -1).add(null, 0, -1)),
+                StatusCode.INVALID_ARGUMENT,
+                "uses slot 1, but that slot of its binding table holds no buffer");
+        assertFails(
+                execute(commands, BindingTable.of(small, small, small)),
+                StatusCode.OUT_OF_RANGE,
+                "commands use slot 1 up to byte 16, which does not fit its range of 12 bytes");
+        assertFails(
+                execute(
+                        commands,
+                        new BindingTable().add(null, 0, -1).add(large, 4, 16).add(large, 0, -1)),
+                StatusCode.OUT_OF_RANGE,
+                "slot 1 of the binding table [4, 20) does not fit buffer of 16 bytes");
+        BufferParams readOnly =
+                new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT, MemoryAccess.READ, -1, 0);
+        Buffer constant = closed(device.allocator().allocate(readOnly, 16));
+        assertFails(
+                execute(
+                        commands,
+                        new BindingTable().add(null, 0, -1).add(constant, 0, -1).add(large, 0, -1)),
+                StatusCode.PERMISSION_DENIED,
+                "slot 1 of the binding table needs a buffer with access WRITE, this one has READ");
+        Buffer transferOnly = closed(
+                device.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.TRANSFER), 16));
+        assertFails(
+                execute(
+                        commands,
+                        new BindingTable().add(null, 0, -1).add(large, 0, -1).add(transferOnly, 0, -1)),
+                StatusCode.PERMISSION_DENIED,
+                "slot 2 of the binding table needs a buffer with a usage such as DISPATCH_STORAGE_READ");
+        execute(commands, new BindingTable().add(null, 0, -1).add(large, 0, -1).add(small, 0, -1))
+                .await();
+    }
+
+    @Test
+    void retainsWhatItRefersTo() {
+        Executable kernels = kernels(device);
+        Buffer in = ints(4);
+        Buffer out = ints(0);
+        CommandBuffer commands = device.createCommandBuffer(0, BOTH, -1, 0);
+        commands.dispatch(
+                kernels,
+                JavaKernels.SCALE,
+                DispatchConfig.of(1, 1, 1),
+                new int[] {10, 0},
+                List.of(BufferRef.of(in), BufferRef.of(out)),
+                0);
+        commands.finish();
+        kernels.close();
+        in.close();
+        run(commands);
+        assertThat(read(out)).containsExactly(40);
+        commands.close();
+        assertThat(kernels.isLive()).isFalse();
+        assertThat(in.isLive()).isFalse();
+        assertFails(execute(commands, null), StatusCode.FAILED_PRECONDITION, "closed");
+    }
+
+    @Test
+    void aWaitingExecutionKeepsEverything() {
+        Executable kernels = kernels(device);
+        Buffer in = ints(4);
+        Buffer out = ints(0);
+        CommandBuffer commands = device.createCommandBuffer(0, BOTH, -1, 2);
+        commands.dispatch(
+                kernels,
+                JavaKernels.SCALE,
+                DispatchConfig.of(1, 1, 1),
+                new int[] {10, 0},
+                List.of(slot(0), slot(1)),
+                0);
+        commands.finish();
+        Fence wait = fence();
+        Fence done = fence();
+        BindingTable table = BindingTable.of(in, out);
+        queue.execute(wait, done, commands, table, 0);
+        table.clear();
+        kernels.close();
+        in.close();
+        commands.close();
+        wait.signal();
+        done.await();
+        assertThat(read(out)).containsExactly(40);
+        assertThat(commands.isLive()).isFalse();
+        assertThat(in.isLive()).isFalse();
+    }
+
+    @Test
+    void commandsUseMemoryAllocatedOnTheQueue() {
+        Fence ready = fence();
+        Buffer transientBuffer = closed(queue.alloca(null, ready, PARAMS, 8, 0));
+        CommandBuffer commands = commands(0, 1);
+        commands.fillBuffer(slot(0), 3, 4, 0);
+        commands.finish();
+        Fence done = fence();
+        queue.execute(ready, done, commands, BindingTable.of(transientBuffer), 0);
+        done.await();
+        assertThat(read(transientBuffer)).containsExactly(3, 3);
+        Fence freed = fence();
+        queue.dealloca(null, freed, transientBuffer, 0);
+        freed.await();
+        assertFails(
+                execute(commands, BindingTable.of(transientBuffer)),
+                StatusCode.FAILED_PRECONDITION,
+                "has been deallocated");
+    }
+
+    @Test
+    void slotsMustNotOverlapInACopy() {
+        CommandBuffer commands = commands(0, 2);
+        commands.copyBuffer(BufferRef.slot(0, 0, 8), BufferRef.slot(1, 0, 8), 0);
+        commands.finish();
+        Buffer buffer = ints(1, 2, 3, 4);
+        assertFails(
+                execute(commands, new BindingTable().add(buffer, 0, 8).add(buffer, 4, 8)),
+                StatusCode.INVALID_ARGUMENT,
+                "overlap");
+        execute(commands, new BindingTable().add(buffer, 0, 8).add(buffer, 8, 8))
+                .await();
+        assertThat(read(buffer)).containsExactly(1, 2, 1, 2);
+    }
+}

@@ -264,9 +264,9 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Under the lock: inserts in ascending order, from the end, where new waits nearly always belong. */
+    /** Under the lock: inserts in ascending order, from the end, where new waits nearly always belong, or at the start. */
     private void link(Waiter waiter) {
-        Waiter before = tail;
+        Waiter before = head != null && waiter.minimum < head.minimum ? null : tail;
         while (before != null && before.minimum > waiter.minimum) {
             before = before.previous;
         }

@@ -374,7 +374,7 @@ public abstract class CommandBuffer extends Resource {
 
     private void checkSlot(int slot, int usage, Buffer buffer, long offset, long length) {
         // Texts are made only when something is wrong: this runs on every submission.
-        boolean dispatchable = (usage & ANY_DISPATCH) == 0 || isDispatchable(buffer);
+        boolean dispatchable = (usage & ANY_DISPATCH) == 0 || Dispatches.isUsable(buffer);
         int needed = usage & ~ANY_DISPATCH;
         if (!dispatchable
                 || (buffer.usage() & needed) != needed
@@ -382,7 +382,7 @@ public abstract class CommandBuffer extends Resource {
                 || (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) == 0) {
             String what = "slot " + slot + " of the binding table";
             buffer.require(what, MemoryType.DEVICE_VISIBLE, needed, slotAccess[slot]);
-            throw notDispatchable(what, buffer);
+            throw Dispatches.notUsable(what, buffer);
         }
         long capacity = buffer.length();
         long resolved = length == Buffer.WHOLE ? capacity - offset : length;
@@ -401,8 +401,8 @@ public abstract class CommandBuffer extends Resource {
             Executable executable, int export, int[] constants, List<BufferRef> bindings, long flags) {
         checkRecording(DISPATCH, "dispatch");
         ExecutableExport entry = executable.export(export);
-        checkCounts(entry, constants.length, bindings.size());
-        checkFlags(flags);
+        Dispatches.checkCounts(entry, constants.length, bindings.size());
+        Dispatches.checkFlags(flags);
         BufferRef[] checked = new BufferRef[bindings.size()];
         for (int i = 0; i < checked.length; i++) {
             checked[i] =
@@ -411,81 +411,12 @@ public abstract class CommandBuffer extends Resource {
         return List.of(checked);
     }
 
-    /**
-     * Checks that a dispatch passes what its export declares. For backends.
-     *
-     * @param entry the export
-     * @param constants how many constants are passed
-     * @param bindings how many bindings are passed
-     * @throws IreeException INVALID_ARGUMENT
-     */
-    public static void checkCounts(ExecutableExport entry, int constants, int bindings) {
-        checkCount(entry, "constants", entry.constantCount(), constants, MAXIMUM_CONSTANTS);
-        checkCount(entry, "bindings", entry.bindingCount(), bindings, MAXIMUM_BINDINGS);
-    }
-
-    private static void checkCount(ExecutableExport entry, String what, int declared, int passed, int limit) {
-        if (declared >= 0 && declared != passed || passed > limit) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "dispatch '%s' passes %d %s, the export takes %s"
-                            .formatted(entry.name(), passed, what, declared >= 0 ? declared : "at most " + limit));
-        }
-    }
-
-    /**
-     * Checks that a dispatch asks for nothing that no backend here has. For backends.
-     *
-     * @param flags dispatch flags
-     * @throws IreeException UNIMPLEMENTED
-     */
-    public static void checkFlags(long flags) {
-        long custom = DeviceQueue.DISPATCH_CUSTOM_DIRECT_ARGUMENTS
-                | DeviceQueue.DISPATCH_DYNAMIC_INDIRECT_ARGUMENTS
-                | DeviceQueue.DISPATCH_STATIC_INDIRECT_ARGUMENTS;
-        if ((flags & custom) != 0) {
-            throw new IreeException(
-                    StatusCode.UNIMPLEMENTED, "dispatch flags 0x%x ask for custom arguments".formatted(flags & custom));
-        }
-    }
-
-    /**
-     * Checks that dispatches may use a buffer. For backends.
-     *
-     * @param what names the use in the message
-     * @param buffer the buffer
-     * @throws IreeException PERMISSION_DENIED
-     */
-    public static void checkDispatchable(String what, Buffer buffer) {
-        if (!isDispatchable(buffer) || (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) == 0) {
-            buffer.require(what, MemoryType.DEVICE_VISIBLE, 0, 0);
-            throw notDispatchable(what, buffer);
-        }
-    }
-
-    private static boolean isDispatchable(Buffer buffer) {
-        // Which bindings an export reads and which it writes is not recorded in CPU code, so one usage must do.
-        return (buffer.usage()
-                        & (BufferUsage.DISPATCH_STORAGE
-                                | BufferUsage.DISPATCH_UNIFORM_READ
-                                | BufferUsage.DISPATCH_IMAGE_READ
-                                | BufferUsage.DISPATCH_IMAGE_WRITE))
-                != 0;
-    }
-
-    private static IreeException notDispatchable(String what, Buffer buffer) {
-        return new IreeException(
-                StatusCode.PERMISSION_DENIED,
-                "%s needs a buffer with a usage such as DISPATCH_STORAGE_READ, this one has %s"
-                        .formatted(what, BufferUsage.format(buffer.usage())));
-    }
-
     /** Checks one use of a range; resolves the length where the buffer is known, notes what is asked of the slot where it is not. */
     private BufferRef check(String what, BufferRef ref, int usage, int access) {
         Buffer buffer = ref.buffer();
         if (buffer != null) {
             if (usage == ANY_DISPATCH) {
-                checkDispatchable(what, buffer);
+                Dispatches.checkUsable(what, buffer);
             } else {
                 buffer.require(what, MemoryType.DEVICE_VISIBLE, usage, access);
             }

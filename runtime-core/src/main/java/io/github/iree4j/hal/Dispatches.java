@@ -1,0 +1,74 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+
+/** What is checked of every dispatch before it is recorded. */
+final class Dispatches {
+    private static final int USAGES = BufferUsage.DISPATCH_STORAGE
+            | BufferUsage.DISPATCH_UNIFORM_READ
+            | BufferUsage.DISPATCH_IMAGE_READ
+            | BufferUsage.DISPATCH_IMAGE_WRITE;
+
+    private static final long CUSTOM_ARGUMENTS = DeviceQueue.DISPATCH_CUSTOM_DIRECT_ARGUMENTS
+            | DeviceQueue.DISPATCH_DYNAMIC_INDIRECT_ARGUMENTS
+            | DeviceQueue.DISPATCH_STATIC_INDIRECT_ARGUMENTS;
+
+    private Dispatches() {}
+
+    /**
+     * Checks that as many constants and bindings are passed as the export declares.
+     *
+     * @throws IreeException INVALID_ARGUMENT
+     */
+    static void checkCounts(ExecutableExport entry, int constants, int bindings) {
+        checkCount(entry, "constants", entry.constantCount(), constants, CommandBuffer.MAXIMUM_CONSTANTS);
+        checkCount(entry, "bindings", entry.bindingCount(), bindings, CommandBuffer.MAXIMUM_BINDINGS);
+    }
+
+    private static void checkCount(ExecutableExport entry, String what, int declared, int passed, int limit) {
+        if (declared >= 0 && declared != passed || passed > limit) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "dispatch '%s' passes %d %s, the export takes %s"
+                            .formatted(entry.name(), passed, what, declared >= 0 ? declared : "at most " + limit));
+        }
+    }
+
+    /**
+     * Checks that nothing is asked for that no backend has.
+     *
+     * @throws IreeException UNIMPLEMENTED
+     */
+    static void checkFlags(long flags) {
+        if ((flags & CUSTOM_ARGUMENTS) != 0) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "dispatch flags 0x%x ask for custom arguments".formatted(flags & CUSTOM_ARGUMENTS));
+        }
+    }
+
+    /**
+     * Checks that dispatches may use a buffer.
+     *
+     * @throws IreeException PERMISSION_DENIED
+     */
+    static void checkUsable(String what, Buffer buffer) {
+        if (!isUsable(buffer) || (buffer.memoryType() & MemoryType.DEVICE_VISIBLE) == 0) {
+            buffer.require(what, MemoryType.DEVICE_VISIBLE, 0, 0);
+            throw notUsable(what, buffer);
+        }
+    }
+
+    /** Which bindings an export reads and which it writes is not recorded in CPU code, so any usage by dispatches must do. */
+    static boolean isUsable(Buffer buffer) {
+        return (buffer.usage() & USAGES) != 0;
+    }
+
+    static IreeException notUsable(String what, Buffer buffer) {
+        return new IreeException(
+                StatusCode.PERMISSION_DENIED,
+                "%s needs a buffer with a usage such as DISPATCH_STORAGE_READ, this one has %s"
+                        .formatted(what, BufferUsage.format(buffer.usage())));
+    }
+}

@@ -69,7 +69,7 @@ final class BytecodeState implements VmModuleState {
     public void close() {
         if (!closed) {
             closed = true;
-            References.clear(globalRefs, 0, globalRefs.length);
+            References.clear(globalRefs, globalRefs.length);
             module.release();
         }
     }

@@ -4,7 +4,7 @@ import io.github.iree4j.vm.isa.Op;
 
 /** Operations that only translated code has, numbered after those of {@link Op}. */
 final class Code {
-    /** a = register, upper half = index of the high word's literal... see {@link Translator}: result a, literal in the next long. */
+    /** Result a, literal in the next long. */
     static final int CONST_I64_WIDE = Op.COUNT;
 
     /** b = a, one word. */
@@ -34,8 +34,11 @@ final class Code {
     /** As {@link #CMP_LT_I32_S_BR}, for two words. */
     static final int CMP_LT_I64_S_BR = Op.COUNT + 8;
 
-    /** Number of operations. */
-    static final int COUNT = Op.COUNT + 9;
+    /** A branch that copies references. */
+    static final int BR_REFS = Op.COUNT + 9;
+
+    /** A conditional branch that copies references on an edge. */
+    static final int COND_BR_REFS = Op.COUNT + 10;
 
     /** MOVE bit of references in operands. */
     static final int MOVE = 0x4000;

@@ -1,6 +1,5 @@
 package io.github.iree4j.vm.bytecode;
 
-import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.ContextOptions;
@@ -15,15 +14,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of one invocation: frames of bytecode functions, of whatever modules, as windows of two arrays. Kept with the invocation and
- * used for one call after the other; grows and never shrinks.
+ * The stack of one invocation: frames of bytecode functions, of whatever modules. Kept with the invocation and used for one call after
+ * the other; grows and never shrinks, so that calls allocate nothing once it is as deep as they go.
  */
 final class Execution implements AutoCloseable {
     /*
-     * Frames follow each other without gaps: a frame's window begins where its caller's ends. References above the top frame's window are
-     * null; words there are anything. Every reference in a window is owned by it.
+     * Frames below depth are in use. Each has arrays of its own, at least as long as its function needs, so that a register's ordinal is
+     * its index. References of frames not in use are null; words are anything. Every reference in a frame in use is owned by it.
      */
-    private static final int INITIAL_WORDS = 64;
+    private static final int MIN_REGISTERS = 8;
 
     private static final int INITIAL_FRAMES = 8;
     private static final int MAX_FRAMES_TOLD = 16;
@@ -37,8 +36,10 @@ final class Execution implements AutoCloseable {
         @Nullable
         CallSite site;
 
-        int base;
-        int refBase;
+        int[] words = {};
+
+        @Nullable
+        Object[] refs = {};
 
         /** After the instruction it is at, while another frame is above it or the call is deferred. */
         int pc;
@@ -55,10 +56,8 @@ final class Execution implements AutoCloseable {
     private @Nullable Frame[] frames;
     private int depth;
 
-    int[] words = new int[INITIAL_WORDS];
-
-    @Nullable
-    Object[] refs = new Object[INITIAL_WORDS];
+    /** Registers of all frames, used or not. */
+    private int registers;
 
     /** Whether the top frame is at a call of an import that has deferred. */
     private boolean importPending;
@@ -82,8 +81,8 @@ final class Execution implements AutoCloseable {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "a call is in progress on this stack");
         }
         root = call;
-        Frame frame = reserve(function, state, 0, 0);
-        Arrays.fill(words, 0, function.words, 0);
+        Frame frame = reserve(function, state);
+        int[] words = frame.words;
         String letters = function.convention.arguments();
         int word = 0;
         int ref = 0;
@@ -99,13 +98,7 @@ final class Execution implements AutoCloseable {
                     Interpreter.putLong(words, function.argumentWords[word], Double.doubleToRawLongBits(call.f64()));
                     word += 2;
                 }
-                default -> {
-                    Object object = call.ref(Object.class);
-                    if (object instanceof RefCounted counted) {
-                        counted.retain();
-                    }
-                    refs[ref++] = object;
-                }
+                default -> frame.refs[ref++] = References.retained(call.ref(Object.class));
             }
         }
         frame.site = null;
@@ -114,68 +107,67 @@ final class Execution implements AutoCloseable {
     }
 
     /** Calls a function of bytecode: pushes its frame and passes the arguments. The caller's pc must be saved. */
-    void call(FunctionCode callee, BytecodeState state, CallSite site, FunctionCode caller, int base, int refBase) {
-        int newBase = base + caller.words;
-        int newRefBase = refBase + caller.refs;
+    Frame call(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
         if (root().isCancelled()) {
             throw cancelled();
         }
-        Frame frame = reserve(callee, state, newBase, newRefBase);
-        int[] w = words;
+        Frame frame = reserve(callee, state);
+        int[] source = caller.words;
+        int[] target = frame.words;
         int[] from = site.argumentWords;
         int[] to = callee.argumentWords;
-        Arrays.fill(w, newBase, newBase + callee.words, 0);
         for (int i = 0; i < from.length; i++) {
-            w[newBase + to[i]] = w[base + from[i]];
+            target[to[i]] = source[from[i]];
         }
         int[] passed = site.argumentRefs;
         for (int i = 0; i < passed.length; i++) {
-            refs[newRefBase + i] = References.take(refs, refBase, passed[i]);
+            frame.refs[i] = References.take(caller.refs, passed[i]);
         }
         frame.site = site;
         frame.pc = 0;
         depth++;
+        return frame;
     }
 
-    /** Returns to a caller of bytecode: passes the results and pops the frame. */
-    void leave(ReturnSite results, CallSite site) {
+    /** Returns to a caller of bytecode: passes the results, pops the frame and returns the caller's. */
+    Frame leave(ReturnSite results, CallSite site) {
         Frame callee = top();
         Frame caller = Objects.requireNonNull(frames[depth - 2]);
-        int[] w = words;
         int[] from = results.words;
         int[] to = site.resultWords;
         for (int i = 0; i < from.length; i++) {
-            w[caller.base + to[i]] = w[callee.base + from[i]];
+            caller.words[to[i]] = callee.words[from[i]];
         }
         int[] passed = results.refs;
         for (int i = 0; i < passed.length; i++) {
-            Object object = References.take(refs, callee.refBase, passed[i]);
-            References.put(refs, caller.refBase + (site.resultRefs[i] & ~Code.MOVE), object);
+            Object object = References.take(callee.refs, passed[i]);
+            References.put(caller.refs, site.resultRefs[i] & ~Code.MOVE, object);
         }
         pop();
+        return caller;
     }
 
     /** Returns to outside: sets the call's results and pops the last frame. */
     void leave(ReturnSite results) {
         Frame frame = top();
         VmCall call = root();
+        int[] words = frame.words;
         String letters = frame.function.convention.results();
         int word = 0;
         int ref = 0;
         for (int i = 0; i < letters.length(); i++) {
             switch (letters.charAt(i)) {
-                case 'i' -> call.returnI32(words[frame.base + results.words[word++]]);
-                case 'f' -> call.returnF32(Float.intBitsToFloat(words[frame.base + results.words[word++]]));
+                case 'i' -> call.returnI32(words[results.words[word++]]);
+                case 'f' -> call.returnF32(Float.intBitsToFloat(words[results.words[word++]]));
                 case 'I' -> {
-                    call.returnI64(Interpreter.getLong(words, frame.base + results.words[word]));
+                    call.returnI64(Interpreter.getLong(words, results.words[word]));
                     word += 2;
                 }
                 case 'F' -> {
-                    call.returnF64(
-                            Double.longBitsToDouble(Interpreter.getLong(words, frame.base + results.words[word])));
+                    call.returnF64(Double.longBitsToDouble(Interpreter.getLong(words, results.words[word])));
                     word += 2;
                 }
-                default -> call.returnRef(References.take(refs, frame.refBase, results.refs[ref++]));
+                default -> call.returnRef(References.take(frame.refs, results.refs[ref++]));
             }
         }
         pop();
@@ -187,11 +179,11 @@ final class Execution implements AutoCloseable {
      *
      * @return false when it has deferred; the same instruction is to be executed again then
      */
-    boolean callNative(LinkedImport target, CallSite site, int base, int refBase) {
+    boolean callNative(LinkedImport target, CallSite site, Frame caller) {
         ImportCall call = importCall;
         boolean again = importPending;
         importPending = false;
-        call.enter(target.function(), site, again, this, base, refBase);
+        call.enter(target.function(), site, again, caller);
         boolean done = false;
         try {
             target.target().call(call);
@@ -213,15 +205,15 @@ final class Execution implements AutoCloseable {
         }
         for (int operand : site.argumentRefs) {
             if ((operand & Code.MOVE) != 0) {
-                References.put(refs, refBase + (operand & ~Code.MOVE), null);
+                References.put(caller.refs, operand & ~Code.MOVE, null);
             }
         }
         char[] letters = site.resultLetters;
         for (int i = 0; i < letters.length; i++) {
             switch (letters[i]) {
-                case 'i', 'f' -> words[base + site.results[i]] = (int) call.word(i);
-                case 'I', 'F' -> Interpreter.putLong(words, base + site.results[i], call.word(i));
-                default -> References.put(refs, refBase + (site.results[i] & ~Code.MOVE), call.take(i));
+                case 'i', 'f' -> caller.words[site.results[i]] = (int) call.word(i);
+                case 'I', 'F' -> Interpreter.putLong(caller.words, site.results[i], call.word(i));
+                default -> References.put(caller.refs, site.results[i] & ~Code.MOVE, call.take(i));
             }
         }
         return true;
@@ -270,51 +262,57 @@ final class Execution implements AutoCloseable {
 
     private void pop() {
         Frame frame = top();
-        References.clear(refs, frame.refBase, frame.refBase + frame.function.refs);
+        References.clear(frame.refs, frame.function.refs);
         depth--;
     }
 
-    /** Makes room for a frame and returns it, not yet counted. */
-    private Frame reserve(FunctionCode function, BytecodeState state, int base, int refBase) {
-        int wordEnd = base + function.words;
-        int refEnd = refBase + function.refs;
-        if (wordEnd > words.length || refEnd > refs.length || depth == frames.length) {
-            grow(function, wordEnd, refEnd);
-        }
-        Frame frame = frames[depth];
+    /** Readies the next frame, not yet counted: room for its registers, words zero. */
+    private Frame reserve(FunctionCode function, BytecodeState state) {
+        Frame frame = depth < frames.length ? frames[depth] : null;
         if (frame == null) {
-            frame = new Frame(function, state);
-            frames[depth] = frame;
+            frame = addFrame(function, state);
         } else {
             frame.function = function;
             frame.state = state;
         }
-        frame.base = base;
-        frame.refBase = refBase;
+        int[] words = frame.words;
+        if (function.words > words.length || function.refs > frame.refs.length) {
+            grow(frame);
+        } else {
+            Arrays.fill(words, 0, function.words, 0);
+        }
         return frame;
     }
 
-    private void grow(FunctionCode function, int wordEnd, int refEnd) {
-        if (depth >= limits.maxCallDepth() || wordEnd + refEnd > limits.maxStackWords()) {
+    private Frame addFrame(FunctionCode function, BytecodeState state) {
+        if (depth >= limits.maxCallDepth()) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "calling '%s' needs frame %d and %d registers, and the limits are %d and %d; is the recursion endless?"
-                            .formatted(
-                                    function.name,
-                                    depth + 1,
-                                    wordEnd + refEnd,
-                                    limits.maxCallDepth(),
-                                    limits.maxStackWords()));
+                    "calling '%s' needs frame %d and the limit is %d; is the recursion endless?"
+                            .formatted(function.name, depth + 1, limits.maxCallDepth()));
         }
         if (depth == frames.length) {
             frames = Arrays.copyOf(frames, Math.min(limits.maxCallDepth(), 2 * depth));
         }
-        if (wordEnd > words.length) {
-            words = Arrays.copyOf(words, Math.max(wordEnd, Math.min(2 * words.length, limits.maxStackWords())));
+        Frame frame = new Frame(function, state);
+        frames[depth] = frame;
+        return frame;
+    }
+
+    private void grow(Frame frame) {
+        FunctionCode function = frame.function;
+        int words = Math.max(function.words, Math.max(MIN_REGISTERS, frame.words.length));
+        int refs = Math.max(function.refs, Math.max(MIN_REGISTERS, frame.refs.length));
+        int more = words - frame.words.length + refs - frame.refs.length;
+        if (more > limits.maxStackWords() - registers) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "calling '%s' takes %d registers on top of %d and the limit is %d; is the recursion endless?"
+                            .formatted(function.name, more, registers, limits.maxStackWords()));
         }
-        if (refEnd > refs.length) {
-            refs = Arrays.copyOf(refs, Math.max(refEnd, Math.min(2 * refs.length, limits.maxStackWords())));
-        }
+        registers += more;
+        frame.words = new int[words];
+        frame.refs = new Object[refs];
     }
 
     private String trace() {
@@ -338,17 +336,11 @@ final class Execution implements AutoCloseable {
 
     /** A call of a function that is no bytecode; its arguments are the caller's registers. */
     private final class ImportCall extends VmCall {
-        void enter(
-                io.github.iree4j.vm.VmFunction function,
-                CallSite site,
-                boolean again,
-                Execution execution,
-                int base,
-                int refBase) {
+        void enter(io.github.iree4j.vm.VmFunction function, CallSite site, boolean again, Frame caller) {
             if (!again) {
                 attach(null);
             }
-            bind(execution.words, base, execution.refs, refBase);
+            bind(caller.words, 0, caller.refs, 0);
             begin(function, site.letters, site.operands, site.letters.length, again);
         }
 

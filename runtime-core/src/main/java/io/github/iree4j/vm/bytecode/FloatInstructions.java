@@ -15,41 +15,39 @@ final class FloatInstructions {
     private FloatInstructions() {}
 
     /** Executes an operation on f32. Returns how many more longs the instruction takes. */
-    static int f32(
-            int op, int a, int b, int c, long more, int[] words, int base, @Nullable Object[] refs, int refBase) {
+    static int f32(int op, int a, int b, int c, long more, int[] words, @Nullable Object[] refs) {
         switch (op) {
-            case Op.LIST_GET_F32 ->
-                words[base + c] = bits(list(refs[refBase + a]).f32(words[base + b]));
-            case Op.LIST_SET_F32 -> list(refs[refBase + a]).setF32(words[base + b], f32(words, base + c));
+            case Op.LIST_GET_F32 -> words[c] = bits(list(refs[a]).f32(words[b]));
+            case Op.LIST_SET_F32 -> list(refs[a]).setF32(words[b], f32(words, c));
             case Op.FMA_F32 -> {
-                float product = f32(words, base + a) * f32(words, base + b);
-                words[base + (int) more] = bits(product + f32(words, base + c));
+                float product = f32(words, a) * f32(words, b);
+                words[(int) more] = bits(product + f32(words, c));
                 return 1;
             }
             case Op.REM_F32, Op.ATAN2_F32, Op.POW_F32 ->
-                words[base + c] = bits((float) Floats.binary(doubleOp(op), f32(words, base + a), f32(words, base + b)));
+                words[c] = bits((float) Floats.binary(doubleOp(op), f32(words, a), f32(words, b)));
             case Op.MIN_F32 -> {
-                float left = f32(words, base + a);
-                float right = f32(words, base + b);
-                words[base + c] = bits(right < left ? right : left);
+                float left = f32(words, a);
+                float right = f32(words, b);
+                words[c] = bits(right < left ? right : left);
             }
             case Op.MAX_F32 -> {
-                float left = f32(words, base + a);
-                float right = f32(words, base + b);
-                words[base + c] = bits(left < right ? right : left);
+                float left = f32(words, a);
+                float right = f32(words, b);
+                words[c] = bits(left < right ? right : left);
             }
-            case Op.CAST_SI32_F32 -> words[base + b] = bits((float) words[base + a]);
-            case Op.CAST_UI32_F32 -> words[base + b] = bits((float) (words[base + a] & 0xFFFF_FFFFL));
-            case Op.CAST_SI64_F32 -> words[base + b] = bits((float) getLong(words, base + a));
-            case Op.CAST_UI64_F32 -> words[base + b] = bits(Floats.unsignedToFloat(getLong(words, base + a)));
-            case Op.CAST_F32_SI32, Op.CAST_F32_UI32 -> words[base + b] = (int) Floats.toSigned(f32(words, base + a));
-            case Op.CAST_F32_SI64 -> putLong(words, base + b, Floats.toSigned(f32(words, base + a)));
-            case Op.CAST_F32_UI64 -> putLong(words, base + b, Floats.toUnsigned(f32(words, base + a)));
-            case Op.ABS_F32 -> words[base + b] = words[base + a] & 0x7FFF_FFFF;
-            case Op.NEG_F32 -> words[base + b] = words[base + a] ^ 0x8000_0000;
-            case Op.SQRT_F32 -> words[base + b] = bits((float) Math.sqrt(f32(words, base + a)));
-            case Op.RSQRT_F32 -> words[base + b] = bits(1.0f / (float) Math.sqrt(f32(words, base + a)));
-            case Op.CMP_NAN_F32 -> words[base + b] = Float.isNaN(f32(words, base + a)) ? 1 : 0;
+            case Op.CAST_SI32_F32 -> words[b] = bits((float) words[a]);
+            case Op.CAST_UI32_F32 -> words[b] = bits((float) (words[a] & 0xFFFF_FFFFL));
+            case Op.CAST_SI64_F32 -> words[b] = bits((float) getLong(words, a));
+            case Op.CAST_UI64_F32 -> words[b] = bits(Floats.unsignedToFloat(getLong(words, a)));
+            case Op.CAST_F32_SI32, Op.CAST_F32_UI32 -> words[b] = (int) Floats.toSigned(f32(words, a));
+            case Op.CAST_F32_SI64 -> putLong(words, b, Floats.toSigned(f32(words, a)));
+            case Op.CAST_F32_UI64 -> putLong(words, b, Floats.toUnsigned(f32(words, a)));
+            case Op.ABS_F32 -> words[b] = words[a] & 0x7FFF_FFFF;
+            case Op.NEG_F32 -> words[b] = words[a] ^ 0x8000_0000;
+            case Op.SQRT_F32 -> words[b] = bits((float) Math.sqrt(f32(words, a)));
+            case Op.RSQRT_F32 -> words[b] = bits(1.0f / (float) Math.sqrt(f32(words, a)));
+            case Op.CMP_NAN_F32 -> words[b] = Float.isNaN(f32(words, a)) ? 1 : 0;
             case Op.CMP_EQ_F32_O,
                     Op.CMP_EQ_F32_U,
                     Op.CMP_NE_F32_O,
@@ -57,54 +55,51 @@ final class FloatInstructions {
                     Op.CMP_LT_F32_O,
                     Op.CMP_LT_F32_U,
                     Op.CMP_LTE_F32_O,
-                    Op.CMP_LTE_F32_U ->
-                words[base + c] = Floats.compare(doubleOp(op), f32(words, base + a), f32(words, base + b)) ? 1 : 0;
-            default -> words[base + b] = bits((float) Floats.unary(doubleOp(op), f32(words, base + a)));
+                    Op.CMP_LTE_F32_U -> words[c] = Floats.compare(doubleOp(op), f32(words, a), f32(words, b)) ? 1 : 0;
+            default -> words[b] = bits((float) Floats.unary(doubleOp(op), f32(words, a)));
         }
         return 0;
     }
 
     /** Executes an operation on f64. Returns how many more longs the instruction takes. */
-    static int f64(
-            int op, int a, int b, int c, long more, int[] words, int base, @Nullable Object[] refs, int refBase) {
+    static int f64(int op, int a, int b, int c, long more, int[] words, @Nullable Object[] refs) {
         switch (op) {
-            case Op.LIST_GET_F64 -> put(words, base + c, list(refs[refBase + a]).f64(words[base + b]));
-            case Op.LIST_SET_F64 -> list(refs[refBase + a]).setF64(words[base + b], f64(words, base + c));
-            case Op.ADD_F64 -> put(words, base + c, f64(words, base + a) + f64(words, base + b));
-            case Op.SUB_F64 -> put(words, base + c, f64(words, base + a) - f64(words, base + b));
-            case Op.MUL_F64 -> put(words, base + c, f64(words, base + a) * f64(words, base + b));
-            case Op.DIV_F64 -> put(words, base + c, f64(words, base + a) / f64(words, base + b));
+            case Op.LIST_GET_F64 -> put(words, c, list(refs[a]).f64(words[b]));
+            case Op.LIST_SET_F64 -> list(refs[a]).setF64(words[b], f64(words, c));
+            case Op.ADD_F64 -> put(words, c, f64(words, a) + f64(words, b));
+            case Op.SUB_F64 -> put(words, c, f64(words, a) - f64(words, b));
+            case Op.MUL_F64 -> put(words, c, f64(words, a) * f64(words, b));
+            case Op.DIV_F64 -> put(words, c, f64(words, a) / f64(words, b));
             case Op.FMA_F64 -> {
-                double product = f64(words, base + a) * f64(words, base + b);
-                put(words, base + (int) more, product + f64(words, base + c));
+                double product = f64(words, a) * f64(words, b);
+                put(words, (int) more, product + f64(words, c));
                 return 1;
             }
-            case Op.REM_F64, Op.ATAN2_F64, Op.POW_F64 ->
-                put(words, base + c, Floats.binary(op, f64(words, base + a), f64(words, base + b)));
+            case Op.REM_F64, Op.ATAN2_F64, Op.POW_F64 -> put(words, c, Floats.binary(op, f64(words, a), f64(words, b)));
             case Op.MIN_F64 -> {
-                double left = f64(words, base + a);
-                double right = f64(words, base + b);
-                put(words, base + c, right < left ? right : left);
+                double left = f64(words, a);
+                double right = f64(words, b);
+                put(words, c, right < left ? right : left);
             }
             case Op.MAX_F64 -> {
-                double left = f64(words, base + a);
-                double right = f64(words, base + b);
-                put(words, base + c, left < right ? right : left);
+                double left = f64(words, a);
+                double right = f64(words, b);
+                put(words, c, left < right ? right : left);
             }
-            case Op.TRUNC_F64_F32 -> words[base + b] = bits((float) f64(words, base + a));
-            case Op.EXT_F32_F64 -> put(words, base + b, f32(words, base + a));
-            case Op.CAST_SI32_F64 -> put(words, base + b, words[base + a]);
-            case Op.CAST_UI32_F64 -> put(words, base + b, words[base + a] & 0xFFFF_FFFFL);
-            case Op.CAST_SI64_F64 -> put(words, base + b, getLong(words, base + a));
-            case Op.CAST_UI64_F64 -> put(words, base + b, Floats.unsignedToDouble(getLong(words, base + a)));
-            case Op.CAST_F64_SI32, Op.CAST_F64_UI32 -> words[base + b] = (int) Floats.toSigned(f64(words, base + a));
-            case Op.CAST_F64_SI64 -> putLong(words, base + b, Floats.toSigned(f64(words, base + a)));
-            case Op.CAST_F64_UI64 -> putLong(words, base + b, Floats.toUnsigned(f64(words, base + a)));
-            case Op.ABS_F64 -> putLong(words, base + b, getLong(words, base + a) & Long.MAX_VALUE);
-            case Op.NEG_F64 -> putLong(words, base + b, getLong(words, base + a) ^ Long.MIN_VALUE);
-            case Op.SQRT_F64 -> put(words, base + b, Math.sqrt(f64(words, base + a)));
-            case Op.RSQRT_F64 -> put(words, base + b, 1.0 / Math.sqrt(f64(words, base + a)));
-            case Op.CMP_NAN_F64 -> words[base + b] = Double.isNaN(f64(words, base + a)) ? 1 : 0;
+            case Op.TRUNC_F64_F32 -> words[b] = bits((float) f64(words, a));
+            case Op.EXT_F32_F64 -> put(words, b, f32(words, a));
+            case Op.CAST_SI32_F64 -> put(words, b, words[a]);
+            case Op.CAST_UI32_F64 -> put(words, b, words[a] & 0xFFFF_FFFFL);
+            case Op.CAST_SI64_F64 -> put(words, b, getLong(words, a));
+            case Op.CAST_UI64_F64 -> put(words, b, Floats.unsignedToDouble(getLong(words, a)));
+            case Op.CAST_F64_SI32, Op.CAST_F64_UI32 -> words[b] = (int) Floats.toSigned(f64(words, a));
+            case Op.CAST_F64_SI64 -> putLong(words, b, Floats.toSigned(f64(words, a)));
+            case Op.CAST_F64_UI64 -> putLong(words, b, Floats.toUnsigned(f64(words, a)));
+            case Op.ABS_F64 -> putLong(words, b, getLong(words, a) & Long.MAX_VALUE);
+            case Op.NEG_F64 -> putLong(words, b, getLong(words, a) ^ Long.MIN_VALUE);
+            case Op.SQRT_F64 -> put(words, b, Math.sqrt(f64(words, a)));
+            case Op.RSQRT_F64 -> put(words, b, 1.0 / Math.sqrt(f64(words, a)));
+            case Op.CMP_NAN_F64 -> words[b] = Double.isNaN(f64(words, a)) ? 1 : 0;
             case Op.CMP_EQ_F64_O,
                     Op.CMP_EQ_F64_U,
                     Op.CMP_NE_F64_O,
@@ -112,9 +107,8 @@ final class FloatInstructions {
                     Op.CMP_LT_F64_O,
                     Op.CMP_LT_F64_U,
                     Op.CMP_LTE_F64_O,
-                    Op.CMP_LTE_F64_U ->
-                words[base + c] = Floats.compare(op, f64(words, base + a), f64(words, base + b)) ? 1 : 0;
-            default -> put(words, base + b, Floats.unary(op, f64(words, base + a)));
+                    Op.CMP_LTE_F64_U -> words[c] = Floats.compare(op, f64(words, a), f64(words, b)) ? 1 : 0;
+            default -> put(words, b, Floats.unary(op, f64(words, a)));
         }
         return 0;
     }

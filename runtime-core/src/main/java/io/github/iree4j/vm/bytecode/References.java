@@ -12,8 +12,8 @@ final class References {
     private References() {}
 
     /** Reads a register, retaining what is there, or emptying the register if the operand has the MOVE bit. */
-    static @Nullable Object take(@Nullable Object[] refs, int base, int operand) {
-        int index = base + (operand & ~Code.MOVE);
+    static @Nullable Object take(@Nullable Object[] refs, int operand) {
+        int index = operand & ~Code.MOVE;
         Object object = refs[index];
         if ((operand & Code.MOVE) != 0) {
             refs[index] = null;
@@ -24,8 +24,8 @@ final class References {
     }
 
     /** Reads a register without owning what is there. */
-    static @Nullable Object peek(@Nullable Object[] refs, int base, int operand) {
-        return refs[base + (operand & ~Code.MOVE)];
+    static @Nullable Object peek(@Nullable Object[] refs, int operand) {
+        return refs[operand & ~Code.MOVE];
     }
 
     /** Writes an owned object to a register and releases what was there. */
@@ -37,9 +37,9 @@ final class References {
         }
     }
 
-    /** Empties registers. */
-    static void clear(@Nullable Object[] refs, int from, int to) {
-        for (int i = from; i < to; i++) {
+    /** Empties the first registers. */
+    static void clear(@Nullable Object[] refs, int count) {
+        for (int i = 0; i < count; i++) {
             if (refs[i] != null) {
                 put(refs, i, null);
             }

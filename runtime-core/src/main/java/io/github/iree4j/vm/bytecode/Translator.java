@@ -235,7 +235,8 @@ final class Translator {
         emit(0);
         int moves =
                 moves(reader.count(field + 1), i -> reader.source(field + 1, i), i -> reader.destination(field + 1, i));
-        code[at] = Code.packWide(op, moves, reader.i32(field));
+        boolean refs = op == Op.BR && movesRefs(at + 1, moves);
+        code[at] = Code.packWide(refs ? Code.BR_REFS : op, moves, reader.i32(field));
         targetPatches.add(at);
     }
 
@@ -245,7 +246,8 @@ final class Translator {
         emit(Code.pair(reader.i32(1), reader.i32(3)));
         int whenTrue = moves(reader.count(2), i -> reader.source(2, i), i -> reader.destination(2, i));
         int whenFalse = moves(reader.count(4), i -> reader.source(4, i), i -> reader.destination(4, i));
-        code[at] = Code.pack(Op.COND_BR, register(0), whenTrue, whenFalse);
+        int op = movesRefs(at + 2, whenTrue + whenFalse) ? Code.COND_BR_REFS : Op.COND_BR;
+        code[at] = Code.pack(op, register(0), whenTrue, whenFalse);
         targetPatches.add(at);
     }
 
@@ -302,6 +304,15 @@ final class Translator {
         return size - first;
     }
 
+    private boolean movesRefs(int first, int count) {
+        for (int i = first; i < first + count; i++) {
+            if (((int) code[i] & 0xFFFF) == Code.MOVE_REF) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void call(int segments, int operands, int results, int resume) {
         int callee = reader.i32(0);
         boolean isImport = (callee & FieldKind.IMPORT_BIT) != 0;
@@ -355,7 +366,7 @@ final class Translator {
 
     /** Joins a comparison and the branch on its result, which is what most loops end with. */
     private void fuse(int op, int first) {
-        if (op != Op.COND_BR || lastStart < 0 || lastStart != first - 1) {
+        if (op != Op.COND_BR || lastStart < 0 || lastStart != first - 1 || ((int) code[first] & 0xFFFF) != Op.COND_BR) {
             return;
         }
         long comparison = code[lastStart];
@@ -380,7 +391,7 @@ final class Translator {
     private void patch(int at) {
         long word = code[at];
         switch ((int) word & 0xFFFF) {
-            case Op.COND_BR -> {
+            case Op.COND_BR, Code.COND_BR_REFS -> {
                 long targets = code[at + 1];
                 code[at + 1] = Code.pair(blockIndex[(int) targets], blockIndex[(int) (targets >>> 32)]);
             }

@@ -36,8 +36,9 @@ public final class Context extends Resource {
      * @param modules in order; a module can import from those before it. The context does not close them
      * @param options limits on what programs may use
      * @return the context, owned by the caller
-     * @throws IreeException NOT_FOUND for a module, version or import that is missing, INTERNAL for an import of another convention, or
-     *     whatever an {@code __init} failed with; all that was created is released then
+     * @throws IreeException NOT_FOUND for a module, version or import that is missing, INTERNAL for an import of another convention,
+     *     CANCELLED when the thread is interrupted while an {@code __init} runs, or whatever an {@code __init} failed with; all that was
+     *     created is released then
      */
     public static Context create(List<? extends VmModule> modules, ContextOptions options) {
         Context context = new Context(options);

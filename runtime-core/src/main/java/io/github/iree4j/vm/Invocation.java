@@ -329,7 +329,7 @@ public final class Invocation implements AutoCloseable {
         boolean done = false;
         boolean failed = true;
         try {
-            if (call.cancelled) {
+            if (call.isCancelled()) {
                 throw new IreeException(StatusCode.CANCELLED, "call of '" + function.fullName() + "' was cancelled");
             }
             call.enter(again);
@@ -515,9 +515,10 @@ public final class Invocation implements AutoCloseable {
             }
         }
 
+        /** Nobody can reach the invocations of {@code __init} and {@code __deinit} to cancel them: interrupting does it for those. */
         @Override
         public boolean isCancelled() {
-            return cancelled;
+            return cancelled || (context == null && Thread.currentThread().isInterrupted());
         }
     }
 }

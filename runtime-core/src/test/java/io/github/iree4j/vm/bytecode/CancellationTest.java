@@ -72,6 +72,29 @@ class CancellationTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"vm.br ^bb1()", "vm.yield ^bb1()"})
+    void endlessInitStopsWhenItsThreadIsInterrupted(String loop) throws Exception {
+        String text = STARTED
+                + "vm.export @__init\nvm.func @__init() -> () {\n^bb0:\n  vm.call @host.started()\n  vm.br ^bb1()\n^bb1:\n  "
+                + loop + "\n}\n";
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Thread creator = Thread.ofPlatform().start(() -> {
+            try {
+                Programs.run(host, Programs.module("m", text)).close();
+            } catch (IreeException e) {
+                thrown.set(e);
+            }
+        });
+        assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+        creator.interrupt();
+        creator.join(30_000);
+        assertThat(creator.isAlive()).isFalse();
+        assertThat(thrown.get())
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
+    }
+
     @Test
     void cancelledCallRunsAgainAfterReset() {
         String text = "vm.export @f\nvm.func @f() -> (i32) {\n^bb0:\n  %i0 = vm.const.i32 7\n  vm.return %i0\n}\n";

@@ -1,0 +1,306 @@
+package io.github.iree4j.vm.asm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import com.sun.management.ThreadMXBean;
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.CallingConvention;
+import io.github.iree4j.vm.Context;
+import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmCall;
+import io.github.iree4j.vm.VmFunction;
+import io.github.iree4j.vm.VmImport;
+import io.github.iree4j.vm.VmModule;
+import io.github.iree4j.vm.VmTypes;
+import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.ModuleLimits;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Damaged module files are rejected with a status, or they load and what they export runs or fails with a status: never anything else
+ * thrown, never longer than a second, never more than 64 MB.
+ *
+ * <p>Seeds are the compiled modules of {@code ../shared/vmfb}, where they are, and the conformance suites. Modules are linked with Java
+ * modules that have every function they import and do nothing, so no kernel runs. {@code -Diree4j.fuzz.files=N} and
+ * {@code -Diree4j.fuzz.seed=S} choose how many files and which; the nightly run takes 100,000.
+ */
+class ModuleFuzzTest {
+
+    private static final Path FIXTURES = Path.of("../../shared/vmfb");
+    private static final int QUICK = 4_000;
+    private static final int LONG = 100_000;
+
+    /** Of this thread on the processor: machines that test run other things too. */
+    private static final long MAX_CPU_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** On the clock, for what hangs without doing anything. */
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    private static final long MAX_BYTES = 64L << 20;
+    /** After this a program that is still running is told to stop: looping is not a fault. */
+    private static final long PATIENCE_MILLIS = 20;
+
+    private static final ContextOptions OPTIONS = new ContextOptions(256, 1 << 16, 1 << 20);
+    private static final ModuleLimits LIMITS = ModuleLimits.DEFAULTS;
+
+    /** What every reference type of other modules is here. */
+    private static final class Anything extends Resource {
+        @Override
+        protected void destroy() {}
+    }
+
+    private static final List<String> HAL_TYPES = List.of(
+            "hal.allocator",
+            "hal.buffer",
+            "hal.buffer_view",
+            "hal.channel",
+            "hal.command_buffer",
+            "hal.device",
+            "hal.event",
+            "hal.executable",
+            "hal.fence",
+            "hal.file",
+            "hal.semaphore",
+            "support.tracked");
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private final ScheduledExecutorService watchdog = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("fuzz-watchdog").factory());
+
+    /** What the watchdog stops; written by the test, read by the watchdog. */
+    private volatile Invocation running;
+
+    private final Map<String, Integer> outcomes = new HashMap<>();
+
+    @AfterEach
+    void stopWatchdog() {
+        watchdog.shutdownNow();
+    }
+
+    @Test
+    void damagedFilesAreRejectedOrRun() throws Exception {
+        int count = Integer.getInteger(
+                "iree4j.fuzz.files", "long".equals(System.getProperty("iree4j.test.effort")) ? LONG : QUICK);
+        long seed = Long.getLong("iree4j.fuzz.seed", 20260821L);
+        List<ModuleMutator.Seed> seeds = seeds();
+        ModuleMutator mutator = new ModuleMutator(seeds, seed);
+        // Classes are loaded and code is compiled before anything is measured.
+        for (ModuleMutator.Seed intact : seeds) {
+            tryOut(intact.file());
+        }
+        outcomes.clear();
+        for (int i = 0; i < count; i++) {
+            byte[] file = mutator.next();
+            long nanos = System.nanoTime();
+            long cpuNanos = threads.getCurrentThreadCpuTime();
+            long bytes = threads.getCurrentThreadAllocatedBytes();
+            try {
+                tryOut(file);
+            } catch (Throwable e) {
+                throw new AssertionError(describe(seed, i, file), e);
+            }
+            nanos = System.nanoTime() - nanos;
+            cpuNanos = threads.getCurrentThreadCpuTime() - cpuNanos;
+            bytes = threads.getCurrentThreadAllocatedBytes() - bytes;
+            if (cpuNanos >= MAX_CPU_NANOS || nanos >= MAX_NANOS || bytes >= MAX_BYTES) {
+                fail(
+                        "%d ns, of them %d on the processor, and %d bytes for %s",
+                        nanos, cpuNanos, bytes, describe(seed, i, file));
+            }
+        }
+        System.out.println("fuzz: %d files, seed %d: %s".formatted(count, seed, outcomes));
+        assertThat(outcomes.getOrDefault("loaded", 0))
+                .as("files that got past the verifier")
+                .isGreaterThan(count / 20);
+        assertThat(outcomes.getOrDefault("rejected", 0))
+                .as("files that did not")
+                .isGreaterThan(count / 5);
+    }
+
+    private static String describe(long seed, int index, byte[] file) throws IOException {
+        Path saved = Files.createTempFile("fuzz-", ".vmfb");
+        Files.write(saved, file);
+        return "file %d of seed %d, saved as '%s' (%s...)"
+                .formatted(index, seed, saved, HexFormat.of().formatHex(file, 0, Math.min(16, file.length)));
+    }
+
+    private static List<ModuleMutator.Seed> seeds() throws Exception {
+        List<ModuleMutator.Seed> seeds = new ArrayList<>();
+        Path suites = Path.of(Objects.requireNonNull(ModuleFuzzTest.class.getResource("/vmasm"))
+                .toURI());
+        try (Stream<Path> files = Files.list(suites)) {
+            for (Path file : files.sorted().toList()) {
+                seeds.add(ModuleMutator.Seed.of(file.toString(), VmAssembler.assemble(Files.readString(file))));
+            }
+        }
+        if (Files.isDirectory(FIXTURES)) {
+            try (Stream<Path> files = Files.list(FIXTURES)) {
+                for (Path file : files.sorted().toList()) {
+                    if (file.toString().endsWith(".vmfb")) {
+                        addFixture(seeds, file);
+                    }
+                }
+            }
+        }
+        return seeds;
+    }
+
+    private static void addFixture(List<ModuleMutator.Seed> seeds, Path file) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        try {
+            ModuleMutator.Seed seed = ModuleMutator.Seed.of(file.toString(), bytes);
+            // Compiled modules are what files look like in the field: as many of them as of suites.
+            for (int i = 0; i < 4; i++) {
+                seeds.add(seed);
+            }
+        } catch (IreeException e) {
+            // Of a bytecode version without a table.
+            assertThat(e.getMessage()).contains("bytecode");
+        }
+    }
+
+    private void tryOut(byte[] file) {
+        BytecodeModule module;
+        try {
+            module = BytecodeModule.read(MemorySegment.ofArray(file), "fuzzed", types(), LIMITS, null);
+        } catch (IreeException e) {
+            count("rejected");
+            return;
+        }
+        count("loaded");
+        Thread self = Thread.currentThread();
+        Future<?> stop = watchdog.scheduleAtFixedRate(
+                () -> {
+                    Invocation invocation = running;
+                    if (invocation != null) {
+                        invocation.cancel();
+                    } else {
+                        self.interrupt();
+                    }
+                },
+                PATIENCE_MILLIS,
+                PATIENCE_MILLIS,
+                TimeUnit.MILLISECONDS);
+        try (module) {
+            run(module);
+        } finally {
+            stop.cancel(false);
+            Thread.interrupted();
+        }
+    }
+
+    private void run(BytecodeModule module) {
+        List<VmModule> modules = new ArrayList<>(imported(module));
+        modules.add(module);
+        try (Context context = Context.create(modules, OPTIONS)) {
+            long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(5 * PATIENCE_MILLIS);
+            for (VmFunction export : module.exports()) {
+                if (System.nanoTime() > until) {
+                    break;
+                }
+                call(context, export);
+            }
+        } catch (IreeException e) {
+            count("not linked");
+        }
+    }
+
+    private void call(Context context, VmFunction export) {
+        try (Invocation invocation = context.invocation(export)) {
+            running = invocation;
+            arguments(invocation, export.convention().arguments());
+            invocation.run();
+            count("returned");
+        } catch (IreeException e) {
+            count("failed");
+        } finally {
+            running = null;
+        }
+    }
+
+    private static void arguments(Invocation invocation, String letters) {
+        for (int i = 0; i < letters.length(); i++) {
+            switch (letters.charAt(i)) {
+                case 'i' -> invocation.i32(i);
+                case 'I' -> invocation.i64(-i);
+                case 'f' -> invocation.f32(i);
+                case 'F' -> invocation.f64(-i);
+                case 'r' -> {
+                    if (i % 2 == 0) {
+                        invocation.ref(null);
+                    } else {
+                        Anything object = new Anything();
+                        invocation.ref(object);
+                        object.close();
+                    }
+                }
+                case 'C' -> {
+                    invocation.span(0);
+                    i = letters.indexOf('D', i);
+                }
+                default -> throw new AssertionError(letters);
+            }
+        }
+    }
+
+    private static VmTypes types() {
+        VmTypes types = VmTypes.standard();
+        for (String name : HAL_TYPES) {
+            types = types.with(name, Anything.class);
+        }
+        return types;
+    }
+
+    /** Modules that have every function the module imports. Those whose names make no sense are left out. */
+    private static List<NativeModule> imported(BytecodeModule module) {
+        Map<String, NativeModule.Builder<String>> builders = new HashMap<>();
+        for (VmImport wanted : module.imports()) {
+            try {
+                builders.computeIfAbsent(wanted.module(), name -> NativeModule.builder(name, 1_000, () -> ""))
+                        .function(wanted.function(), wanted.callingConvention(), (state, call) -> answer(call));
+            } catch (IllegalArgumentException | IreeException e) {
+                // Imported twice, or no name for a function: stays unresolved.
+            }
+        }
+        return builders.values().stream().map(NativeModule.Builder::build).toList();
+    }
+
+    /** Returns ones, and an object for each reference. */
+    private static void answer(VmCall call) {
+        CallingConvention convention = call.function().convention();
+        for (char letter : convention.results().toCharArray()) {
+            switch (letter) {
+                case 'i' -> call.returnI32(1);
+                case 'I' -> call.returnI64(1);
+                case 'f' -> call.returnF32(1);
+                case 'F' -> call.returnF64(1);
+                case 'r' -> call.returnRef(new Anything());
+                default -> throw new AssertionError(convention.text());
+            }
+        }
+    }
+
+    private void count(String outcome) {
+        outcomes.merge(outcome, 1, Integer::sum);
+    }
+}

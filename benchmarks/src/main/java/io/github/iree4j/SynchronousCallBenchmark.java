@@ -1,0 +1,87 @@
+package io.github.iree4j;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What does one synchronous call of a trivial compiled function cost, from Java values to Java values?
+ *
+ * <p>{@code add} adds two vectors of four floats: a command buffer with one dispatch, an allocation, two fences and a buffer view per call.
+ * The module is not part of this repository: name it with {@code -p module=FILE} (default {@code ../shared/vmfb/add.vmfb}). Peer: {@code
+ * iree-benchmark-module --device=local-sync --function=add} with the same inputs.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@State(Scope.Thread)
+public class SynchronousCallBenchmark {
+    /** File of the module that holds {@code add}. */
+    @Param("../shared/vmfb/add.vmfb")
+    public String module = "";
+
+    private final float[] a = {1, 2, 3, 4};
+    private final float[] b = {10, 20, 30, 40};
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final Tensor left = Tensor.of(a, 4);
+    private final Tensor right = Tensor.of(b, 4);
+    private Program program;
+    private ProgramFunction add;
+
+    /** For JMH. */
+    @SuppressWarnings("NullAway.Init") // JMH calls load()
+    public SynchronousCallBenchmark() {}
+
+    /** Loads the module. */
+    @Setup
+    public void load() {
+        program = runtime.load(Path.of(module));
+        add = program.function("add");
+    }
+
+    /** Frees what was loaded. */
+    @TearDown
+    public void free() {
+        program.close();
+        left.close();
+        right.close();
+        runtime.close();
+    }
+
+    /**
+     * Calls with tensors made before.
+     *
+     * @return one element, so that the call is not optimised away
+     */
+    @Benchmark
+    public long tensors() {
+        try (Results results = add.invoke(left, right)) {
+            return results.tensor(0).byteSize();
+        }
+    }
+
+    /**
+     * Calls with Java arrays and reads an array back.
+     *
+     * @return the sums
+     */
+    @Benchmark
+    public float[] arrays() {
+        try (Results results = add.invoke(a, b)) {
+            return results.tensor(0).toFloatArray();
+        }
+    }
+}

@@ -264,7 +264,8 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Returns a future of this fence. Cancelling the future ends the wait and nothing else.
+     * Returns a future of this fence. Cancelling the future ends the wait and nothing else. What depends on the future runs on the
+     * thread that signals, under the rules of {@link Timepoint}: work that blocks belongs into the future's {@code ...Async} methods.
      *
      * @return completes with null when reached, exceptionally with the {@link IreeException}
      */

@@ -1,10 +1,12 @@
 package io.github.iree4j.hal.local;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -56,6 +58,18 @@ final class HostMemory {
 
     HostMemory(long limit) {
         this.limit = limit;
+    }
+
+    /**
+     * Memory of the machine, or of the container if that is less, beside the Java heap. Nothing else stops a program that asks for
+     * more than there is: the system gives out memory that it does not have and kills the process that touches it.
+     */
+    static long available() {
+        long heap = Runtime.getRuntime().maxMemory();
+        long all = ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
+                ? system.getTotalMemorySize()
+                : heap * 4; // the heap's usual share
+        return Math.max(all - heap, all / 4);
     }
 
     /** A piece of native memory. Whoever acquired it releases it once. */
@@ -233,8 +247,7 @@ final class HostMemory {
             arena.close();
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "the system has no %d bytes of native memory; raise -XX:MaxDirectMemorySize (-Xmx unless set) or free memory"
-                            .formatted(size),
+                    "the system has no %d bytes of native memory; close buffers".formatted(size),
                     e);
         }
     }

@@ -62,7 +62,7 @@ final class LocalBuffer extends Buffer {
             int placement,
             boolean imported,
             @Nullable RefCounted owner) {
-        super(memoryType(params), usage(params, imported), access(params), length);
+        super(memoryType(params), usage(params, imported), access(params, imported), length);
         this.memory = memory;
         this.origin = origin;
         this.placement = placement;
@@ -81,11 +81,13 @@ final class LocalBuffer extends Buffer {
         return usage | mapping | (imported ? BufferUsage.TRANSFER_SOURCE : BufferUsage.TRANSFER);
     }
 
-    private static int access(BufferParams params) {
-        int access = params.access() == 0 ? MemoryAccess.ALL : params.access();
-        return (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0 && params.access() == 0
-                ? MemoryAccess.READ
-                : access;
+    private static int access(BufferParams params, boolean imported) {
+        if (params.access() != 0) {
+            return params.access();
+        }
+        // Immutable memory that we allocate must still be filled once; imported memory has its contents already.
+        boolean constant = imported && (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
+        return constant ? MemoryAccess.READ : MemoryAccess.ALL;
     }
 
     /** An allocation with its storage. */

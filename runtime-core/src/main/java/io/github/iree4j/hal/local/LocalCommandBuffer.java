@@ -44,12 +44,18 @@ final class LocalCommandBuffer extends CommandBuffer {
     static final int DISPATCH_DIRECT = 4;
     static final int DISPATCH_INDIRECT = 5;
 
+    /** Bounds of what a program can make a command buffer hold: 128 MiB of commands, 256 MiB of update bytes. */
+    private static final int WORDS_LIMIT = 1 << 24;
+
+    private static final long UPDATE_BYTES_LIMIT = 256L << 20;
+
     private long[] code = new long[64];
     private int length;
     private final List<LocalBuffer> buffers = new ArrayList<>(); // fixed ones, each retained once
     private final Map<LocalBuffer, Integer> bufferIndex = new IdentityHashMap<>();
     private final List<LocalExecutable> executables = new ArrayList<>(); // each retained once
     private final List<MemorySegment> updates = new ArrayList<>();
+    private long updateBytes;
     private final AtomicBoolean submitted = new AtomicBoolean();
     private int slotCount;
 
@@ -117,6 +123,13 @@ final class LocalCommandBuffer extends CommandBuffer {
 
     @Override
     protected void recordUpdate(MemorySegment source, BufferRef target) {
+        updateBytes += source.byteSize();
+        if (updateBytes > UPDATE_BYTES_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "command buffer holds more than %d bytes of updates; copy from a buffer instead"
+                            .formatted(UPDATE_BYTES_LIMIT));
+        }
         emit(UPDATE);
         emit(target);
         emit(updates.size());
@@ -263,6 +276,11 @@ final class LocalCommandBuffer extends CommandBuffer {
 
     private void emit(long word) {
         if (length == code.length) {
+            if (length >= WORDS_LIMIT) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "command buffer has %d words of commands, the limit; record several".formatted(length));
+            }
             code = Arrays.copyOf(code, length * 2);
         }
         code[length++] = word;

@@ -28,7 +28,7 @@ final class LocalDevice implements Device {
 
     LocalDevice(DeviceInfo info, DeviceOptions options) {
         this.info = info;
-        this.memory = new HostMemory(options.memoryLimit());
+        this.memory = new HostMemory(options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit());
         this.allocator = new LocalAllocator(this, memory);
         int processors = Math.min(64, Runtime.getRuntime().availableProcessors());
         this.workers = new Workers(options.workers() == 0 ? processors : options.workers());

@@ -50,7 +50,10 @@ final class LocalQueue implements DeviceQueue {
                 | ((flags & ALLOCA_INDETERMINATE_LIFETIME) != 0 ? Buffer.PLACEMENT_INDETERMINATE_LIFETIME : 0);
         LocalBuffer buffer = LocalBuffer.reserved(device.memory(), params, size, this, placement);
         try {
-            submit(wait, signal, () -> new Operations.Alloca(buffer, params));
+            IreeException failure = submit(wait, signal, () -> new Operations.Alloca(buffer, params));
+            if (failure != null) {
+                buffer.fail(failure); // whoever uses the handle gets the root cause
+            }
         } catch (IreeException e) {
             buffer.close();
             throw e;
@@ -183,15 +186,18 @@ final class LocalQueue implements DeviceQueue {
         // Nothing is gathered.
     }
 
-    /** Makes an operation and runs it, keeps it, or fails its signals. */
-    private void submit(@Nullable Fence wait, @Nullable Fence signal, Supplier<Operation> make) {
+    /**
+     * Makes an operation and runs it, keeps it, or fails its signals.
+     *
+     * @return why it was not run or kept, when the signals carry that; else null
+     */
+    private @Nullable IreeException submit(@Nullable Fence wait, @Nullable Fence signal, Supplier<Operation> make) {
         if (signal != null && !signal.isLive()) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }
-        Operation operation;
         try {
             device.checkOpen();
-            operation = make.get();
+            Operation operation = make.get();
             if (wait != null) {
                 if (!wait.isLive()) {
                     throw new IreeException(
@@ -199,12 +205,11 @@ final class LocalQueue implements DeviceQueue {
                 }
                 IreeException failed = wait.failure();
                 if (failed != null) {
-                    operation.abandon(failed);
                     throw failed;
                 }
                 if (!wait.isReached()) {
                     device.pending().add(operation, wait, signal);
-                    return;
+                    return null;
                 }
             }
             runNow(operation);
@@ -213,11 +218,12 @@ final class LocalQueue implements DeviceQueue {
                 throw e;
             }
             signal.fail(e);
-            return;
+            return e;
         }
         if (signal != null) {
             signal.signalOrFail();
         }
+        return null;
     }
 
     /** Runs an operation; whatever it throws becomes a failure with a status. */

@@ -25,8 +25,8 @@ abstract class Operation {
      */
     abstract void run();
 
-    /** It will not run: a wait failed or the device was closed. */
-    void abandon(IreeException cause) {}
+    /** A kept operation has failed, or will not run: a wait failed or the device was closed. */
+    void fail(IreeException cause) {}
 
     /** Copies what the caller may change after the submission, and retains what the operation uses. */
     abstract void retain();

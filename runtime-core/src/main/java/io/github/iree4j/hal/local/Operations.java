@@ -73,16 +73,11 @@ final class Operations {
 
         @Override
         void run() {
-            try {
-                buffer.commit(params);
-            } catch (IreeException e) {
-                buffer.fail(e);
-                throw e;
-            }
+            buffer.commit(params);
         }
 
         @Override
-        void abandon(IreeException cause) {
+        void fail(IreeException cause) {
             buffer.fail(cause);
         }
     }

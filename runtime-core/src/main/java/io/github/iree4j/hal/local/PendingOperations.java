@@ -19,6 +19,9 @@ import org.slf4j.LoggerFactory;
 final class PendingOperations {
     private static final Logger LOG = LoggerFactory.getLogger(PendingOperations.class);
 
+    /** So many are a program that submits in a loop and never signals. A guess, not measured. */
+    private static final int LIMIT = 1 << 20;
+
     private final String deviceId;
     private final Set<Pending> waiting = Collections.newSetFromMap(new IdentityHashMap<>()); // guarded by itself
     private boolean closed; // guarded by waiting
@@ -43,24 +46,24 @@ final class PendingOperations {
             throw e;
         }
         Pending pending = new Pending(operation, signal);
-        boolean refused;
+        IreeException refused = null;
         synchronized (waiting) {
-            refused = closed;
-            if (!refused) {
+            if (closed) {
+                refused = aborted(operation);
+            } else if (waiting.size() >= LIMIT) {
+                refused = new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "%s would be one more than the %d operations that may wait on device '%s'; wait for some of them"
+                                .formatted(operation.name(), LIMIT, deviceId));
+            } else {
                 waiting.add(pending);
             }
         }
-        if (refused) {
-            pending.accept(aborted(operation));
+        if (refused != null) {
+            pending.accept(refused);
             return;
         }
         pending.wait = wait.whenReached(pending);
-    }
-
-    int size() {
-        synchronized (waiting) {
-            return waiting.size();
-        }
     }
 
     /** Fails everything that waits, and everything added later. */
@@ -113,8 +116,9 @@ final class PendingOperations {
                 } catch (IreeException e) {
                     outcome = e;
                 }
-            } else {
-                operation.abandon(outcome);
+            }
+            if (outcome != null) {
+                operation.fail(outcome);
             }
             operation.release();
             if (signal != null) {

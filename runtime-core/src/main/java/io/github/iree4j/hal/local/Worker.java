@@ -15,6 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Worker implements HostDispatch {
     private static final long PAGE = 4096;
+
+    /** What an export can declare: 65535 pages. */
+    private static final long LOCAL_MEMORY_LIMIT = 65535 * PAGE;
+
     private static final long[] NO_CODE = new long[0];
 
     final int index;
@@ -108,6 +112,11 @@ final class Worker implements HostDispatch {
     }
 
     private void growLocal(long size) {
+        if (size > LOCAL_MEMORY_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "dispatch asks for %d bytes of local memory, the limit is %d".formatted(size, LOCAL_MEMORY_LIMIT));
+        }
         Arena bigger = Arena.ofShared();
         long rounded = (size + PAGE - 1) & -PAGE;
         try {
@@ -116,7 +125,7 @@ final class Worker implements HostDispatch {
             bigger.close();
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "no " + rounded + " bytes of native memory for workgroups; raise -XX:MaxDirectMemorySize",
+                    "no " + rounded + " bytes of native memory for workgroups; close buffers",
                     e);
         }
         Arena previous = localArena;

@@ -10,12 +10,13 @@ import java.util.List;
  *
  * @param queueCount queues, 1 to 64; devices with fixed queues ignore it
  * @param workers how many threads may run compiled code at once, 1 to 64; 0 is one for each processor
- * @param memoryLimit the most bytes that buffers may take at once
+ * @param memoryLimit the most bytes that buffers may take at once; 0 is what the device has (for the CPU: the memory of the machine
+ *     or container beside the Java heap)
  * @param loaders loaders of executables to ask before those that the service loader finds
  */
 public record DeviceOptions(int queueCount, int workers, long memoryLimit, List<ExecutableLoader> loaders) {
 
-    /** One queue, a worker for each processor, no limit of memory. */
+    /** One queue, a worker for each processor, all the memory of the device. */
     public static final DeviceOptions DEFAULT = builder().build();
 
     /** Checks and copies. */
@@ -47,7 +48,7 @@ public record DeviceOptions(int queueCount, int workers, long memoryLimit, List<
     public static final class Builder {
         private int queueCount = 1;
         private int workers;
-        private long memoryLimit = Long.MAX_VALUE;
+        private long memoryLimit;
         private final List<ExecutableLoader> loaders = new ArrayList<>();
 
         private Builder() {}
@@ -77,7 +78,7 @@ public record DeviceOptions(int queueCount, int workers, long memoryLimit, List<
         /**
          * Sets the most bytes that buffers may take at once.
          *
-         * @param bytes the limit
+         * @param bytes the limit; 0 is what the device has
          * @return this builder
          */
         public Builder memoryLimit(long bytes) {

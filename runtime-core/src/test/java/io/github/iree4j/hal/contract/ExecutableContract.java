@@ -176,6 +176,9 @@ public abstract class ExecutableContract extends DeviceContract {
         Fence all = fence();
         dispatch(all, kernels, JavaKernels.FAIL, DispatchConfig.of(-1, -1, 65535), NONE);
         assertFails(all, StatusCode.OUT_OF_RANGE, "4294967295x4294967295x65535 workgroups");
+        Fence local = fence();
+        dispatch(local, kernels, JavaKernels.FAIL, new DispatchConfig(1, 1, 1, 1, 1, 1, -1), NONE);
+        assertFails(local, StatusCode.RESOURCE_EXHAUSTED, "dispatch asks for 4294967295 bytes of local memory");
         Fence size = fence();
         dispatch(size, kernels, JavaKernels.FAIL, new DispatchConfig(1, 1, 1, 1, 1, 65536, 0), NONE);
         assertFails(size, StatusCode.OUT_OF_RANGE, "workgroup size z");

@@ -316,6 +316,47 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
+    void aLongChainFailsAndIsCancelledWithoutRecursion() {
+        for (boolean orphan : new boolean[] {false, true}) {
+            TimelineSemaphore first = device.createSemaphore(0, 0);
+            TimelineSemaphore previous = first;
+            for (int i = 0; i < 20_000; i++) {
+                TimelineSemaphore next = device.createSemaphore(0, 0);
+                try (Fence wait = Fence.at(previous, 1);
+                        Fence signal = Fence.at(next, 1)) {
+                    queue.barrier(wait, signal, 0);
+                }
+                if (i > 0) {
+                    previous.close(); // the operation that signals it keeps it
+                }
+                previous = next;
+            }
+            if (!orphan) {
+                first.fail(LOST);
+            }
+            first.close();
+            assertThat(previous.failure()).isNotNull();
+            assertThat(previous.failure().code()).isEqualTo(orphan ? StatusCode.CANCELLED : StatusCode.DATA_LOSS);
+            previous.close();
+        }
+    }
+
+    @Test
+    void aHandleCarriesWhyItsAllocationFailed() {
+        Device other = open(DeviceOptions.builder());
+        other.close();
+        Fence ready = fence();
+        Buffer buffer = closed(other.queue(0).alloca(null, ready, PARAMS, 64, 0));
+        assertFails(ready, StatusCode.FAILED_PRECONDITION, "is closed");
+        assertFails(
+                StatusCode.FAILED_PRECONDITION, "whose allocation failed", () -> buffer.map(MemoryAccess.READ, 0, 4));
+        TimelineSemaphore failed = semaphore();
+        failed.fail(LOST);
+        Buffer next = closed(queue.alloca(at(failed, 1), fence(), PARAMS, 64, 0));
+        assertFails(StatusCode.DATA_LOSS, "lost on purpose", () -> next.map(MemoryAccess.READ, 0, 4));
+    }
+
+    @Test
     void aSignalThatGoesBackFailsItsTimeline() {
         TimelineSemaphore timeline = semaphore();
         timeline.signal(5);

@@ -209,6 +209,16 @@ class LocalDriverTest {
     }
 
     @Test
+    void moreMemoryThanTheMachineHasIsRefusedBeforeItIsTouched() {
+        long limit = device.allocator().statistics().bytesLimit();
+        assertThat(limit).isBetween(1L << 20, 1L << 50);
+        assertThatThrownBy(() -> device.allocator().allocate(BufferParams.DEFAULT, limit + 1))
+                .isInstanceOf(IreeException.class)
+                .extracting(e -> ((IreeException) e).code())
+                .isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
     void hostileCodeIsRefused() {
         assertThatThrownBy(() -> device.createExecutable(new ExecutableParams(
                         "embedded-elf-" + CpuFeatures.architecture(), MemorySegment.ofArray(new byte[100]))))

@@ -2,7 +2,6 @@
 module io.github.iree4j.runtime {
     requires static transitive org.jspecify;
     requires org.slf4j;
-    requires org.jctools.core;
     requires jdk.management; // how much memory the machine or container has
 
     exports io.github.iree4j;

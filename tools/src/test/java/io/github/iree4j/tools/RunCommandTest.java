@@ -1,0 +1,277 @@
+package io.github.iree4j.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Tensor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The command line as scripts call it: flags, what it prints where, and its exit status. */
+class RunCommandTest {
+    private static final Path FIXTURES = Path.of(System.getProperty("iree4j.fixtures", "../../shared/vmfb"));
+    private static final String A = "--input=4xf32=1 2 3 4";
+    private static final String B = "--input=4xf32=10 20 30 40";
+
+    @TempDir
+    private Path directory;
+
+    private record Outcome(int status, String out, String err) {}
+
+    private static Outcome iree4j(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int status = Iree4jCommand.execute(new PrintWriter(out), new PrintWriter(err), arguments);
+        return new Outcome(status, out.toString().replace("\r", ""), err.toString());
+    }
+
+    private static String fixture(String name) {
+        Path file = FIXTURES.resolve(name);
+        Assumptions.assumeTrue(
+                Files.isRegularFile(file),
+                "fixture '" + file + "' is not there; name its directory with -Diree4j.fixtures=DIR");
+        return file.toString();
+    }
+
+    private static Outcome add(String... more) {
+        List<String> arguments = new ArrayList<>(List.of("run", "--module=" + fixture("add.vmfb"), "--function=add"));
+        arguments.addAll(List.of(more));
+        return iree4j(arguments.toArray(String[]::new));
+    }
+
+    // -- fixtures
+
+    @ParameterizedTest
+    @ValueSource(strings = {"add.vmfb", "add-function-ids.vmfb"})
+    void printsWhatIreeRunModulePrints(String module) {
+        Outcome outcome = iree4j("run", "--module=" + fixture(module), "--function=add", A, B);
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.out()).isEqualTo("""
+                EXEC @add
+                result[0]: hal.buffer_view
+                4xf32=11 22 33 44
+                """);
+        assertThat(outcome.status()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"scale_weights.irpa, 2 4 6 8", "scale_weights_zero.irpa, 0 0 0 0"})
+    void takesParametersByScope(String archive, String expected) {
+        Outcome outcome = iree4j(
+                "run",
+                "--device=local-task",
+                "--module=" + fixture("scale.vmfb"),
+                "--parameters=model=" + fixture(archive),
+                A);
+        assertThat(outcome)
+                .isEqualTo(new Outcome(0, "EXEC @scale\nresult[0]: hal.buffer_view\n4xf32=" + expected + "\n", ""));
+    }
+
+    @Test
+    void takesSeveralScopes() {
+        Outcome outcome = iree4j(
+                "run",
+                "--module=" + fixture("scale2.vmfb"),
+                "--parameters=model=" + fixture("scale_weights.irpa"),
+                "--parameters=bias=" + fixture("scale2_bias.irpa"),
+                A,
+                "--expected_output=4xf32=12 14 16 18");
+        assertThat(outcome)
+                .isEqualTo(new Outcome(
+                        0, "EXEC @scale2\n[SUCCESS] all function outputs matched their expected values.\n", ""));
+    }
+
+    @Test
+    void missingScopeIsNamedOnStandardError() {
+        Outcome outcome = iree4j("run", "--module=" + fixture("scale.vmfb"), A);
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err()).startsWith("NOT_FOUND; ").contains("'model'");
+    }
+
+    @Test
+    void codeForAnotherProcessorIsRefused() {
+        Assumptions.assumeTrue(System.getProperty("os.arch").equals("amd64"), "this machine is no x86_64");
+        Outcome outcome = iree4j("run", "--module=" + fixture("add-aarch64.vmfb"), A, B);
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.err()).startsWith("INCOMPATIBLE; ").contains("embedded-elf-arm_64", "embedded-elf-x86_64");
+    }
+
+    // -- failures
+
+    @Test
+    void failureNamesFunctionArgumentAndDeclaration() {
+        Outcome outcome = add(A, "--input=5xf32=1");
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.err())
+                .startsWith(
+                        "INVALID_ARGUMENT; argument 1 'input1' of function 'module.add' is tensor<4xf32>; given 5xf32")
+                .contains("`sync func @add(%input0: tensor<4xf32>");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--input=4xf32=1 2 3 | OUT_OF_RANGE; '1 2 3' has 3 elements",
+                "--input=4xf32=1 2 3 x | INVALID_ARGUMENT; element 3, 'x'",
+                "--input= | INVALID_ARGUMENT; no value specified",
+                "--input=7 | INVALID_ARGUMENT; a tensor needs at least its shape and type",
+                "--input=@none.npy | NOT_FOUND; file 'none.npy' does not exist",
+                "--input=@none.txt | UNIMPLEMENTED; 'none.txt' says nothing of shape and type",
+                "--input=4xf32=@none.bin | NOT_FOUND; file 'none.bin' does not exist"
+            })
+    void inputsThatCannotBeReadAreNamed(String input, String message) {
+        Outcome outcome = add(input, B);
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.err()).startsWith(message).contains("parsing input `");
+    }
+
+    @Test
+    void wrongUseExitsWithStatusTwo() {
+        assertThat(iree4j("run").status()).isEqualTo(2);
+        assertThat(iree4j("run", "--nonsense").status()).isEqualTo(2);
+        assertThat(iree4j().status()).isEqualTo(2);
+        assertThat(iree4j("--help").status()).isZero();
+        assertThat(iree4j("run", "--help").out()).contains("--module", "--expected_output");
+    }
+
+    @Test
+    void missingFileAndFunctionAreNamed() {
+        assertThat(iree4j("run", "--module=none.vmfb").err()).startsWith("NOT_FOUND; module file 'none.vmfb'");
+        assertThat(iree4j("run", "--module=" + fixture("add.vmfb"), "--function=sub")
+                        .err())
+                .startsWith("NOT_FOUND; program 'module' has no function 'sub' (it has: add)");
+        assertThat(iree4j("run", "--device=gpu", "--module=none.vmfb").err())
+                .startsWith("NOT_FOUND; there is no driver 'gpu'");
+    }
+
+    // -- inputs
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "4xf32=10",
+                "4xf32=[10 10 10 10]",
+                "4xf32=10,10,10,10",
+                " 4xf32=1e1 ",
+                "\"4xf32=10 10 10 10\"",
+                "4xf32=0x1.4p3"
+            })
+    void inputsMayBeWrittenInManyWays(String input) {
+        assertThat(add(A, "--input=" + input, "--expected_output=4xf32=11 12 13 14")
+                        .status())
+                .isZero();
+    }
+
+    @Test
+    void inputsMayLieInFiles() throws Exception {
+        Path npy = write("in.npy", A.substring(8), B.substring(8));
+        Path bin = directory.resolve("in.bin");
+        ByteBuffer bytes = ByteBuffer.allocate(32).order(ByteOrder.LITTLE_ENDIAN);
+        for (float f : new float[] {1, 2, 3, 4, 10, 20, 30, 40}) {
+            bytes.putFloat(f);
+        }
+        Files.write(bin, bytes.array());
+        String sum = "--expected_output=4xf32=11 22 33 44";
+        assertThat(add("--input=@" + npy, "--input=+" + npy, sum).status()).isZero();
+        assertThat(add("--input=*" + npy, sum).status()).isZero();
+        assertThat(add("--input=4xf32=@" + bin, "--input=4xf32=+" + bin, sum).status())
+                .isZero();
+        assertThat(add("--input=@" + npy, "--input=@" + npy, "--expected_output=4xf32=2 4 6 8")
+                        .status())
+                .isZero();
+        assertThat(add("--input=*" + npy, B).err())
+                .startsWith("INVALID_ARGUMENT; function takes 2 values; this is one more");
+        assertThat(add("--input=4xf32=@" + bin, "--input=8xf32=+" + bin).err())
+                .startsWith("OUT_OF_RANGE; '" + bin + "' for 8xf32: file ends after 16 of 32 bytes");
+        assertThat(add("--input=*" + npy, "--input=+" + npy).status()).isEqualTo(1);
+    }
+
+    private Path write(String name, String... tensors) throws IOException {
+        Path file = directory.resolve(name);
+        try (var out = Files.newOutputStream(file)) {
+            for (String text : tensors) {
+                NpyFormat.write(out, Tensor.parse(text));
+            }
+        }
+        return file;
+    }
+
+    // -- outputs
+
+    @Test
+    void outputsGoWhereTheyAreSent() throws Exception {
+        Path npy = directory.resolve("out.npy");
+        Path bin = directory.resolve("out.bin");
+        assertThat(add(A, B, "--output=@" + npy)).isEqualTo(new Outcome(0, "EXEC @add\n", ""));
+        assertThat(add(A, A, "--output=+" + npy).status()).isZero();
+        assertThat(add(A, B, "--output=+" + bin).status()).isZero();
+        try (InputStream in = Files.newInputStream(npy)) {
+            assertThat(NpyFormat.read(in)).hasToString("4xf32=11 22 33 44");
+            assertThat(NpyFormat.read(in)).hasToString("4xf32=2 4 6 8");
+            assertThat(in.read()).isEqualTo(-1);
+        }
+        assertThat(ByteBuffer.wrap(Files.readAllBytes(bin))
+                        .order(ByteOrder.LITTLE_ENDIAN)
+                        .getFloat(12))
+                .isEqualTo(44);
+        assertThat(add(A, B, "--output=")).isEqualTo(new Outcome(0, "EXEC @add\n", ""));
+        assertThat(add(A, B, "--output=-").out()).isEqualTo("EXEC @add\nhal.buffer_view\n4xf32=11 22 33 44\n");
+        assertThat(add(A, B, "--output=-", "--output=-").err()).startsWith("OUT_OF_RANGE; 2 outputs specified");
+        assertThat(add(A, B, "--output=file").err()).startsWith("UNIMPLEMENTED; output 'file'");
+    }
+
+    @Test
+    void longResultsAreElided() {
+        assertThat(add(A, B, "--output_max_element_count=2").out()).endsWith("4xf32=11 22...\n");
+    }
+
+    @Test
+    void differencesAreShownAndFailTheRun() {
+        Outcome outcome = add(A, B, "--expected_output=4xf32=11 22 33 45");
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.out()).isEqualTo("""
+                EXEC @add
+                [FAILED] result[0]: element at index 3 (44) does not match the expected (45); expected that the view is equal to contents of a view of 4xf32
+                  expected:
+                4xf32=11 22 33 45
+                  actual:
+                4xf32=11 22 33 44
+                """);
+        assertThat(add(A, B, "--expected_output=4xi32=11 22 33 44").out())
+                .contains("[FAILED] result[0]: metadata is 4xf32; expected that the view matches 4xi32");
+        assertThat(add(A, B, "--expected_output=(ignored)").status()).isZero();
+    }
+
+    @Test
+    void toleranceMayBeChosen() {
+        String nearly = "--expected_output=4xf32=11 22 33 44.0001";
+        assertThat(add(A, B, nearly).status()).isZero();
+        assertThat(add(A, B, nearly, "--equality_mode=exact").status()).isEqualTo(1);
+        assertThat(add(A, B, nearly, "--expected_f32_threshold=1e-9", "--expected_rtol=0")
+                        .status())
+                .isEqualTo(1);
+        assertThat(add(A, B, nearly, "--equality_mode=vague").status()).isEqualTo(2);
+    }
+
+    @Test
+    void devicesAreListedWithTheirFormats() {
+        Outcome outcome = iree4j("devices");
+        assertThat(outcome.status()).isZero();
+        assertThat(outcome.out()).contains("local:", "--device=local", "executables: embedded-elf-");
+    }
+}

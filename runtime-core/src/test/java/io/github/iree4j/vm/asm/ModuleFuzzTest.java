@@ -17,6 +17,7 @@ import io.github.iree4j.vm.VmImport;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -29,6 +30,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -57,6 +59,7 @@ class ModuleFuzzTest {
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final long MAX_BYTES = 64L << 20;
+    private static final String PUNCTUATION = "%@^:,()[]{}<>\"\\-=.0x9eR \n";
     /** After this a program that is still running is told to stop: looping is not a fault. */
     private static final long PATIENCE_MILLIS = 20;
 
@@ -180,6 +183,7 @@ class ModuleFuzzTest {
     }
 
     private void tryOut(byte[] file) {
+        print(file);
         BytecodeModule module;
         try {
             module = BytecodeModule.read(MemorySegment.ofArray(file), "fuzzed", types(), LIMITS, null);
@@ -202,11 +206,68 @@ class ModuleFuzzTest {
                 PATIENCE_MILLIS,
                 TimeUnit.MILLISECONDS);
         try (module) {
+            reassemble(module.definition());
             run(module);
         } finally {
             stop.cancel(false);
             Thread.interrupted();
         }
+    }
+
+    /** Files are printed without being verified. */
+    private static void print(byte[] file) {
+        try {
+            VmDisassembler.disassemble(ModuleDef.read(MemorySegment.ofArray(file), LIMITS));
+        } catch (IreeException e) {
+            // Refused: as good as printed.
+        }
+    }
+
+    /** What loads can be written as text and back. Names of the debug database, which text does not keep, would differ. */
+    private static void reassemble(ModuleDef module) {
+        if (module.debug() == null) {
+            String text = VmDisassembler.disassemble(module);
+            ModuleDef again = ModuleDef.read(MemorySegment.ofArray(VmAssembler.assemble(text)), LIMITS);
+            assertThat(VmDisassembler.disassemble(again)).isEqualTo(text);
+        }
+    }
+
+    @Test
+    void damagedTextIsAssembledOrRefusedWithItsPlace() throws Exception {
+        long seed = Long.getLong("iree4j.fuzz.seed", 20260821L);
+        SplittableRandom random = new SplittableRandom(seed);
+        List<String> texts = new ArrayList<>();
+        for (ModuleMutator.Seed module : seeds()) {
+            texts.add(VmDisassembler.disassemble(module.module()));
+        }
+        for (int i = 0; i < QUICK; i++) {
+            String whole = texts.get(random.nextInt(texts.size()));
+            // The declarations and one function, so that the damage is met.
+            String[] functions = whole.split("\n(?=vm\\.func)");
+            String function = functions[1 + random.nextInt(functions.length - 1)];
+            StringBuilder text = new StringBuilder(functions[0].replaceAll("(?m)^vm.export.*$", ""))
+                    .append('\n')
+                    .append(function, 0, function.indexOf("\n}") + 2);
+            for (int j = 1 + random.nextInt(4); j > 0; j--) {
+                int at = random.nextInt(text.length());
+                switch (random.nextInt(3)) {
+                    case 0 -> text.deleteCharAt(at);
+                    case 1 -> text.insert(at, PUNCTUATION.charAt(random.nextInt(PUNCTUATION.length())));
+                    default -> text.setCharAt(at, (char) random.nextInt(1, 0x250));
+                }
+            }
+            try {
+                VmAssembler.assemble(text.toString());
+                count("assembled");
+            } catch (IreeException e) {
+                count("refused");
+                assertThat(e.getMessage()).contains("line ");
+            } catch (RuntimeException e) {
+                throw new AssertionError("text %d of seed %d:%n%s".formatted(i, seed, text), e);
+            }
+        }
+        assertThat(outcomes.get("assembled")).isGreaterThan(QUICK / 20);
+        assertThat(outcomes.get("refused")).isGreaterThan(QUICK / 20);
     }
 
     private void run(BytecodeModule module) {

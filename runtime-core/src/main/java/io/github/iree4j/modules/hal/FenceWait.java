@@ -73,7 +73,11 @@ final class FenceWait implements VmWait {
         over.await();
     }
 
-    /** Runs its callback once: after so many ones, or at the first all. */
+    /**
+     * Runs its callback once: after so many ones, or at the first all.
+     *
+     * <p>WAIT-1: whoever takes {@code left} from above zero to zero or below runs the callback, and nobody comes back above zero.
+     */
     private static final class Countdown {
         private final AtomicInteger left;
         private final Runnable callback;

@@ -14,8 +14,10 @@ import io.github.iree4j.modules.ModuleCalls;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.VmBuffer;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -469,6 +471,32 @@ class HalQueueImportsTest {
     private Executable create(ModuleCalls context, VmBuffer data, VmBuffer constants) {
         return context.one(
                 "executable.create", "0rIrrr_r", hal.device, -1L, HalFixture.text(AddKernel.FORMAT), data, constants);
+    }
+
+    @Test
+    void contextsCreatedAtOnceLoadAnExecutableOnce() throws InterruptedException {
+        try (Arena arena = Arena.ofShared()) {
+            VmBuffer data = VmBuffer.constant(arena.allocate(16), new Owner());
+            List<Thread> threads = new ArrayList<>();
+            CountDownLatch created = new CountDownLatch(4);
+            for (int i = 0; i < 4; i++) {
+                threads.add(Thread.ofPlatform().start(() -> {
+                    try (ModuleCalls other = new ModuleCalls(hal.module)) {
+                        create(other, data, null).release();
+                        created.countDown();
+                        created.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                }));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertThat(created.getCount()).isZero();
+            assertThat(hal.kernel.loaded).hasValue(1);
+            assertThat(hal.kernel.closed).hasValue(1);
+        }
     }
 
     private static final class Owner extends Resource {

@@ -1,0 +1,296 @@
+package io.github.iree4j.modules.hal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.Context;
+import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmFunction;
+import io.github.iree4j.vm.VmModule;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls every function of the hal module with arguments that no compiler would pass. It learns from the failures which type each
+ * reference should have, so that calls get past the checks of types more often than not.
+ */
+class HalHostileArgumentsTest {
+    private static final long SEED = Long.getLong("iree.test.seed", 20260801);
+    private static final int CALLS = "long".equals(System.getProperty("iree4j.test.effort")) ? 2_000_000 : 60_000;
+    private static final int POOL = 96;
+    private static final int FIXED = 25;
+    private static final int[] INTS = {
+        0,
+        0,
+        1,
+        1,
+        2,
+        3,
+        4,
+        8,
+        16,
+        0x12,
+        0x30,
+        0x46,
+        0xC03,
+        0x0900_0C03,
+        0x2100_0020,
+        -1,
+        17,
+        65,
+        1 << 16,
+        Integer.MAX_VALUE,
+        Integer.MIN_VALUE
+    };
+    private static final long[] LONGS = {
+        0, 0, 0, 0, 1, 2, 4, 8, 12, 16, 64, -1, -1, -2, 63, 4096, 1L << 32, Long.MAX_VALUE, Long.MIN_VALUE
+    };
+
+    private static final Pattern WANTED = Pattern.compile("argument (\\d+) of '.*' is .* where a (\\w+) is wanted");
+
+    private final Random random = new Random(SEED);
+    private final Map<String, String> wanted = new HashMap<>();
+    private final List<Object> pool = new ArrayList<>();
+    private int argument;
+    private boolean tame;
+
+    /** Failures of operations without a signal fence are logged, and here there are thousands. */
+    private final Logger log = (Logger) LoggerFactory.getLogger("io.github.iree4j.hal.local");
+
+    @BeforeEach
+    void quiet() {
+        log.setLevel(Level.OFF);
+    }
+
+    @AfterEach
+    void loud() {
+        log.setLevel(null);
+    }
+
+    @Test
+    void noArgumentsDoMoreThanFailTheCall() {
+        AddKernel kernel = new AddKernel();
+        Device device = new LocalDriverProvider()
+                .open(
+                        "local",
+                        DeviceOptions.builder()
+                                .workers(1)
+                                .memoryLimit(1 << 20)
+                                .loader(kernel)
+                                .build());
+        VmModule module = HalModule.create(List.of(device), (key, views) -> {});
+        Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
+        Map<String, Integer> succeeded = new HashMap<>();
+        List<Invocation> calls = new ArrayList<>();
+        for (VmFunction function : module.exports()) {
+            Invocation call = context.invocation(function);
+            // Dispatches need so much to be right that they are tried more often.
+            int weight = function.name().contains("dispatch") ? 10 : 1;
+            for (int n = 0; n < weight; n++) {
+                calls.add(call);
+            }
+        }
+        for (int i = 0; i < CALLS; i++) {
+            if (i % 1000 == 0) {
+                fill(device);
+            }
+            Invocation call = calls.get(random.nextInt(calls.size()));
+            try {
+                pass(call);
+                if (call.start()) {
+                    keepResults(call);
+                    succeeded.merge(call.function().toString(), 1, Integer::sum);
+                }
+            } catch (IreeException e) {
+                learn(call.function(), e);
+                assertThat(e.code())
+                        .as("seed %d, call %d of %s: %s", SEED, i, call.function(), e.getMessage())
+                        .isNotEqualTo(StatusCode.INTERNAL);
+            } finally {
+                call.reset();
+            }
+        }
+        // A test that only ever fails calls would show nothing.
+        List<String> never = module.exports().stream()
+                .map(VmFunction::toString)
+                .filter(name -> !succeeded.containsKey(name))
+                .filter(name -> !name.contains("channel") && !name.contains("collective"))
+                .toList();
+        assertThat(never).as("functions that never succeeded, seed " + SEED).isEmpty();
+        calls.forEach(Invocation::close);
+        clear();
+        context.close();
+        device.close();
+        assertThat(device.allocator().statistics().bytesLive())
+                .as("seed " + SEED)
+                .isZero();
+        assertThat(kernel.closed).as("executables closed, seed " + SEED).hasValue(kernel.loaded.get());
+    }
+
+    /** Forgets what calls have returned and begins with things that calls can work with. */
+    private void fill(Device device) {
+        clear();
+        pool.add(device);
+        pool.add(device);
+        pool.add(device.allocator());
+        for (String text : List.of("hal.device.id", "local*", AddKernel.FORMAT, AddKernel.FORMAT, "add", "")) {
+            pool.add(VmBuffer.ofUtf8(text));
+        }
+        pool.add(VmBuffer.wrap(MemorySegment.ofArray(new byte[64]), true, null));
+        pool.add(VmBuffer.wrap(MemorySegment.ofArray(new byte[64]), false, null));
+        for (int i = 0; i < 3; i++) {
+            Buffer buffer = device.allocator()
+                    .allocate(
+                            new BufferParams(
+                                    BufferParams.DEFAULT.memoryType(),
+                                    BufferParams.DEFAULT.usage() | BufferUsage.DISPATCH_INDIRECT_PARAMETERS),
+                            64);
+            pool.add(buffer);
+            pool.add(
+                    BufferView.create(buffer, new long[] {1, 4}, ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR));
+            pool.add(device.createCommandBuffer(0, 3, -1, i));
+            try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
+                pool.add(Fence.at(timeline, 1));
+            }
+        }
+        pool.add(HalFile.ofMemory(Arena.ofAuto().allocate(64), MemoryAccess.READ | MemoryAccess.WRITE, null));
+        pool.add(device.createExecutable(new ExecutableParams(AddKernel.FORMAT, MemorySegment.NULL)));
+    }
+
+    private void learn(VmFunction function, IreeException e) {
+        Matcher matcher = WANTED.matcher(e.getMessage());
+        if (matcher.find()) {
+            wanted.put(function + "#" + matcher.group(1), matcher.group(2));
+        }
+    }
+
+    private void clear() {
+        for (Object object : pool) {
+            release(object);
+        }
+        pool.clear();
+    }
+
+    private static void release(Object object) {
+        if (object instanceof RefCounted counted && !(object instanceof VmBuffer)) {
+            counted.release();
+        }
+    }
+
+    private void pass(Invocation call) {
+        argument = 0;
+        tame = random.nextInt(4) == 0;
+        String letters = call.function().convention().arguments();
+        for (int at = 0; at < letters.length(); at++) {
+            if (letters.charAt(at) == 'C') {
+                int end = letters.indexOf('D', at);
+                int tuples = tame ? (end - at > 2 ? 2 : 1) : random.nextInt(10) == 0 ? 130 : random.nextInt(3);
+                call.span(tuples);
+                argument++;
+                for (int n = 0; n < tuples; n++) {
+                    for (int k = at + 1; k < end; k++) {
+                        pass(call, letters.charAt(k));
+                    }
+                }
+                at = end;
+            } else {
+                pass(call, letters.charAt(at));
+            }
+        }
+    }
+
+    private void pass(Invocation call, char letter) {
+        switch (letter) {
+            case 'i' ->
+                call.i32(
+                        tame
+                                ? random.nextInt(2)
+                                : random.nextInt(20) == 0 ? random.nextInt() : INTS[random.nextInt(INTS.length)]);
+            case 'I' ->
+                call.i64(
+                        tame
+                                ? random.nextInt(2) - random.nextInt(2)
+                                : random.nextInt(20) == 0 ? random.nextLong() : LONGS[random.nextInt(LONGS.length)]);
+            case 'r' -> call.ref(reference(wanted.get(call.function() + "#" + argument)));
+            default -> throw new AssertionError(letter);
+        }
+        argument++;
+    }
+
+    private Object reference(String type) {
+        if (random.nextInt(12) == 0) {
+            return null;
+        }
+        Object any = pool.get(random.nextInt(pool.size()));
+        for (int i = 0; type != null && i < 200 && !isA(any.getClass(), type); i++) {
+            any = random.nextInt(400) == 0 ? any : pool.get(random.nextInt(pool.size()));
+        }
+        return any;
+    }
+
+    private static boolean isA(Class<?> type, String name) {
+        for (Class<?> c = type; c != null; c = c.getSuperclass()) {
+            if (c.getSimpleName().equals(name)
+                    || java.util.Arrays.stream(c.getInterfaces())
+                            .anyMatch(i -> i.getSimpleName().equals(name))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void keepResults(Invocation call) {
+        for (char letter : call.function().convention().results().toCharArray()) {
+            switch (letter) {
+                case 'i' -> call.i32();
+                case 'I' -> call.i64();
+                case 'r' -> keep(call.takeRef(Object.class));
+                default -> throw new AssertionError(letter);
+            }
+        }
+    }
+
+    private void keep(Object object) {
+        if (object == null) {
+            return;
+        }
+        if (pool.size() < POOL) {
+            pool.add(object);
+            return;
+        }
+        // The first ones are those that everything needs.
+        int index = FIXED + random.nextInt(POOL - FIXED);
+        release(pool.get(index));
+        pool.set(index, object);
+    }
+}

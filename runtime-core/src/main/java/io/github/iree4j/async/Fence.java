@@ -158,9 +158,10 @@ public final class Fence extends Resource {
      * Signals every point. A point that cannot be signalled does not keep the others from it.
      *
      * @throws IreeException of the first point that could not be signalled: INVALID_ARGUMENT when its timeline is already there,
-     *     else the timeline's failure
+     *     else the timeline's failure; FAILED_PRECONDITION when the fence is closed
      */
     public void signal() {
+        checkLive();
         IreeException first = null;
         for (int i = 0; i < values.length; i++) {
             try {
@@ -180,6 +181,7 @@ public final class Fence extends Resource {
      * @param cause why
      */
     public void fail(IreeException cause) {
+        // No check: whoever fails a fence must not be kept from it by somebody who has closed it meanwhile.
         for (TimelineSemaphore semaphore : semaphores) {
             semaphore.fail(cause);
         }
@@ -220,6 +222,7 @@ public final class Fence extends Resource {
     }
 
     private void await(long timeoutNanos) {
+        checkLive();
         if (values.length == 1) {
             semaphores[0].await(values[0], timeoutNanos);
             return;
@@ -253,6 +256,7 @@ public final class Fence extends Resource {
      * @return takes the callback back
      */
     public Cancellation whenReached(Consumer<? super @Nullable IreeException> callback) {
+        checkLive();
         if (values.length == 1) {
             return semaphores[0].whenReached(values[0], (value, failure) -> callback.accept(failure));
         }

@@ -63,7 +63,11 @@ final class PendingOperations {
             pending.accept(refused);
             return;
         }
-        pending.wait = wait.whenReached(pending);
+        try {
+            pending.wait = wait.whenReached(pending);
+        } catch (IreeException e) { // closed by somebody meanwhile
+            pending.accept(e);
+        }
     }
 
     /** Fails everything that waits, and everything added later. */

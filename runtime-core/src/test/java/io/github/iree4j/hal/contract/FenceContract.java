@@ -190,6 +190,15 @@ public abstract class FenceContract extends DeviceContract {
     }
 
     @Test
+    void aClosedFenceIsNotUsed() {
+        Fence fence = fence();
+        fence.close();
+        assertFails(StatusCode.FAILED_PRECONDITION, "fence of 1 point is closed", fence::await);
+        assertFails(StatusCode.FAILED_PRECONDITION, "fence of 1 point is closed", fence::signal);
+        assertFails(StatusCode.FAILED_PRECONDITION, "is closed", fence::toCompletableFuture);
+    }
+
+    @Test
     void racingPointsCallBackOnce() throws Exception {
         for (int round = 0; round < 500; round++) {
             List<TimelineSemaphore> semaphores = new ArrayList<>();

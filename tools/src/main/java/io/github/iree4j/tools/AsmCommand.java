@@ -23,10 +23,7 @@ import picocli.CommandLine.Parameters;
         name = "asm",
         description = "Assembles VMASM text into a .vmfb module.",
         mixinStandardHelpOptions = true,
-        footer = {
-            "",
-            "Files that the text takes rodata from are looked for next to it. docs/vmasm.md describes the text."
-        })
+        footer = {"", "docs/vmasm.md describes the text."})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class AsmCommand implements Runnable {
     @Parameters(paramLabel = "FILE", description = "The text, by custom a .vmasm file.")
@@ -38,6 +35,12 @@ final class AsmCommand implements Runnable {
             description = "The module to write. Default: the text's name with .vmfb.")
     private @Nullable Path output;
 
+    @Option(
+            names = "--directory",
+            paramLabel = "DIR",
+            description = "Where to look for the files that the text takes rodata from. Default: where the text is.")
+    private @Nullable Path directory;
+
     @Option(names = "--no-verify", description = "Writes what is in the text even if no runtime would load it.")
     private boolean unverified;
 
@@ -46,8 +49,8 @@ final class AsmCommand implements Runnable {
     @Override
     public void run() {
         try {
-            byte[] module =
-                    VmAssembler.assemble(read(source), source.toAbsolutePath().getParent());
+            byte[] module = VmAssembler.assemble(
+                    read(source), directory == null ? source.toAbsolutePath().getParent() : directory);
             if (!unverified) {
                 verify(module);
             }

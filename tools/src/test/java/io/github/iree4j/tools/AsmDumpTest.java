@@ -70,6 +70,18 @@ class AsmDumpTest {
     }
 
     @Test
+    void asmFindsFilesInAnotherDirectory() throws Exception {
+        Path module = assembled();
+        Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+        Files.move(directory.resolve("kernel.bin"), elsewhere.resolve("kernel.bin"));
+        Path other = directory.resolve("other.vmfb");
+        String source = directory.resolve("sample.vmasm").toString();
+        assertThat(iree4j("asm", source, "--directory=" + elsewhere, "-o", other.toString()))
+                .isZero();
+        assertThat(other).hasSameBinaryContentAs(module);
+    }
+
+    @Test
     void asmSaysWhereTheTextIsWrong() throws Exception {
         Path source = directory.resolve("wrong.vmasm");
         Files.writeString(source, SOURCE.replace("vm.add.i32 %i0, %i1", "vm.add.i32 %i0"));

@@ -1,0 +1,65 @@
+package io.github.iree4j.spring;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.ResourceLoader;
+
+/**
+ * Files of one program while it is loaded. What is a file already is used in place; anything else, such as an entry of
+ * a jar, is copied to a private temporary file, because the runtime maps modules and archives into memory. Closing
+ * deletes the copies: mappings outlive their files' names.
+ */
+final class ModuleFiles implements AutoCloseable {
+
+    private final ResourceLoader resources;
+    private final List<Path> copies = new ArrayList<>();
+
+    ModuleFiles(ResourceLoader resources) {
+        this.resources = resources;
+    }
+
+    /**
+     * The file at a location.
+     *
+     * @param purpose what it is wanted for, for the message
+     * @throws FileNotFoundException when nothing is there
+     */
+    Path file(String location, String purpose) throws IOException {
+        Resource resource = resources.getResource(location);
+        if (!resource.exists()) {
+            throw new FileNotFoundException("%s: there is no %s"
+                    .formatted(
+                            purpose,
+                            resource.isFile()
+                                    ? "file '%s'".formatted(resource.getFile().getAbsolutePath())
+                                    : resource.getDescription()));
+        }
+        if (resource.isFile()) {
+            return resource.getFile().toPath();
+        }
+        Path copy = Files.createTempFile("iree4j-", ".bin");
+        copies.add(copy);
+        try (InputStream in = resource.getInputStream()) {
+            Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
+        }
+        return copy;
+    }
+
+    @Override
+    public void close() {
+        for (Path copy : copies) {
+            try {
+                Files.deleteIfExists(copy);
+            } catch (IOException e) {
+                copy.toFile().deleteOnExit();
+            }
+        }
+    }
+}

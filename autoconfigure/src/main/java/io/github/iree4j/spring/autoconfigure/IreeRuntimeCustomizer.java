@@ -1,0 +1,17 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import io.github.iree4j.IreeRuntime;
+
+/**
+ * Adapts the runtime before it is opened. Beans of this type are applied in their order, after the properties.
+ */
+@FunctionalInterface
+public interface IreeRuntimeCustomizer {
+
+    /**
+     * Changes the builder.
+     *
+     * @param builder the builder of the auto-configured runtime
+     */
+    void customize(IreeRuntime.Builder builder);
+}

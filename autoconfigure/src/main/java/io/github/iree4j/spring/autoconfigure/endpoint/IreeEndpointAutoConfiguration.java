@@ -1,0 +1,30 @@
+package io.github.iree4j.spring.autoconfigure.endpoint;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** {@link AutoConfiguration Auto-configuration} for {@link IreeEndpoint}. */
+@AutoConfiguration(after = IreeAutoConfiguration.class)
+@ConditionalOnClass({IreeRuntime.class, ConditionalOnAvailableEndpoint.class})
+@ConditionalOnBean({IreeRuntime.class, Programs.class})
+public final class IreeEndpointAutoConfiguration {
+
+    /** For Spring. */
+    IreeEndpointAutoConfiguration() {}
+
+    // Not on the class: its condition would be loaded even where there is no Actuator.
+    @Bean
+    @ConditionalOnAvailableEndpoint(IreeEndpoint.class)
+    @ConditionalOnMissingBean
+    IreeEndpoint ireeEndpoint(IreeRuntime runtime, Programs programs) {
+        return new IreeEndpoint(runtime, programs);
+    }
+}

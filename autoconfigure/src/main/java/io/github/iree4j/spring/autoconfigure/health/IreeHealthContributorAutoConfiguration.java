@@ -1,0 +1,31 @@
+package io.github.iree4j.spring.autoconfigure.health;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.health.IreeHealthIndicator;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthContributor;
+import org.springframework.context.annotation.Bean;
+
+/** {@link AutoConfiguration Auto-configuration} for {@link IreeHealthIndicator}. */
+@AutoConfiguration(after = IreeAutoConfiguration.class)
+@ConditionalOnClass({IreeRuntime.class, HealthContributor.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnBean({IreeRuntime.class, Programs.class})
+public final class IreeHealthContributorAutoConfiguration {
+
+    /** For Spring. */
+    IreeHealthContributorAutoConfiguration() {}
+
+    // Not on the class: its condition would be loaded even where there is no health.
+    @Bean
+    @ConditionalOnEnabledHealthIndicator("iree")
+    @ConditionalOnMissingBean(name = {"ireeHealthIndicator", "ireeHealthContributor"})
+    IreeHealthIndicator ireeHealthContributor(IreeRuntime runtime, Programs programs) {
+        return new IreeHealthIndicator(runtime, programs);
+    }
+}

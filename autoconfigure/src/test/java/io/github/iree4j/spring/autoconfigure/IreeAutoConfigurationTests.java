@@ -1,0 +1,288 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.io.DefaultResourceLoader;
+
+class IreeAutoConfigurationTests {
+
+    @TempDir
+    static Path directory;
+
+    private static Path adder;
+
+    private final ApplicationContextRunner runner =
+            new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class));
+
+    @BeforeAll
+    static void assemble() throws IOException {
+        adder = TestModules.adder(directory);
+    }
+
+    @Test
+    void runtimeUsesLocalDeviceByDefault() {
+        runner.run(context -> {
+            assertThat(context).hasSingleBean(IreeRuntime.class);
+            assertThat(context).hasSingleBean(Programs.class);
+            assertThat(context).hasSingleBean(InvocationService.class);
+            assertThat(context.getBean(IreeRuntime.class).device().info().driver())
+                    .isEqualTo("local");
+            assertThat(context.getBean(Programs.class).all()).isEmpty();
+        });
+    }
+
+    @Test
+    void deviceComesFromProperty() {
+        runner.withPropertyValues("iree.device=local-sync")
+                .run(context -> assertThat(
+                                context.getBean(IreeRuntime.class).options().devices())
+                        .containsExactly("local-sync"));
+    }
+
+    @Test
+    void absentWhenDisabled() {
+        runner.withPropertyValues("iree.enabled=false").run(context -> {
+            assertThat(context).doesNotHaveBean(IreeRuntime.class);
+            assertThat(context).doesNotHaveBean(InvocationService.class);
+        });
+    }
+
+    @Test
+    void absentWithoutRuntimeOnClasspath() {
+        runner.withClassLoader(new FilteredClassLoader(IreeRuntime.class))
+                .run(context -> assertThat(context).doesNotHaveBean(IreeAutoConfiguration.class));
+    }
+
+    @Test
+    void runtimeBacksOffWhenUserDefinesOne() {
+        runner.withUserConfiguration(OwnRuntime.class).run(context -> {
+            assertThat(context).hasSingleBean(IreeRuntime.class).hasBean("myRuntime");
+            assertThat(context).hasSingleBean(InvocationService.class);
+        });
+    }
+
+    @Test
+    void programsBackOffWhenUserDefinesThem() {
+        runner.withUserConfiguration(OwnPrograms.class)
+                .withPropertyValues("iree.modules.missing.location=/does/not/exist.vmfb")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(Programs.class)
+                        .hasBean("myPrograms"));
+    }
+
+    @Test
+    void invocationServiceBacksOffWhenUserDefinesOne() {
+        runner.withUserConfiguration(OwnService.class)
+                .run(context -> assertThat(context)
+                        .hasSingleBean(InvocationService.class)
+                        .hasBean("myService"));
+    }
+
+    @Test
+    void customizersSeeTheBuilderInTheirOrder() {
+        runner.withUserConfiguration(Customizers.class).run(context -> {
+            assertThat(context.getBean(Customizers.class).called).containsExactly("first", "second");
+            assertThat(context.getBean(IreeRuntime.class).options().traceLeaks())
+                    .isTrue();
+        });
+    }
+
+    @Test
+    void runtimeAndProgramsCloseWithTheContext() {
+        AtomicReference<Programs.LoadedProgram> adding = new AtomicReference<>();
+        AtomicReference<IreeRuntime> runtime = new AtomicReference<>();
+        withAdder().run(context -> {
+            adding.set(context.getBean(Programs.class).find("adding").orElseThrow());
+            runtime.set(context.getBean(IreeRuntime.class));
+        });
+        assertThat(adding.get().program().isClosed()).isTrue();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> runtime.get().load(adder))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
+    }
+
+    @Test
+    void functionsAreCalledByTheNameOfTheirModuleInTheProperties() {
+        withAdder().run(context -> {
+            InvocationService invocations = context.getBean(InvocationService.class);
+            try (Results results = invocations.invoke("adding.add", 40, 2)) {
+                assertThat(results.intValue(0)).isEqualTo(42);
+            }
+            try (Results results = invocations.invokeAsync("adding.add", 20, 3).join()) {
+                assertThat(results.intValue(0)).isEqualTo(23);
+            }
+        });
+    }
+
+    @Test
+    void everyFailureOfAnAsynchronousCallArrivesThroughTheFuture() {
+        withAdder().run(context -> {
+            InvocationService invocations = context.getBean(InvocationService.class);
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(() -> invocations.invokeAsync("adding.refuse").join())
+                    .withMessageContaining("not today");
+            assertThatExceptionOfType(CompletionException.class)
+                    .isThrownBy(() -> invocations.invokeAsync("nobody.knows").join())
+                    .withMessageContaining("nobody.knows");
+        });
+    }
+
+    @Test
+    void unknownNamesSayWhatThereIs() {
+        withAdder().run(context -> {
+            InvocationService invocations = context.getBean(InvocationService.class);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> invocations.invoke("subtracting.add", 1, 2))
+                    .withMessageContaining("adding")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND));
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> invocations.invoke("adding.subtract", 1, 2))
+                    .withMessageContaining("subtract")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND));
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> invocations.invoke("add", 1, 2))
+                    .withMessageContaining("'program.function'");
+        });
+    }
+
+    @Test
+    void moduleNamesMayContainDots() {
+        runner.withPropertyValues("iree.modules[math.v2].location=" + adder).run(context -> {
+            try (Results results = context.getBean(InvocationService.class).invoke("math.v2.add", 1, 2)) {
+                assertThat(results.intValue(0)).isEqualTo(3);
+            }
+        });
+    }
+
+    @Test
+    void modulesAreFoundOnTheClassPathInAJar() throws IOException {
+        Path jar = directory.resolve("models.jar");
+        try (OutputStream out = Files.newOutputStream(jar);
+                JarOutputStream entries = new JarOutputStream(out)) {
+            entries.putNextEntry(new JarEntry("models/adder.vmfb"));
+            Files.copy(adder, entries);
+            entries.closeEntry();
+        }
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {jar.toUri().toURL()}, getClass().getClassLoader())) {
+            runner.withClassLoader(loader)
+                    .withPropertyValues("iree.modules.adding.location=classpath:models/adder.vmfb")
+                    .run(context -> {
+                        try (Results results =
+                                context.getBean(InvocationService.class).invoke("adding.add", 2, 2)) {
+                            assertThat(results.intValue(0)).isEqualTo(4);
+                        }
+                    });
+        }
+        assertThat(directory.toFile().getParentFile().listFiles((_, name) -> name.startsWith("iree4j-")))
+                .as("copies that were left behind")
+                .isEmpty();
+    }
+
+    @Test
+    void aModuleThatCannotBeLoadedStopsTheApplication() {
+        runner.withPropertyValues("iree.modules.adding.location=" + directory.resolve("other.vmfb"))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining(directory.resolve("other.vmfb").toString()));
+    }
+
+    @Test
+    void replacingAProgramThatCannotBeLoadedKeepsTheOldOne() {
+        withAdder().run(context -> {
+            Programs programs = context.getBean(Programs.class);
+            assertThatExceptionOfType(ProgramLoadException.class)
+                    .isThrownBy(() -> programs.load(
+                            ProgramSource.of("adding", directory.resolve("none").toString())));
+            try (Results results = context.getBean(InvocationService.class).invoke("adding.add", 3, 4)) {
+                assertThat(results.intValue(0)).isEqualTo(7);
+            }
+            assertThat(programs.unload("adding")).isTrue();
+            assertThat(programs.unload("adding")).isFalse();
+        });
+    }
+
+    private ApplicationContextRunner withAdder() {
+        return runner.withPropertyValues("iree.modules.adding.location=" + adder);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnRuntime {
+        @Bean
+        IreeRuntime myRuntime() {
+            return IreeRuntime.create();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnPrograms {
+        @Bean
+        Programs myPrograms(IreeRuntime runtime) {
+            return new Programs(runtime, new DefaultResourceLoader());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnService {
+        @Bean
+        InvocationService myService(Programs programs) {
+            return new InvocationService(programs);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Customizers {
+        final List<String> called = new ArrayList<>();
+
+        @Bean
+        @Order(2)
+        IreeRuntimeCustomizer second() {
+            return builder -> {
+                called.add("second");
+                builder.traceLeaks(true);
+            };
+        }
+
+        @Bean
+        @Order(1)
+        IreeRuntimeCustomizer first() {
+            return builder -> {
+                called.add("first");
+                builder.traceLeaks(false);
+            };
+        }
+    }
+}

@@ -1,0 +1,178 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.spring.TestModules;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+
+/** What a person reads whose application does not start. */
+@ExtendWith(OutputCaptureExtension.class)
+class StartupFailureTests {
+
+    private static final String NO_FIXTURES =
+            "the compiled fixtures are not there (../shared/vmfb beside the repository)";
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void aMissingModuleIsNamedWithItsPropertyAndFullPath(CapturedOutput output) {
+        fail("--iree.modules.classifier.location=models/none.vmfb");
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("Module 'classifier' could not be loaded from 'models/none.vmfb'")
+                .contains(Path.of("models/none.vmfb").toAbsolutePath().toString())
+                .contains("'iree.modules.classifier.location'")
+                .contains("'classpath:'");
+    }
+
+    @Test
+    void aMissingClassPathModuleIsNamed(CapturedOutput output) {
+        fail("--iree.modules.classifier.location=classpath:models/none.vmfb");
+        assertThat(output)
+                .contains("Module 'classifier' could not be loaded from 'classpath:models/none.vmfb'")
+                .contains("class path resource [models/none.vmfb]");
+    }
+
+    @Test
+    void aMissingLocationIsNamed(CapturedOutput output) {
+        fail("--iree.modules.classifier.parameters.model=weights.irpa");
+        assertThat(output).contains("Set 'iree.modules.classifier.location' to the module file");
+    }
+
+    @Test
+    void aMissingArchiveIsNamedWithItsScope(CapturedOutput output) throws IOException {
+        fail(
+                "--iree.modules.adding.location=" + TestModules.adder(directory),
+                "--iree.modules.adding.parameters.model=" + directory.resolve("none.irpa"));
+        assertThat(output)
+                .contains("parameters of scope 'model': there is no file '" + directory.resolve("none.irpa"))
+                .contains("'iree.modules.adding.parameters'");
+    }
+
+    @Test
+    void whatIsNoModuleIsSaidSo(CapturedOutput output) throws IOException {
+        Path text =
+                Files.writeString(directory.resolve("text.vmfb"), "This is a text and not a module at all. Really.");
+        fail("--iree.modules.classifier.location=" + text);
+        assertThat(output)
+                .contains("Module 'classifier' could not be loaded from '%s'".formatted(text))
+                .contains("bin/iree4j dump");
+    }
+
+    @Test
+    void anUnknownDeviceIsNamedWithThoseThereAre(CapturedOutput output) {
+        fail("--iree.device=abacus");
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("abacus")
+                .contains(
+                        "Set 'iree.device' (or 'iree.modules.<name>.device') to a device of one of these drivers: local");
+    }
+
+    @Test
+    void aDeviceThatTheProgramDoesNotAcceptLeadsToTheFlagsOfTheCompiler(CapturedOutput output) throws IOException {
+        fail("--iree.modules.classifier.location=" + TestModules.demanding(directory));
+        assertThat(output)
+                .contains("HAL device `default` not found or unavailable")
+                .contains("--iree-hal-target-device=local")
+                .contains("--iree-llvmcpu-target-triple=");
+    }
+
+    @Test
+    void anotherBytecodeVersionIsNamedWithOurs(CapturedOutput output) throws IOException {
+        fail("--iree.modules.adding.location=" + withBytecodeVersion(99, TestModules.adder(directory)));
+        assertThat(output).contains("99.0").contains("17.0").contains("iree-compile");
+    }
+
+    @Test
+    @EnabledIf(value = "io.github.iree4j.spring.TestModules#fixturesPresent", disabledReason = NO_FIXTURES)
+    void aMissingScopeIsNamedWithItsProperty(CapturedOutput output) {
+        Path fixtures = TestModules.fixtures();
+        fail(
+                "--iree.modules.scale2.location=" + fixtures.resolve("scale2.vmfb"),
+                "--iree.modules.scale2.parameters.model=" + fixtures.resolve("scale_weights.irpa"));
+        assertThat(output)
+                .contains("scope 'bias'")
+                .contains("Set 'iree.modules.scale2.parameters.bias' to the location of the archive (.irpa)");
+    }
+
+    @Test
+    @EnabledIf(value = "io.github.iree4j.spring.TestModules#fixturesPresent", disabledReason = NO_FIXTURES)
+    @EnabledIfSystemProperty(named = "os.arch", matches = "amd64", disabledReason = "the fixture fits this machine")
+    void aProgramForAnotherMachineIsRefusedWithBothFormats(CapturedOutput output) {
+        fail("--iree.modules.add.location=" + TestModules.fixtures().resolve("add-aarch64.vmfb"));
+        assertThat(output)
+                .contains("embedded-elf-arm_64")
+                .contains("embedded-elf-x86_64")
+                .contains("--iree-llvmcpu-target-triple=x86_64-unknown-linux-gnu");
+    }
+
+    @Test
+    void deniedNativeAccessLeadsToTheFlagOfTheJvm() throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--illegal-native-access=deny",
+                "-Xshare:auto",
+                "-XX:TieredStopAtLevel=1",
+                "-Djava.io.tmpdir=" + directory,
+                "-cp",
+                System.getProperty("java.class.path"),
+                Application.class.getName(),
+                "--iree.modules.classifier.location=" + TestModules.demanding(directory)));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isNotZero();
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("--enable-native-access=ALL-UNNAMED")
+                .contains("Enable-Native-Access: ALL-UNNAMED");
+    }
+
+    private static void fail(String... arguments) {
+        assertThatThrownBy(() -> Application.main(arguments)).isNotNull();
+    }
+
+    /** The module's bytes with another bytecode version: the one u32 that holds major 17, minor 0. */
+    private static Path withBytecodeVersion(int major, Path module) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(module)).order(ByteOrder.LITTLE_ENDIAN);
+        int changed = 0;
+        for (int i = 0; i + 4 <= bytes.capacity(); i += 4) {
+            if (bytes.getInt(i) == 17 << 16) {
+                bytes.putInt(i, major << 16);
+                changed++;
+            }
+        }
+        assertThat(changed).isOne();
+        return Files.write(module, bytes.array());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+        public static void main(String[] arguments) {
+            SpringApplication application = new SpringApplication(Application.class);
+            application.setWebApplicationType(WebApplicationType.NONE);
+            application.run(arguments).close();
+        }
+    }
+}

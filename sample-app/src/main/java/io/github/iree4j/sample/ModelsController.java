@@ -1,0 +1,127 @@
+package io.github.iree4j.sample;
+
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.JsonNode;
+
+/** Calls any function of any program that is configured or lies in the {@linkplain ModelDirectory models directory}. */
+@RestController
+@RequestMapping("/models")
+final class ModelsController {
+
+    private final InvocationService invocations;
+    private final Programs programs;
+    private final ModelDirectory directory;
+
+    ModelsController(InvocationService invocations, Programs programs, ModelDirectory directory) {
+        this.invocations = invocations;
+        this.programs = programs;
+        this.directory = directory;
+    }
+
+    /**
+     * What there is to call.
+     *
+     * @param models the programs that are loaded
+     * @param failed files of the models directory that could not be loaded, with the reason
+     */
+    record Models(List<Model> models, Map<String, String> failed) {}
+
+    /**
+     * A program.
+     *
+     * @param name the first part of its functions' paths
+     * @param location where it comes from
+     * @param device what runs it
+     * @param functions what it can do
+     */
+    record Model(String name, String location, String device, List<Function> functions) {}
+
+    /**
+     * A function.
+     *
+     * @param name the second part of its path
+     * @param declaration its arguments and results as the compiler wrote them
+     */
+    record Function(String name, @Nullable String declaration) {}
+
+    /**
+     * Arguments of a call.
+     *
+     * @param inputs numbers and tensors, see {@link TensorJson}
+     */
+    record Call(@Nullable List<JsonNode> inputs) {}
+
+    /**
+     * What a call returned.
+     *
+     * @param outputs numbers and tensors
+     */
+    record Return(List<Object> outputs) {}
+
+    @GetMapping
+    Models models() {
+        directory.refresh();
+        return new Models(programs.all().stream().map(ModelsController::model).toList(), directory.failures());
+    }
+
+    private static Model model(LoadedProgram loaded) {
+        return new Model(
+                loaded.source().name(),
+                loaded.source().location(),
+                loaded.program().devices().getFirst().id(),
+                loaded.program().functions().stream()
+                        .map(function -> new Function(function.name(), function.declaration()))
+                        .toList());
+    }
+
+    @PostMapping("/{module}/{function}")
+    Return call(@PathVariable String module, @PathVariable String function, @RequestBody Call call) {
+        if (programs.find(module).isEmpty()) {
+            directory.refresh();
+        }
+        ProgramFunction callee = invocations.function(module + "." + function);
+        if (call.inputs == null) {
+            throw new InvalidFieldException("inputs", "is required; it may be empty");
+        }
+        List<Object> arguments = new ArrayList<>();
+        try {
+            for (int i = 0; i < call.inputs.size(); i++) {
+                arguments.add(TensorJson.argument("inputs[%d]".formatted(i), call.inputs.get(i)));
+            }
+            try (Results results = callee.invoke(arguments.toArray())) {
+                return new Return(
+                        results.asList().stream().map(ModelsController::output).toList());
+            }
+        } finally {
+            for (Object argument : arguments) {
+                if (argument instanceof Tensor tensor) {
+                    tensor.close();
+                }
+            }
+        }
+    }
+
+    private static Object output(@Nullable Object result) {
+        return switch (result) {
+            case Tensor tensor -> TensorJson.of(tensor);
+            case Number number -> number;
+            case null -> "null";
+            default -> result.toString();
+        };
+    }
+}

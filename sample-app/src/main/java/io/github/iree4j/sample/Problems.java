@@ -1,0 +1,85 @@
+package io.github.iree4j.sample;
+
+import io.github.iree4j.status.IreeException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.databind.DatabindException;
+
+/** Answers failures as problem details (RFC 9457); member {@code field} names what is wrong in the request. */
+@RestControllerAdvice
+final class Problems extends ResponseEntityExceptionHandler {
+
+    /** For Spring. */
+    Problems() {}
+
+    @ExceptionHandler
+    ProblemDetail invalidField(InvalidFieldException e) {
+        return problem(HttpStatus.BAD_REQUEST, "Invalid request", e.getMessage(), e.field());
+    }
+
+    /** What a program or the runtime refused. */
+    @ExceptionHandler
+    ProblemDetail failedCall(IreeException e) {
+        HttpStatus status = switch (e.code()) {
+            case NOT_FOUND -> HttpStatus.NOT_FOUND;
+            case INVALID_ARGUMENT, OUT_OF_RANGE -> HttpStatus.BAD_REQUEST;
+            case RESOURCE_EXHAUSTED, UNAVAILABLE -> HttpStatus.SERVICE_UNAVAILABLE;
+            default -> HttpStatus.INTERNAL_SERVER_ERROR;
+        };
+        ProblemDetail problem = problem(status, "Call failed", e.getMessage(), null);
+        problem.setProperty("code", e.code().name());
+        return problem;
+    }
+
+    @Override
+    protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(
+            HttpMessageNotReadableException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        String field = null;
+        String detail = "the body is not JSON";
+        if (e.getCause() instanceof JacksonException cause) {
+            // Not Jackson's own message, which speaks of Java classes.
+            field = cause instanceof DatabindException databind ? path(databind) : null;
+            detail = field == null ? detail : "'%s' is of the wrong type".formatted(field);
+            TokenStreamLocation location = cause.getLocation();
+            if (location != null && location.getLineNr() > 0) {
+                detail += " (line %d, column %d)".formatted(location.getLineNr(), location.getColumnNr());
+            }
+        }
+        return handleExceptionInternal(
+                e, problem(HttpStatus.BAD_REQUEST, "Unreadable request", detail, field), headers, status, request);
+    }
+
+    /** Where in the body it went wrong, such as {@code inputs[0].shape[1]}; null for the body as a whole. */
+    private static @Nullable String path(DatabindException e) {
+        StringBuilder path = new StringBuilder();
+        for (JacksonException.Reference step : e.getPath()) {
+            if (step.getPropertyName() == null) {
+                path.append('[').append(step.getIndex()).append(']');
+            } else {
+                path.append(path.isEmpty() ? "" : ".").append(step.getPropertyName());
+            }
+        }
+        return path.isEmpty() ? null : path.toString();
+    }
+
+    private static ProblemDetail problem(
+            HttpStatus status, String title, @Nullable String detail, @Nullable String field) {
+        ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, detail);
+        problem.setTitle(title);
+        if (field != null) {
+            problem.setProperty("field", field);
+        }
+        return problem;
+    }
+}

@@ -1,0 +1,138 @@
+package io.github.iree4j.sample;
+
+import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.status.IreeException;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A tensor as JSON: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and row-major.
+ *
+ * @param shape the dimensions
+ * @param type the element type as IREE spells it, such as {@code f32} or {@code i8}
+ * @param data numbers, booleans, or for types that JSON has no numbers for, base64
+ */
+record TensorJson(long[] shape, String type, Object data) {
+
+    static TensorJson of(Tensor tensor) {
+        ElementType type = tensor.elementType();
+        Object data;
+        if (type.isBoolean()) {
+            data = tensor.toBooleanArray();
+        } else if (type.isInteger()) {
+            data = tensor.toLongArray();
+        } else if (type.isFloat()) {
+            data = type.equals(ElementType.F64) ? tensor.toDoubleArray() : tensor.toFloatArray();
+        } else {
+            data = tensor.toBytes();
+        }
+        return new TensorJson(tensor.shape(), type.toString(), data);
+    }
+
+    /**
+     * Reads an argument: a number as it is, an object as a tensor, which the caller closes.
+     *
+     * @param field path of the argument, for messages
+     */
+    static Object argument(String field, @Nullable JsonNode json) {
+        if (json == null || json.isNull()) {
+            throw new InvalidFieldException(field, "must be a number or a tensor, not null");
+        }
+        if (json.isInt()) {
+            return json.intValue();
+        }
+        if (json.isIntegralNumber() && json.canConvertToLong()) {
+            return json.longValue();
+        }
+        if (json.isNumber()) {
+            return json.doubleValue();
+        }
+        if (!json.isObject()) {
+            throw new InvalidFieldException(
+                    field, "must be a number or a tensor like {\"shape\": [2], \"type\": \"f32\", \"data\": [1, 2]}");
+        }
+        return tensor(field, json);
+    }
+
+    private static Tensor tensor(String field, JsonNode json) {
+        long[] shape = shape(field + ".shape", json.path("shape"));
+        ElementType type = type(field + ".type", json.path("type"));
+        String dataField = field + ".data";
+        JsonNode data = json.path("data");
+        if (!data.isArray()) {
+            throw new InvalidFieldException(dataField, "must be a flat array of numbers");
+        }
+        try {
+            if (type.isBoolean()) {
+                boolean[] values = new boolean[data.size()];
+                for (int i = 0; i < values.length; i++) {
+                    values[i] = data.get(i).asBoolean();
+                }
+                return Tensor.ofBooleans(values, shape);
+            }
+            if (type.isInteger()) {
+                return Tensor.ofLongs(type, integers(dataField, data), shape);
+            }
+            if (type.isFloat()) {
+                double[] values = numbers(dataField, data);
+                return type.equals(ElementType.F64)
+                        ? Tensor.ofDoubles(values, shape)
+                        : Tensor.of(type, narrow(values), shape);
+            }
+        } catch (IreeException e) {
+            throw new InvalidFieldException(field, "is no tensor: " + e.getMessage());
+        }
+        throw new InvalidFieldException(field + ".type", "'%s' has no numbers in JSON".formatted(type));
+    }
+
+    private static long[] shape(String field, JsonNode json) {
+        if (!json.isArray()) {
+            throw new InvalidFieldException(field, "must be an array of dimensions");
+        }
+        return integers(field, json);
+    }
+
+    private static ElementType type(String field, JsonNode json) {
+        if (!json.isString()) {
+            throw new InvalidFieldException(field, "must be an element type such as \"f32\"");
+        }
+        try {
+            return ElementType.parse(json.stringValue());
+        } catch (IreeException e) {
+            throw new InvalidFieldException(field, "is no element type: " + e.getMessage());
+        }
+    }
+
+    private static long[] integers(String field, JsonNode json) {
+        long[] values = new long[json.size()];
+        for (int i = 0; i < values.length; i++) {
+            JsonNode value = json.get(i);
+            if (!value.isIntegralNumber() || !value.canConvertToLong()) {
+                throw new InvalidFieldException("%s[%d]".formatted(field, i), "must be an integer, not " + value);
+            }
+            values[i] = value.longValue();
+        }
+        return values;
+    }
+
+    private static double[] numbers(String field, JsonNode json) {
+        double[] values = new double[json.size()];
+        for (int i = 0; i < values.length; i++) {
+            JsonNode value = json.get(i);
+            if (!value.isNumber()) {
+                throw new InvalidFieldException("%s[%d]".formatted(field, i), "must be a number, not " + value);
+            }
+            values[i] = value.doubleValue();
+        }
+        return values;
+    }
+
+    private static float[] narrow(double[] values) {
+        float[] floats = new float[values.length];
+        for (int i = 0; i < values.length; i++) {
+            floats[i] = (float) values[i];
+        }
+        return floats;
+    }
+}

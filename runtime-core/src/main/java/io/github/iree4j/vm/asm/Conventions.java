@@ -3,7 +3,10 @@ package io.github.iree4j.vm.asm;
 import io.github.iree4j.vm.isa.FieldKind;
 import io.github.iree4j.vm.isa.InstructionReader;
 
-/** The letters of calling conventions such as {@code 0rI_i} ({@code iree/vm/module.h}), as far as text needs them. */
+/**
+ * The letters of calling conventions such as {@code 0rI_i} ({@code iree/vm/module.h}), as far as text needs them. Other than
+ * {@link io.github.iree4j.vm.CallingConvention} this refuses nothing: modules are printed that nobody has verified.
+ */
 final class Conventions {
 
     /** An operand list has a u16 count; more letters than that cannot matter. */

@@ -31,6 +31,7 @@ final class FunctionVerifier {
     private final List<CallingConvention> importConventions;
     private final ModuleDef.Function function;
     private final CallingConvention convention;
+    private final RegisterCounts registers;
     private final InstructionReader reader;
     private final byte[] marks;
 
@@ -46,6 +47,7 @@ final class FunctionVerifier {
         this.importConventions = importConventions;
         function = module.functions().get(ordinal);
         convention = conventions.get(ordinal);
+        registers = RegisterCounts.of(function, convention);
         reader = new InstructionReader(isa, body);
         marks = new byte[body.length];
     }
@@ -123,18 +125,14 @@ final class FunctionVerifier {
         if (convention.isVariadic()) {
             throw invalid("convention '%s' has a span, which functions of bytecode cannot have".formatted(convention));
         }
-        int words = 0;
-        int refs = 0;
-        for (int i = 0; i < convention.arguments().length(); i++) {
-            switch (convention.arguments().charAt(i)) {
-                case 'r' -> refs++;
-                case 'I', 'F' -> words = (words + 1 & ~1) + 2;
-                default -> words++;
-            }
-        }
-        if (words > function.words() || refs > function.refs()) {
-            throw invalid("arguments of '%s' need %d value and %d reference registers, and there are %d and %d"
-                    .formatted(convention, words, refs, function.words(), function.refs()));
+        if (registers.words() > RegisterEncoding.MAX_WORDS || registers.refs() > RegisterEncoding.MAX_REFS) {
+            throw invalid("arguments of '%s' need %d value and %d reference registers, more than %d and %d"
+                    .formatted(
+                            convention,
+                            registers.words(),
+                            registers.refs(),
+                            RegisterEncoding.MAX_WORDS,
+                            RegisterEncoding.MAX_REFS));
         }
     }
 
@@ -257,7 +255,7 @@ final class FunctionVerifier {
             throw at("%s of %s is %s where 64 bits need an even register"
                     .formatted(name, reader.opcode(), spell(register)));
         }
-        int bound = isRef ? function.refs() : function.words();
+        int bound = isRef ? registers.refs() : registers.words();
         if (ordinal + (type.isWide() ? 1 : 0) >= bound) {
             throw at("%s of %s is %s and the function has %d such registers"
                     .formatted(name, reader.opcode(), spell(register), bound));

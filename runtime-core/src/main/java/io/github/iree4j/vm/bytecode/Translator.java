@@ -88,12 +88,14 @@ final class Translator {
                 site.next = blockIndex[site.next];
             }
         }
+        CallingConvention convention = context.conventions.get(context.ordinal);
+        RegisterCounts registers = RegisterCounts.of(context.function, convention);
         return new FunctionCode(
                 context.name,
                 context.ordinal,
-                context.conventions.get(context.ordinal),
-                context.function.words(),
-                context.function.refs(),
+                convention,
+                registers.words(),
+                registers.refs(),
                 Arrays.copyOf(code, size),
                 sites.toArray(CallSite[]::new),
                 returns.toArray(ReturnSite[]::new),

@@ -1,0 +1,307 @@
+package io.github.iree4j.vm.bytecode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmDependency;
+import io.github.iree4j.vm.VmFunction;
+import io.github.iree4j.vm.VmImport;
+import io.github.iree4j.vm.VmTypes;
+import io.github.iree4j.vm.asm.VmAssembler;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ModuleFileTest {
+    private static final String TEXT =
+            """
+            vm.module @m version 3
+            vm.attr "module.key" = "module value"
+            vm.dependency @hal version 6
+            vm.dependency @more version 1 optional
+            vm.import @hal.devices.count cconv "0v_i"
+            vm.import optional @more.things cconv "0r_v"
+            vm.rodata[0] = "inside"
+            vm.rodata[1] align 64 external = "outside of the tables"
+            vm.export @f
+            vm.func @f() -> () {
+              vm.attr "iree.abi.declaration" = "sync func @f()"
+              %r0 = vm.const.ref.rodata 1
+              vm.return
+            }
+            """;
+
+    private static final byte[] FILE = VmAssembler.assemble(TEXT);
+
+    @Test
+    void moduleSaysWhatItsFileSays() {
+        try (BytecodeModule module = Programs.read(FILE)) {
+            assertThat(module.name()).isEqualTo("m");
+            assertThat(module.version()).isEqualTo(3);
+            assertThat(module.attributes()).containsEntry("module.key", "module value");
+            assertThat(module.dependencies())
+                    .containsExactly(new VmDependency("hal", 6, true), new VmDependency("more", 1, false));
+            assertThat(module.imports())
+                    .containsExactly(
+                            new VmImport("hal.devices.count", "0v_i", true), new VmImport("more.things", "0r_v", false));
+            assertThat(module.exports()).hasSize(1);
+            VmFunction f = Objects.requireNonNull(module.resolve("f", "0v_v"));
+            assertThat(f.fullName()).isEqualTo("m.f");
+            assertThat(f.attributes()).containsEntry("iree.abi.declaration", "sync func @f()");
+            assertThat(module.resolve("f", "0i_v")).isNull();
+            assertThat(module.resolve("g", "")).isNull();
+        }
+    }
+
+    @Test
+    void constantsAreReadInPlace() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment file = arena.allocate(FILE.length, 64).copyFrom(MemorySegment.ofArray(FILE));
+            try (BytecodeModule module = BytecodeModule.read(file, "m", Programs.TYPES, ModuleLimits.DEFAULTS, null)) {
+                VmBuffer inside = module.rodata()[0];
+                VmBuffer outside = module.rodata()[1];
+                assertThat(inside.utf8()).isEqualTo("inside");
+                assertThat(outside.utf8()).isEqualTo("outside of the tables");
+                assertThat(outside.segment().address()).isBetween(file.address(), file.address() + file.byteSize());
+                assertThat(outside.segment().address() % 64).isZero();
+                assertThat(inside.isModuleConstant()).isTrue();
+                assertThat(inside.isMutable()).isFalse();
+                assertThat(inside.segment().isReadOnly()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void moduleInAZipIsFoundAndSoAreItsConstants() {
+        byte[] header = new byte[64];
+        ByteBuffer zip = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
+        zip.putInt(0, 0x04034B50).putShort(26, (short) 9).putShort(28, (short) (64 - 30 - 9));
+        byte[] file = Arrays.copyOf(header, header.length + FILE.length);
+        System.arraycopy(FILE, 0, file, header.length, FILE.length);
+        try (BytecodeModule module = Programs.read(file)) {
+            assertThat(module.rodata()[1].utf8()).isEqualTo("outside of the tables");
+        }
+    }
+
+    @Test
+    void zipWhoseFirstEntryIsOutsideIsRejected() {
+        byte[] file = new byte[100];
+        ByteBuffer.wrap(file)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(0, 0x04034B50)
+                .putShort(26, (short) -1)
+                .putShort(28, (short) -1);
+        assertRejected(file, StatusCode.INVALID_ARGUMENT, "zip file of 100 bytes whose first entry starts at 131100");
+    }
+
+    @Test
+    void mappedFileIsTheSameModule(@TempDir Path directory) throws Exception {
+        Path path = Files.write(directory.resolve("m.vmfb"), FILE);
+        try (BytecodeModule module = BytecodeModule.map(path, Programs.TYPES, ModuleLimits.DEFAULTS)) {
+            assertThat(module.rodata()[1].segment().isMapped()).isTrue();
+            assertThat(module.rodata()[1].utf8()).isEqualTo("outside of the tables");
+        }
+    }
+
+    @Test
+    void mappingEndsWithTheLastReference(@TempDir Path directory) throws Exception {
+        Path path = Files.write(directory.resolve("m.vmfb"), FILE);
+        BytecodeModule module = BytecodeModule.map(path, Programs.TYPES, ModuleLimits.DEFAULTS);
+        MemorySegment constant = module.rodata()[1].segment();
+        var owner = Objects.requireNonNull(module.rodata()[1].owner());
+        owner.retain();
+        module.close();
+        module.close();
+        assertThat(constant.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 'o');
+        owner.release();
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> constant.get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    @Test
+    void closedModuleCannotBeLinked() {
+        BytecodeModule module = Programs.module("m", "vm.func @f() -> () {\n  vm.return\n}\n");
+        module.close();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> Programs.run(module))
+                .withMessageContaining("module 'm' is closed")
+                .matches(e -> e.code() == StatusCode.FAILED_PRECONDITION);
+    }
+
+    @Test
+    void ownerOfTheBytesIsHeldUntilTheModuleIsFreed() {
+        boolean[] freed = {false};
+        Resource owner = new Resource() {
+            @Override
+            protected void destroy() {
+                freed[0] = true;
+            }
+        };
+        BytecodeModule module =
+                BytecodeModule.read(MemorySegment.ofArray(FILE), "m", Programs.TYPES, ModuleLimits.DEFAULTS, owner);
+        owner.close();
+        assertThat(freed[0]).isFalse();
+        module.close();
+        assertThat(freed[0]).isTrue();
+    }
+
+    @Test
+    void missingFileIsNotFound(@TempDir Path directory) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> BytecodeModule.map(
+                        directory.resolve("absent.vmfb"), VmTypes.standard(), ModuleLimits.DEFAULTS))
+                .withMessageContaining("absent.vmfb' does not exist")
+                .matches(e -> e.code() == StatusCode.NOT_FOUND);
+    }
+
+    @Test
+    void anotherVersionIsIncompatibleAndBothAreNamedWithTheirReleases() {
+        byte[] file = FILE.clone();
+        int at = Body.find(file, new byte[] {0, 0, 17, 0});
+        file[at + 2] = 15;
+        assertRejected(
+                file,
+                StatusCode.INCOMPATIBLE,
+                "it has bytecode 15.0 (IREE of March 2023 to 3.9) and this runtime runs 17.0 (IREE 3.11 and later)");
+        file[at] = 9;
+        file[at + 2] = 17;
+        assertRejected(file, StatusCode.INCOMPATIBLE, "it has bytecode 17.9");
+    }
+
+    @Test
+    void unknownTypeIsNotFoundAndTheKnownAreListed() {
+        byte[] file = VmAssembler.assemble("vm.module @m\nvm.type !some.thing\nvm.func @f() -> () {\n  vm.return\n}\n");
+        assertRejected(
+                file,
+                StatusCode.NOT_FOUND,
+                "module 'm' uses type '!some.thing', which no module of this runtime provides (known: test.counted,"
+                        + " test.other, vm.buffer, vm.list)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 4, 15})
+    void fileTooShortForAModuleIsRejected(int length) {
+        assertRejected(
+                Arrays.copyOf(FILE, length),
+                StatusCode.INVALID_ARGUMENT,
+                "it has %d bytes where a module has at least 16".formatted(length));
+    }
+
+    @Test
+    void everyTruncationIsRejected() {
+        for (int length = 0; length < FILE.length; length++) {
+            byte[] file = Arrays.copyOf(FILE, length);
+            assertThatExceptionOfType(IreeException.class)
+                    .as("%d of %d bytes", length, FILE.length)
+                    .isThrownBy(() -> Programs.read(file));
+        }
+    }
+
+    @Test
+    void otherFilesAreToldApart() {
+        byte[] file = FILE.clone();
+        System.arraycopy("ELF\u007f".getBytes(StandardCharsets.ISO_8859_1), 0, file, 8, 4);
+        assertRejected(file, StatusCode.INVALID_ARGUMENT, "it is no module: identifier 'ELF?' where 'IREE' is wanted");
+    }
+
+    @Test
+    void everyChangedByteIsRejectedOrRunsAsSomethingElse() {
+        for (int i = 0; i < FILE.length; i++) {
+            for (int bit = 0; bit < 8; bit++) {
+                byte[] file = FILE.clone();
+                file[i] ^= (byte) (1 << bit);
+                try {
+                    Programs.read(file).close();
+                } catch (IreeException e) {
+                    assertThat(e.getMessage()).startsWith("module file 'test.vmfb': ");
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2, 100, 100, 100, 'has 3 elements, more than the limit of 2'",
+        "100, 10, 100, 100, 'bytes of code, more than the limit of 10'",
+        "100, 1000, 7, 100, 'it has 8 bytes of globals, more than the limit of 7'",
+        "100, 1000, 100, 1, 'it has 2 global references, more than the limit of 1'"
+    })
+    void fileThatAsksForTooMuchIsRefused(int entries, int code, int globals, int refs, String message) {
+        byte[] file = VmAssembler.assemble("vm.module @m\nvm.type i8\nvm.type i16\nvm.type i32\nvm.state bytes 8 refs 2\n"
+                + "vm.func @f() -> () {\n  %i0 = vm.const.i32 1\n  %i0 = vm.const.i32 1\n  vm.return\n}\n");
+        ModuleLimits limits = new ModuleLimits(entries, code, globals, refs);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() ->
+                        BytecodeModule.read(MemorySegment.ofArray(file), "m", VmTypes.standard(), limits, null))
+                .withMessageContaining(message)
+                .matches(e -> e.code() == StatusCode.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
+    void functionsThatShareCodeManyTimesAreRejected() {
+        // Fifty functions of 4 KiB each that are all the first one.
+        String filler = "  %i0 = vm.const.i32 1\n".repeat(600);
+        StringBuilder text = new StringBuilder("vm.module @m\n");
+        text.append("vm.func @f() -> () {\n").append(filler).append("  vm.return\n}\n");
+        for (int i = 0; i < 50; i++) {
+            text.append("vm.func @f%d() -> () {\n  %%i0 = vm.const.i32 %d\n  vm.return\n}\n".formatted(i, i));
+        }
+        byte[] file = VmAssembler.assemble(text.toString());
+        ModuleDef def = ModuleDef.read(MemorySegment.ofArray(file), ModuleLimits.DEFAULTS);
+        ModuleDef.Function big = def.functions().getFirst();
+        for (ModuleDef.Function function : def.functions()) {
+            if (function != big) {
+                byte[] descriptor = Body.descriptor(big);
+                System.arraycopy(descriptor, 0, file, Body.find(file, Body.descriptor(function)), descriptor.length);
+            }
+        }
+        assertRejected(file, StatusCode.INVALID_ARGUMENT, "its functions share");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "add.vmfb",
+                "add-function-ids.vmfb",
+                "add-aarch64.vmfb",
+                "scale.vmfb",
+                "scale2.vmfb",
+                "mul_vmvx.vmfb"
+            })
+    void moduleOfTheCompilerIsAccepted(String name) {
+        Path file = Path.of(System.getProperty("iree4j.fixtures", "../../shared/vmfb"), name);
+        assumeTrue(Files.exists(file), () -> file + " is not there: compiled modules are no part of this repository");
+        VmTypes types = VmTypes.standard();
+        for (String type : "allocator buffer buffer_view command_buffer device executable fence".split(" ")) {
+            types = types.with("hal." + type, Object.class);
+        }
+        try (BytecodeModule module = BytecodeModule.map(file, types, ModuleLimits.DEFAULTS)) {
+            assertThat(module.exports()).extracting(VmFunction::name).contains("__init");
+            assertThat(module.dependencies()).extracting(VmDependency::module).contains("hal");
+        }
+    }
+
+    private static void assertRejected(byte[] file, StatusCode code, String message) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> Programs.read(file))
+                .withMessageContaining(message)
+                .matches(e -> e.code() == code, code.toString());
+    }
+}

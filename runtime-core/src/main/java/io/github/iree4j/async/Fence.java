@@ -5,6 +5,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -325,7 +326,7 @@ public final class Fence extends Resource {
         }
 
         Fence toFence() {
-            return new Fence(java.util.Arrays.copyOf(semaphores, count), java.util.Arrays.copyOf(values, count));
+            return new Fence(Arrays.copyOf(semaphores, count), Arrays.copyOf(values, count));
         }
     }
 

@@ -8,11 +8,14 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Bytes that queue operations read from and write to: host memory or a file. Safe from any thread. */
 public abstract class HalFile extends Resource {
@@ -66,7 +69,7 @@ public abstract class HalFile extends Resource {
         }
         try {
             return new ChannelFile(path.toString(), access, FileChannel.open(path, options));
-        } catch (java.nio.file.NoSuchFileException e) {
+        } catch (NoSuchFileException e) {
             throw new IreeException(StatusCode.NOT_FOUND, "file '" + path + "' does not exist", e);
         } catch (IOException e) {
             throw new IreeException(
@@ -206,6 +209,7 @@ public abstract class HalFile extends Resource {
     }
 
     private static final class ChannelFile extends HalFile {
+        private static final Logger LOG = LoggerFactory.getLogger(HalFile.class);
         private static final int CHUNK = 1 << 30; // a ByteBuffer holds less than 2 GiB
 
         private final FileChannel channel;
@@ -265,8 +269,7 @@ public abstract class HalFile extends Resource {
             try {
                 channel.close();
             } catch (IOException e) {
-                // Written data has been handed to the system already; there is nobody to tell.
-                assert e != null;
+                LOG.warn("{} was not closed properly", describe(), e); // what was written has reached the system before
             }
         }
     }

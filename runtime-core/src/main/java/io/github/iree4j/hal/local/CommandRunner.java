@@ -7,14 +7,13 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /** Runs recorded commands in their order, on the calling thread. Allocates nothing per command. */
 final class CommandRunner {
-    private static final ValueLayout.OfLong LONG =
-            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(java.nio.ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT =
-            ValueLayout.JAVA_INT_UNALIGNED.withOrder(java.nio.ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final LocalCommandBuffer commands;
     private final Worker worker;
@@ -40,14 +39,15 @@ final class CommandRunner {
      */
     static void run(LocalCommandBuffer commands, @Nullable BindingTable table, Workers workers) {
         Worker worker = workers.acquire();
-        int slots = commands.slotCount();
+        int[] slots = commands.slots();
+        int slotCount = slots.length == 0 ? 0 : slots[slots.length - 1] + 1;
         LocalBuffer[] fixed = commands.fixed();
         int pinnedSlots = 0;
         int pinnedFixed = 0;
         try {
-            worker.reserve(slots, fixed.length);
-            for (; pinnedSlots < slots; pinnedSlots++) {
-                pinSlot(worker, table, pinnedSlots);
+            worker.reserve(slotCount, fixed.length);
+            for (; pinnedSlots < slots.length; pinnedSlots++) {
+                pinSlot(worker, table, slots[pinnedSlots]);
             }
             for (; pinnedFixed < fixed.length; pinnedFixed++) {
                 worker.fixedBlocks[pinnedFixed] = fixed[pinnedFixed].pin();
@@ -58,20 +58,19 @@ final class CommandRunner {
                 fixed[i].unpin();
             }
             for (int i = 0; i < pinnedSlots; i++) {
-                if (worker.slotBlocks[i] != null && table != null && table.buffer(i) instanceof Buffer buffer) {
+                if (table != null && table.buffer(slots[i]) instanceof Buffer buffer) {
                     LocalCommandBuffer.local(buffer).unpin();
                 }
             }
-            worker.forget(slots, fixed.length);
+            worker.forget(slotCount, fixed.length);
             workers.release(worker);
         }
     }
 
     private static void pinSlot(Worker worker, @Nullable BindingTable table, int slot) {
-        worker.slotBlocks[slot] = null;
-        Buffer buffer = table == null || slot >= table.size() ? null : table.buffer(slot);
+        Buffer buffer = table == null ? null : table.buffer(slot);
         if (table == null || buffer == null) {
-            return; // checked at submission: no command uses it
+            throw new IreeException(StatusCode.INTERNAL, "slot " + slot + " was not checked at submission");
         }
         if (!buffer.isLive()) {
             throw new IreeException(

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -269,7 +270,7 @@ final class HostMemory {
             reserved -= slabs.size() * SLAB_SIZE;
             slabs.clear();
             slab = null;
-            java.util.Arrays.fill(freeSmall, null);
+            Arrays.fill(freeSmall, null);
         }
     }
 

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,11 +58,12 @@ final class LocalCommandBuffer extends CommandBuffer {
     private final List<MemorySegment> updates = new ArrayList<>();
     private long updateBytes;
     private final AtomicBoolean submitted = new AtomicBoolean();
-    private int slotCount;
+    private final BitSet usedSlots = new BitSet();
 
     // Set by finish().
     private LocalBuffer[] fixed = new LocalBuffer[0];
     private LocalExecutable[] programs = new LocalExecutable[0];
+    private int[] slots = new int[0];
 
     LocalCommandBuffer(int modes, int categories, int bindingCapacity) {
         super(modes, categories, bindingCapacity);
@@ -83,9 +85,9 @@ final class LocalCommandBuffer extends CommandBuffer {
         return updates.get(index);
     }
 
-    /** One above the highest slot in use. */
-    int slotCount() {
-        return slotCount;
+    /** The slots that commands use, in ascending order. */
+    int[] slots() {
+        return slots;
     }
 
     /**
@@ -106,6 +108,7 @@ final class LocalCommandBuffer extends CommandBuffer {
         code = Arrays.copyOf(code, length);
         fixed = buffers.toArray(LocalBuffer[]::new);
         programs = executables.toArray(LocalExecutable[]::new);
+        slots = usedSlots.stream().toArray();
         bufferIndex.clear();
     }
 
@@ -243,7 +246,7 @@ final class LocalCommandBuffer extends CommandBuffer {
         if (buffer == null) {
             emit(ref.slot());
             emit(ref.offset());
-            slotCount = Math.max(slotCount, ref.slot() + 1);
+            usedSlots.set(ref.slot());
         } else {
             emit(~fixedIndex(buffer));
             emit(buffer.offset() + ref.offset());

@@ -264,16 +264,18 @@ final class Operations {
                 return;
             }
             table = table.copy();
-            for (int i = 0; i < table.size(); i++) {
-                try {
-                    if (table.buffer(i) instanceof Buffer buffer) {
+            int retained = 0;
+            try {
+                for (int slot : commands.slots()) {
+                    if (table.buffer(slot) instanceof Buffer buffer) {
                         buffer.retain();
                     }
-                } catch (IreeException e) {
-                    release(table, i);
-                    commands.release();
-                    throw e;
+                    retained++;
                 }
+            } catch (IreeException e) {
+                release(table, retained);
+                commands.release();
+                throw e;
             }
             bindings = table;
         }
@@ -281,14 +283,14 @@ final class Operations {
         @Override
         void release() {
             if (bindings != null) {
-                release(bindings, bindings.size());
+                release(bindings, commands.slots().length);
             }
             commands.release();
         }
 
-        private static void release(BindingTable table, int count) {
+        private void release(BindingTable table, int count) {
             for (int i = 0; i < count; i++) {
-                if (table.buffer(i) instanceof Buffer buffer) {
+                if (table.buffer(commands.slots()[i]) instanceof Buffer buffer) {
                     buffer.release();
                 }
             }

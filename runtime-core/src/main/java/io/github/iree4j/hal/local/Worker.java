@@ -67,8 +67,8 @@ final class Worker implements HostDispatch {
 
     /** Forgets the blocks of an execution, so that the worker keeps no memory reachable. */
     void forget(int slots, int fixed) {
-        Arrays.fill(slotBlocks, 0, slots, null);
-        Arrays.fill(fixedBlocks, 0, fixed, null);
+        Arrays.fill(slotBlocks, 0, Math.min(slots, slotBlocks.length), null);
+        Arrays.fill(fixedBlocks, 0, Math.min(fixed, fixedBlocks.length), null);
         Arrays.fill(segments, 0, bindingCount, MemorySegment.NULL);
         bindingCount = 0;
         code = NO_CODE;

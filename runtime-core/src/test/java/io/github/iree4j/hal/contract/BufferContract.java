@@ -17,6 +17,7 @@ import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -66,8 +67,8 @@ public abstract class BufferContract extends DeviceContract {
         for (int i = 0; i < 200; i++) {
             byte expected = (byte) i;
             MemorySegment bytes = buffers.get(i).map(MemoryAccess.READ, 0, Buffer.WHOLE);
-            assertThat(bytes.elements(java.lang.foreign.ValueLayout.JAVA_BYTE))
-                    .allMatch(b -> b.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0) == expected);
+            assertThat(bytes.elements(ValueLayout.JAVA_BYTE))
+                    .allMatch(b -> b.get(ValueLayout.JAVA_BYTE, 0) == expected);
         }
     }
 

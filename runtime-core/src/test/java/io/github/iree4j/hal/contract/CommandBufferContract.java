@@ -302,6 +302,26 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
+    void slotsThatNoCommandUsesMayHoldAnything() {
+        CommandBuffer commands = commands(0, 3);
+        commands.fillBuffer(slot(2), 5, 4, 0);
+        commands.finish();
+        Buffer closedBuffer = ints(1);
+        closedBuffer.close();
+        Buffer notThere = closed(queue.alloca(fence(), fence(), PARAMS, 8, 0));
+        Buffer out = ints(0);
+        run(commands, closedBuffer, notThere, out);
+        assertThat(read(out)).containsExactly(5);
+        Fence go = fence();
+        Fence later = fence();
+        queue.execute(go, later, commands, BindingTable.of(closedBuffer, notThere, out), 0);
+        go.signal();
+        later.await();
+        Fence done = execute(commands, BindingTable.of(out, out, notThere));
+        assertFails(done, StatusCode.FAILED_PRECONDITION, "is not allocated yet");
+    }
+
+    @Test
     void retainsWhatItRefersTo() {
         Executable kernels = kernels(device);
         Buffer in = ints(4);

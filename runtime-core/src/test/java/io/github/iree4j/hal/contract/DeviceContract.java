@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -90,7 +91,7 @@ public abstract class DeviceContract {
     }
 
     static void assertFails(StatusCode code, String message, ThrowingCallable call) {
-        IreeException failure = org.assertj.core.api.Assertions.catchThrowableOfType(IreeException.class, call);
+        IreeException failure = catchThrowableOfType(IreeException.class, call);
         assertFailure(failure, code, message);
     }
 

@@ -6,6 +6,7 @@ module io.github.iree4j.runtime {
 
     exports io.github.iree4j;
     exports io.github.iree4j.async;
+    exports io.github.iree4j.frontier;
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.lifetime;

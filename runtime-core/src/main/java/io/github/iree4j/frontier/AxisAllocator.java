@@ -1,0 +1,114 @@
+package io.github.iree4j.frontier;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Hands out axes, upward per domain, each once.
+ *
+ * <p>Everything of one process takes its axes from {@link #ofProcess()}, or from an allocator created with a (session, machine) pair
+ * that nobody else uses: a cluster leases both. Safe from any thread.
+ */
+public final class AxisAllocator {
+    private static final class OfProcess {
+        private static final AxisAllocator INSTANCE = create(sessionOf(ProcessHandle.current()), 0);
+    }
+
+    private final int session;
+    private final int machine;
+    private final AtomicLongArray next; // per domain, the ordinal to hand out next
+
+    private AxisAllocator(int session, int machine, long firstOrdinal) {
+        Axis.of(session, machine, CausalDomain.QUEUE, firstOrdinal); // checks the ranges
+        this.session = session;
+        this.machine = machine;
+        this.next = new AtomicLongArray(CausalDomain.values().length);
+        for (int i = 0; i < next.length(); i++) {
+            next.setPlain(i, firstOrdinal);
+        }
+    }
+
+    /**
+     * Returns the allocator of this process: machine 0, and a session computed from the process id and the instant of its start, so
+     * that it changes from start to start. Within a process that is exact. A session has eight bits, so one start in 255 repeats
+     * another's; where axes outlive the process, in a cluster, the session is leased with the machine, see {@link #create}.
+     *
+     * @return the allocator, always the same
+     */
+    public static AxisAllocator ofProcess() {
+        return OfProcess.INSTANCE;
+    }
+
+    /**
+     * Creates an allocator for a session and machine that the caller knows nobody else uses. For leased ones, and for tests that
+     * want to know their axes.
+     *
+     * @param session 1 to 255
+     * @param machine 0 to 255
+     * @return the allocator, at ordinal 0 in every domain
+     * @throws IreeException INVALID_ARGUMENT when out of range
+     */
+    public static AxisAllocator create(int session, int machine) {
+        return new AxisAllocator(session, machine, 0);
+    }
+
+    /** An allocator that has handed out all ordinals below one. */
+    static AxisAllocator createAt(int session, int machine, long firstOrdinal) {
+        return new AxisAllocator(session, machine, firstOrdinal);
+    }
+
+    /**
+     * Hands out an axis.
+     *
+     * @param domain what kind of timeline it will name
+     * @return an axis that was never handed out before
+     * @throws IreeException RESOURCE_EXHAUSTED when all 2^40 ordinals of the domain are used
+     */
+    public long allocate(CausalDomain domain) {
+        int index = domain.number();
+        for (; ; ) {
+            long ordinal = next.get(index);
+            if (ordinal > Axis.MAXIMUM_ORDINAL) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "all " + ordinal + " axes of domain " + domain + " are used; restart to begin a session");
+            }
+            if (next.compareAndSet(index, ordinal, ordinal + 1)) {
+                return Axis.of(session, machine, domain, ordinal);
+            }
+        }
+    }
+
+    /**
+     * Returns the session of the axes handed out.
+     *
+     * @return 1 to 255
+     */
+    public int session() {
+        return session;
+    }
+
+    /**
+     * Returns the machine of the axes handed out.
+     *
+     * @return 0 to 255
+     */
+    public int machine() {
+        return machine;
+    }
+
+    private static int sessionOf(ProcessHandle process) {
+        Instant start = process.info().startInstant().orElseGet(Instant::now);
+        return session(process.pid(), start);
+    }
+
+    /** Mixes the bits, so that a container whose process id is always the same gets another session too. */
+    static int session(long pid, Instant start) {
+        long bits = pid * 0x9E37_79B9_7F4A_7C15L + start.getEpochSecond() * 1_000L + start.getNano() / 1_000_000;
+        bits = (bits ^ bits >>> 33) * 0xFF51_AFD7_ED55_8CCDL;
+        bits ^= bits >>> 33;
+        return 1 + (int) Long.remainderUnsigned(bits, Axis.MAXIMUM_SESSION);
+    }
+}

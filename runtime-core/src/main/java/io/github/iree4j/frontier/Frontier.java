@@ -1,0 +1,479 @@
+package io.github.iree4j.frontier;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+
+/**
+ * What happens before one point: for each of a few axes, everything up to an epoch. A sparse vector clock; immutable.
+ *
+ * <p>Entries are sorted by axis ({@link Axis#compare}) and have epochs above 0; an axis that is not mentioned is at 0. There are at
+ * most {@value #DEFAULT_CAPACITY} entries unless a caller asks for another capacity, up to {@value #MAXIMUM_CAPACITY}. When there is
+ * no room for all, the ones with the smallest epochs go and the frontier is <em>tainted</em>: it asserts more than its entries say.
+ * So is one with outside origin. A tainted frontier is never proved by what is left of it.
+ *
+ * <p>A frontier that an operation produced also knows which entry is the operation's own. Once that has completed, everything the
+ * frontier asserts has completed with it, tainted or not: that ends every taint.
+ *
+ * <p>A value: equal when entries, taint and producer are. Safe from any thread.
+ */
+public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
+    /*
+     * Axes sit in the subclass, epochs here, at the same index; both sorted by axis, both exactly as long as there are entries,
+     * neither written after construction. The array of axes is shared by all frontiers with the same axes that come from one
+     * gatherer, which is nearly all that a queue makes: comparing those starts with a comparison of references.
+     *
+     * Size, with HotSpot's default flags (compressed references and class pointers, 8-byte alignment), n entries:
+     *
+     *   this object     12 header + 4 epochs + 4 marks + 4 axes        24
+     *   epochs          16 header + 8 n                               112 at n = 12
+     *   axes            16 header + 4 n when narrow (see there)        64          together 200
+     *                   16 header + 8 n when wide                     112          together 248
+     *
+     * marks:   31..25   24..17              16        15..0
+     *          (zero) | index of producer | TAINTED | node
+     *
+     * producer  1 + index of the own entry of the operation that produced this; 0 when none did
+     * node      narrow: session and machine of all axes; wide: 0
+     */
+
+    /** How many entries a frontier has at most unless said otherwise. */
+    public static final int DEFAULT_CAPACITY = 12;
+
+    /** The largest capacity that can be asked for. */
+    public static final int MAXIMUM_CAPACITY = 255;
+
+    /** Knows nothing: what begins depends on nothing. */
+    public static final Frontier EMPTY = new NarrowFrontier(new int[0], new long[0], 0);
+
+    /** Nothing is known and that is not all: a point that somebody outside reached. */
+    public static final Frontier UNKNOWN = new NarrowFrontier(new int[0], new long[0], 1 << 16);
+
+    static final int NODE_MASK = 0xFFFF;
+    static final int TAINTED = 1 << 16;
+    static final int PRODUCER_SHIFT = 17;
+
+    /** Cursor of {@link #nextUndominated} before the first entry. */
+    static final long START = 0;
+
+    final long[] epochs;
+    final int marks;
+
+    Frontier(long[] epochs, int marks) {
+        this.epochs = epochs;
+        this.marks = marks;
+    }
+
+    /**
+     * Returns a frontier with one entry.
+     *
+     * @param axis the axis
+     * @param epoch its epoch, above 0
+     * @return the frontier; untainted, without producer
+     * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch
+     */
+    public static Frontier of(long axis, long epoch) {
+        checkEntry(axis, epoch);
+        return ofSorted(new long[] {axis}, new long[] {epoch}, 0);
+    }
+
+    /**
+     * Returns the frontier of an operation that depends on nothing: its own entry.
+     *
+     * @param axis the axis of the queue that ran it
+     * @param epoch its epoch, above 0
+     * @return the frontier; untainted, the entry is its producer's
+     * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch
+     */
+    public static Frontier producedBy(long axis, long epoch) {
+        checkEntry(axis, epoch);
+        return ofSorted(new long[] {axis}, new long[] {epoch}, 1 << PRODUCER_SHIFT);
+    }
+
+    /**
+     * Makes a frontier of valid entries in ascending order of axis. Takes the epochs over, copies the axes.
+     *
+     * @param marks taint and producer; the node is filled in
+     */
+    static Frontier ofSorted(long[] axes, long[] epochs, int marks) {
+        if (axes.length == 0) {
+            return (marks & TAINTED) == 0 ? EMPTY : UNKNOWN;
+        }
+        return NarrowFrontier.fits(axes)
+                ? NarrowFrontier.of(axes, epochs, marks)
+                : new WideFrontier(axes.clone(), epochs, marks);
+    }
+
+    static void checkEntry(long axis, long epoch) {
+        if (!Axis.isValid(axis)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "0x" + Long.toHexString(axis) + " is not an axis: no such session or domain");
+        }
+        if (epoch <= 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "epoch " + epoch + " of axis '" + Axis.toString(axis) + "' is not above 0");
+        }
+    }
+
+    /**
+     * Returns how many entries there are.
+     *
+     * @return 0 to {@link #MAXIMUM_CAPACITY}
+     */
+    public final int size() {
+        return epochs.length;
+    }
+
+    /**
+     * Returns the axis of an entry.
+     *
+     * @param index the entry, in ascending order of axis
+     * @return the axis
+     */
+    public abstract long axis(int index);
+
+    /**
+     * Returns the epoch of an entry.
+     *
+     * @param index the entry, in ascending order of axis
+     * @return the epoch, above 0
+     */
+    public final long epoch(int index) {
+        return epochs[index];
+    }
+
+    /**
+     * Returns how far an axis is known to be.
+     *
+     * @param axis the axis
+     * @return its epoch, 0 when it is not mentioned
+     */
+    public final long epochOf(long axis) {
+        int index = indexOf(axis);
+        return index < 0 ? 0 : epochs[index];
+    }
+
+    /**
+     * Returns whether this knows that the axis reached the epoch. True of a tainted frontier too: it merely knows less.
+     *
+     * @param axis the axis
+     * @param epoch the epoch
+     * @return true if an entry of that axis is at or beyond the epoch
+     */
+    public final boolean reaches(long axis, long epoch) {
+        return epochOf(axis) >= epoch;
+    }
+
+    /**
+     * Returns whether this asserts more than its entries say.
+     *
+     * @return true if entries were lost or somebody outside contributed
+     */
+    public final boolean isTainted() {
+        return (marks & TAINTED) != 0;
+    }
+
+    /**
+     * Returns whether an operation produced this, so that one of the entries is its own.
+     *
+     * @return false for joins of several
+     */
+    public final boolean hasProducer() {
+        return marks >>> PRODUCER_SHIFT != 0;
+    }
+
+    /**
+     * Returns the axis of the operation that produced this.
+     *
+     * @return the axis, {@link Axis#NONE} without producer
+     */
+    public final long producerAxis() {
+        int producer = marks >>> PRODUCER_SHIFT;
+        return producer == 0 ? Axis.NONE : axis(producer - 1);
+    }
+
+    /**
+     * Returns the epoch of the operation that produced this.
+     *
+     * @return the epoch, 0 without producer
+     */
+    public final long producerEpoch() {
+        int producer = marks >>> PRODUCER_SHIFT;
+        return producer == 0 ? 0 : epochs[producer - 1];
+    }
+
+    /**
+     * Returns the same frontier with taint: somebody outside contributed.
+     *
+     * @return this if tainted already
+     */
+    public final Frontier tainted() {
+        if (isTainted()) {
+            return this;
+        }
+        return size() == 0 ? UNKNOWN : withEpochs(epochs, marks | TAINTED);
+    }
+
+    /**
+     * Returns whether this knows everything that another asserts: the other is not tainted and each of its entries is at or below
+     * the entry of the same axis here. Allocates nothing.
+     *
+     * @param right the other
+     * @return false whenever it cannot be proved from the entries, so always when {@code right} is tainted
+     */
+    public final boolean dominates(Frontier right) {
+        return !right.isTainted() && dominatesEntries(right);
+    }
+
+    /** The part of dominance that looks at entries. Not dominance: what {@code right} lost is not among them. */
+    final boolean dominatesEntries(Frontier right) {
+        return nextUndominated(right, START) == end(right);
+    }
+
+    /**
+     * Returns whether everything that another asserts either is known here or has completed: the predicate for reuse of memory, with
+     * the requester on the left and the death frontier on the right. Like {@link #dominates}, but an entry counts as well once it has
+     * completed, and all of {@code right}, taint included, once its producer's own entry has. Allocates nothing.
+     *
+     * <p>That this does not mention an axis of {@code right} proves nothing: two programs with disjoint axes share memory without
+     * waiting exactly when the freed work has completed.
+     *
+     * @param right the other
+     * @param completed what has completed
+     * @return false whenever it cannot be proved
+     */
+    public final boolean covers(Frontier right, CompletedEpochs completed) {
+        if (right.isTainted()) {
+            return right.isProducerCompleted(completed);
+        }
+        long end = end(right);
+        long cursor = nextUndominated(right, START);
+        if (cursor == end || right.isProducerCompleted(completed)) {
+            return true;
+        }
+        while (cursor != end) {
+            int index = (int) cursor;
+            if (completed.completed(right.axis(index)) < right.epochs[index]) {
+                return false;
+            }
+            cursor = nextUndominated(right, cursor + 1);
+        }
+        return true;
+    }
+
+    /**
+     * Returns whether everything this asserts has completed: its producer's entry, or, without taint, every entry. Allocates nothing.
+     *
+     * @param completed what has completed
+     * @return false whenever it cannot be proved
+     */
+    public final boolean isCompleted(CompletedEpochs completed) {
+        if (hasProducer()) {
+            // The own entry is one of the entries: while it is missing they cannot all have completed.
+            return isProducerCompleted(completed);
+        }
+        if (isTainted()) {
+            return false;
+        }
+        for (int i = 0; i < epochs.length; i++) {
+            if (completed.completed(axis(i)) < epochs[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the operation that produced this has completed, and with it all that this asserts. */
+    final boolean isProducerCompleted(CompletedEpochs completed) {
+        int producer = marks >>> PRODUCER_SHIFT;
+        return producer != 0 && completed.completed(axis(producer - 1)) >= epochs[producer - 1];
+    }
+
+    /**
+     * Returns how this stands to another by {@link #dominates}, in one pass. Allocates nothing.
+     *
+     * @param right the other
+     * @return BEFORE when only {@code right} dominates, AFTER when only this does
+     */
+    public final FrontierOrder compare(Frontier right) {
+        boolean after = !right.isTainted(); // as long as nothing shows that this does not dominate
+        boolean before = !isTainted();
+        if (sharesAxes(right)) {
+            long below =
+                    0; // sign set by any epoch here that is below the other; epochs are positive, so nothing overflows
+            long above = 0;
+            long[] theirs = right.epochs;
+            long[] ours = epochs;
+            for (int i = 0; i < ours.length; i++) {
+                below |= ours[i] - theirs[i];
+                above |= theirs[i] - ours[i];
+            }
+            after &= below >= 0;
+            before &= above >= 0;
+        } else {
+            after = after && dominatesEntries(right);
+            before = before && right.dominatesEntries(this);
+        }
+        if (after) {
+            return before ? FrontierOrder.EQUAL : FrontierOrder.AFTER;
+        }
+        return before ? FrontierOrder.BEFORE : FrontierOrder.CONCURRENT;
+    }
+
+    /**
+     * Returns what this does not know of another: the entries that are absent here or at a lower epoch. Waiting for them makes this
+     * dominate an untainted {@code right}.
+     *
+     * @param right the other
+     * @return those of its entries; tainted if it is, without producer
+     */
+    public final Frontier undominated(Frontier right) {
+        return uncovered(right, CompletedEpochs.NONE);
+    }
+
+    /**
+     * Returns what is missing for {@link #covers}: the entries of the other that are neither known here nor completed. Waiting for
+     * them makes this cover an untainted {@code right}; what a tainted one lost is not among them, its producer's entry is.
+     *
+     * @param right the other
+     * @param completed what has completed
+     * @return those of its entries; tainted if it is and its producer has not completed; without producer
+     */
+    public final Frontier uncovered(Frontier right, CompletedEpochs completed) {
+        if (right.isProducerCompleted(completed)) {
+            return EMPTY;
+        }
+        long[] missingAxes = new long[right.size()];
+        long[] missingEpochs = new long[right.size()];
+        int count = 0;
+        long end = end(right);
+        for (long cursor = START; (cursor = nextUndominated(right, cursor)) != end; cursor++) {
+            int index = (int) cursor;
+            long axis = right.axis(index);
+            if (completed.completed(axis) < right.epochs[index]) {
+                missingAxes[count] = axis;
+                missingEpochs[count++] = right.epochs[index];
+            }
+        }
+        return ofSorted(Arrays.copyOf(missingAxes, count), Arrays.copyOf(missingEpochs, count), right.marks & TAINTED);
+    }
+
+    /**
+     * Joins two histories with the default capacity, see {@link #merge(Frontier, int)}.
+     *
+     * @param other the other
+     * @return the join
+     */
+    public final Frontier merge(Frontier other) {
+        return merge(other, DEFAULT_CAPACITY);
+    }
+
+    /**
+     * Joins two histories: for each axis the greater epoch. When there are more entries than fit, those with the greatest epochs stay
+     * (of equal ones that with the greater axis) and the join is tainted, as it is when an input was. Because what stays depends
+     * only on the entries, joining is associative, commutative and idempotent also when entries are lost.
+     *
+     * @param other the other
+     * @param capacity how many entries the join may have, 1 to {@link #MAXIMUM_CAPACITY}
+     * @return the join; no operation produced it, so without producer
+     * @throws IreeException INVALID_ARGUMENT when the capacity is out of range
+     */
+    public final Frontier merge(Frontier other, int capacity) {
+        MutableFrontier join = new MutableFrontier(capacity);
+        join.merge(this);
+        join.merge(other);
+        return join.snapshot();
+    }
+
+    /**
+     * Returns this with an entry at least as high as given: a join with the frontier of that one entry, with the default capacity.
+     *
+     * @param axis the axis
+     * @param epoch the epoch, above 0
+     * @return the join; without producer
+     * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch
+     */
+    public final Frontier insertOrRaise(long axis, long epoch) {
+        return merge(of(axis, epoch));
+    }
+
+    /**
+     * The first entry of {@code right}, from the cursor on, that no entry here is at or above.
+     *
+     * @param cursor {@link #START}, or one more than what the last call returned
+     * @return the index of the entry in the low half, the place to go on here in the high half; {@link #end} when there is none
+     */
+    abstract long nextUndominated(Frontier right, long cursor);
+
+    /** The scan for any two frontiers. Narrow ones of one node have their own, on half the bits. */
+    final long nextUndominatedByAxis(Frontier right, long cursor) {
+        int left = (int) (cursor >>> 32);
+        int index = (int) cursor;
+        for (int n = right.size(); index < n; index++) {
+            long axis = right.axis(index);
+            while (left < epochs.length && Axis.compare(axis(left), axis) < 0) {
+                left++;
+            }
+            if (left == epochs.length || axis(left) != axis || epochs[left] < right.epochs[index]) {
+                return (long) left << 32 | index;
+            }
+        }
+        return end(right);
+    }
+
+    /** What {@link #nextUndominated} returns when there is none. */
+    static long end(Frontier right) {
+        return END | right.epochs.length;
+    }
+
+    /** High half of the cursor at the end, whatever the place here was. */
+    private static final long END = 0x7FFF_FFFFL << 32;
+
+    /** The index of the axis, or {@code -1 - index} of where it belongs. */
+    abstract int indexOf(long axis);
+
+    /** Whether both mention the same axes. */
+    abstract boolean sharesAxes(Frontier other);
+
+    /** The same axes with other epochs, which are taken over, and other marks; the node is kept. */
+    abstract Frontier withEpochs(long[] newEpochs, int newMarks);
+
+    @Override
+    public final boolean equals(Object object) {
+        return object instanceof Frontier other
+                && marks == other.marks
+                && sharesAxes(other)
+                && Arrays.equals(epochs, other.epochs);
+    }
+
+    @Override
+    public final int hashCode() {
+        int hash = marks;
+        for (int i = 0; i < epochs.length; i++) {
+            hash = 31 * (31 * hash + Long.hashCode(axis(i))) + Long.hashCode(epochs[i]);
+        }
+        return hash;
+    }
+
+    /**
+     * Prints entries in order, the producer's with an asterisk, for example {@code {queue:0@m0.s7=12*, host:3@m0.s7=4} tainted}.
+     *
+     * @return the text
+     */
+    @Override
+    public final String toString() {
+        StringBuilder text = new StringBuilder("{");
+        for (int i = 0; i < epochs.length; i++) {
+            text.append(i == 0 ? "" : ", ")
+                    .append(Axis.toString(axis(i)))
+                    .append('=')
+                    .append(epochs[i]);
+            if (marks >>> PRODUCER_SHIFT == i + 1) {
+                text.append('*');
+            }
+        }
+        return text.append(isTainted() ? "} tainted" : "}").toString();
+    }
+}

@@ -1,0 +1,186 @@
+package io.github.iree4j.frontier;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+
+/**
+ * The ordered frontier of a FIFO queue: what happens before the operation that it issues next.
+ *
+ * <p>For each operation, in the order of issue: {@link #join} what each of its waits brings, then {@link #issue} with its epoch.
+ * Every operation inherits all that was joined before it, since it runs after all of it. Callers join only waits that the operation
+ * (and so everything after it) is certain to stay behind; a wait that is dropped because it is known already need not be joined.
+ *
+ * <p>Small for ever, and untainted again: entries that have completed are dropped before any is evicted; when everything issued has
+ * completed all is forgotten; and taint ends once what was lost has completed. Not safe from several threads at once.
+ */
+public final class FrontierAccumulator {
+    /*
+     * Taint is a debt, paid when what was lost has completed. A lost entry (a, e) is owed by completed(a) >= e; a tainted frontier
+     * from elsewhere by its producer's entry; one without producer, and what `owed` has no room for, by our own: the next operation
+     * runs after all that was joined, so once its epoch has completed, that has.
+     *
+     * The entries of `owed` are facts like others, kept only to be asked whether they completed; they are in no snapshot.
+     */
+
+    /** How many debts are followed one by one. A guess; beyond it taint lasts until the own operation has completed. */
+    private static final int DEBTS = 8;
+
+    /** {@link #ownDebt} while the operation that will pay has no epoch yet. */
+    private static final long NEXT_OPERATION = Long.MAX_VALUE;
+
+    private final long axis;
+    private final MutableFrontier entries;
+    private final MutableFrontier owed = new MutableFrontier(DEBTS, (lost, epoch) -> oweOwn());
+    private long ownDebt; // our epoch that pays all debts not in `owed`, 0 when there are none
+    private long issued; // the last epoch issued
+    private boolean joined; // since the last issue, so that not everything joined is behind an issued operation
+
+    /**
+     * Creates the frontier of a queue that has issued nothing, with the default capacity.
+     *
+     * @param axis the queue's axis
+     */
+    public FrontierAccumulator(long axis) {
+        this(axis, Frontier.DEFAULT_CAPACITY);
+    }
+
+    /**
+     * Creates the frontier of a queue that has issued nothing.
+     *
+     * @param axis the queue's axis
+     * @param capacity how many entries its operations' frontiers may have, 1 to {@link Frontier#MAXIMUM_CAPACITY}
+     * @throws IreeException INVALID_ARGUMENT when there is no such axis, or the capacity is out of range
+     */
+    public FrontierAccumulator(long axis, int capacity) {
+        Frontier.checkEntry(axis, 1);
+        this.axis = axis;
+        this.entries = new MutableFrontier(capacity, this::owe);
+    }
+
+    /**
+     * Returns the axis of the queue.
+     *
+     * @return the axis
+     */
+    public long axis() {
+        return axis;
+    }
+
+    /**
+     * Returns the epoch of the last operation issued.
+     *
+     * @return the epoch, 0 when nothing was issued
+     */
+    public long issued() {
+        return issued;
+    }
+
+    /**
+     * Returns whether the next operation runs after that point anyway, so that a wait for it can be dropped: the point is known here
+     * or has completed.
+     *
+     * @param pointAxis the axis of the operation that would be waited for
+     * @param epoch its epoch
+     * @param completed what has completed
+     * @return false whenever it cannot be proved
+     */
+    public boolean covers(long pointAxis, long epoch, CompletedEpochs completed) {
+        return entries.reaches(pointAxis, epoch) || completed.completed(pointAxis) >= epoch;
+    }
+
+    /**
+     * Returns whether the next operation's frontier would be tainted.
+     *
+     * @return true if something was lost, or came from outside, and is not known to have completed
+     */
+    public boolean isTainted() {
+        return entries.isTainted();
+    }
+
+    /**
+     * Joins what a wait of the next operation brings.
+     *
+     * @param wait the frontier that the waited-for point carries
+     * @param completed what has completed
+     */
+    public void join(Frontier wait, CompletedEpochs completed) {
+        settle(completed);
+        if (wait.isCompleted(completed)) {
+            return;
+        }
+        joined = true;
+        if (wait.isTainted()) {
+            if (wait.hasProducer()) {
+                owe(wait.producerAxis(), wait.producerEpoch());
+            } else {
+                oweOwn();
+            }
+        }
+        entries.merge(wait, completed);
+    }
+
+    /**
+     * Gives the next operation its epoch.
+     *
+     * @param epoch the epoch, above all issued before
+     * @param completed what has completed
+     * @return the operation's frontier: everything joined so far and its own entry
+     * @throws IreeException INVALID_ARGUMENT when the epoch is not above the last one
+     */
+    public Frontier issue(long epoch, CompletedEpochs completed) {
+        if (epoch <= issued) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "epoch of '" + Axis.toString(axis) + "' must increase: " + issued + " -> " + epoch);
+        }
+        settle(completed);
+        Frontier frontier = entries.produce(axis, epoch, completed);
+        issued = epoch;
+        joined = false;
+        if (ownDebt == NEXT_OPERATION) {
+            ownDebt = epoch;
+        }
+        return frontier;
+    }
+
+    /**
+     * Returns what the next operation runs after so far.
+     *
+     * @param completed what has completed
+     * @return the frontier, without producer
+     */
+    public Frontier snapshot(CompletedEpochs completed) {
+        settle(completed);
+        return entries.snapshot();
+    }
+
+    /** Forgets what has completed, as far as that is cheap to see: everything when nothing is in flight, and paid debts. */
+    private void settle(CompletedEpochs completed) {
+        if (!joined && issued != 0 && completed.completed(axis) >= issued) {
+            if (entries.size() != 0 || entries.isTainted()) {
+                entries.clear();
+                payAll();
+            }
+        } else if (entries.isTainted() && isPaid(completed)) {
+            payAll();
+        }
+    }
+
+    private boolean isPaid(CompletedEpochs completed) {
+        return (ownDebt == 0 || completed.completed(axis) >= ownDebt) && owed.hasCompleted(completed);
+    }
+
+    private void payAll() {
+        entries.untaint();
+        owed.clear();
+        ownDebt = 0;
+    }
+
+    private void owe(long lostAxis, long epoch) {
+        owed.insertOrRaise(lostAxis, epoch, CompletedEpochs.NONE);
+    }
+
+    private void oweOwn() {
+        ownDebt = NEXT_OPERATION;
+    }
+}

@@ -1,0 +1,329 @@
+package io.github.iree4j.frontier;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+
+/**
+ * A frontier being gathered: what an operation learns from each of its waits, then a snapshot with the operation's own entry.
+ *
+ * <p>Joins follow {@link Frontier#merge(Frontier, int)}, with one addition: when entries do not fit, those that have completed are
+ * dropped first, which costs nothing and taints nothing. Frontiers whose producer has completed add nothing at all.
+ *
+ * <p>Not safe from several threads at once. Joining the same axes again, as queues do, allocates nothing; a snapshot allocates its
+ * epochs and shares its axes with the one before.
+ */
+public final class MutableFrontier {
+    /*
+     * The axes are those of `shape`, an immutable frontier whose epochs are out of date; the epochs are our own, at the same index.
+     * A change of axes makes a new shape. Snapshots share the array of axes inside the shape, so equal axes are mostly identical.
+     */
+
+    /** Told which entries were lost. */
+    @FunctionalInterface
+    interface Eviction {
+        /** The entry did not fit. */
+        void evicted(long axis, long epoch);
+    }
+
+    private static final Eviction UNOBSERVED = (axis, epoch) -> {};
+
+    private final int capacity;
+    private final Eviction eviction;
+    private Frontier shape = Frontier.EMPTY;
+    private long[] epochs = new long[0];
+    private boolean tainted;
+
+    /** Creates an empty one of the default capacity. */
+    public MutableFrontier() {
+        this(Frontier.DEFAULT_CAPACITY);
+    }
+
+    /**
+     * Creates an empty one.
+     *
+     * @param capacity how many entries it may have, 1 to {@link Frontier#MAXIMUM_CAPACITY}
+     * @throws IreeException INVALID_ARGUMENT when the capacity is out of range
+     */
+    public MutableFrontier(int capacity) {
+        this(capacity, UNOBSERVED);
+    }
+
+    MutableFrontier(int capacity, Eviction eviction) {
+        if (capacity < 1 || capacity > Frontier.MAXIMUM_CAPACITY) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "frontier capacity " + capacity + " is not within [1, " + Frontier.MAXIMUM_CAPACITY + "]");
+        }
+        this.capacity = capacity;
+        this.eviction = eviction;
+    }
+
+    /**
+     * Returns how many entries there are.
+     *
+     * @return 0 to the capacity
+     */
+    public int size() {
+        return epochs.length;
+    }
+
+    /**
+     * Returns how far an axis is known to be.
+     *
+     * @param axis the axis
+     * @return its epoch, 0 when it is not mentioned
+     */
+    public long epochOf(long axis) {
+        int index = shape.indexOf(axis);
+        return index < 0 ? 0 : epochs[index];
+    }
+
+    /**
+     * Returns whether the axis is known to have reached the epoch before this point.
+     *
+     * @param axis the axis
+     * @param epoch the epoch
+     * @return true if its entry is at or beyond the epoch
+     */
+    public boolean reaches(long axis, long epoch) {
+        return epochOf(axis) >= epoch;
+    }
+
+    /**
+     * Returns whether a snapshot would be tainted.
+     *
+     * @return true if something was lost or came from outside
+     */
+    public boolean isTainted() {
+        return tainted;
+    }
+
+    /** Marks that something came from outside. */
+    public void taint() {
+        tainted = true;
+    }
+
+    /** Takes the mark away: whatever was lost has completed. */
+    void untaint() {
+        tainted = false;
+    }
+
+    /** Forgets everything, taint included. */
+    public void clear() {
+        shape = Frontier.EMPTY;
+        epochs = new long[0];
+        tainted = false;
+    }
+
+    /**
+     * Joins a history.
+     *
+     * @param source what is joined; tainted ones taint
+     */
+    public void merge(Frontier source) {
+        merge(source, CompletedEpochs.NONE);
+    }
+
+    /**
+     * Joins a history as far as it has not completed.
+     *
+     * @param source what is joined; nothing when its producer has completed; tainted ones taint
+     * @param completed what has completed
+     */
+    public void merge(Frontier source, CompletedEpochs completed) {
+        if (source.isProducerCompleted(completed)) {
+            return;
+        }
+        tainted |= source.isTainted();
+        if (shape.sharesAxes(source)) {
+            long[] theirs = source.epochs;
+            for (int i = 0; i < epochs.length; i++) {
+                epochs[i] = Math.max(epochs[i], theirs[i]);
+            }
+        } else if (source.size() > 0) {
+            union(source, completed, Axis.NONE);
+        }
+    }
+
+    /**
+     * Inserts an entry or raises it.
+     *
+     * @param axis the axis
+     * @param epoch its epoch, above 0
+     * @param completed what has completed
+     * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch
+     */
+    public void insertOrRaise(long axis, long epoch, CompletedEpochs completed) {
+        raise(axis, epoch, completed, Axis.NONE);
+    }
+
+    /**
+     * Inserts the own entry of an operation and returns what it asserts. The own entry is not evicted, however small.
+     *
+     * @param axis the axis of the queue that runs the operation
+     * @param epoch its epoch, above 0 and not below that of its axis here
+     * @param completed what has completed
+     * @return the operation's frontier, with the entry as its producer's
+     * @throws IreeException INVALID_ARGUMENT when there is no such axis or epoch, or the epoch is below a known one
+     */
+    public Frontier produce(long axis, long epoch, CompletedEpochs completed) {
+        int index = raise(axis, epoch, completed, axis);
+        if (epochs[index] != epoch) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "epoch " + epoch + " of axis '" + Axis.toString(axis) + "' is below " + epochs[index]
+                            + ", which the operation depends on");
+        }
+        return snapshot(1 + index << Frontier.PRODUCER_SHIFT);
+    }
+
+    /** Whether every entry has completed, whatever was lost. */
+    boolean hasCompleted(CompletedEpochs completed) {
+        for (int i = 0; i < epochs.length; i++) {
+            if (completed.completed(shape.axis(i)) < epochs[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Drops the entries that have completed: they add nothing to what {@link Frontier#covers} says. */
+    public void prune(CompletedEpochs completed) {
+        Entries kept = new Entries(epochs.length);
+        for (int i = 0; i < epochs.length; i++) {
+            kept.add(shape.axis(i), epochs[i]);
+        }
+        if (kept.prune(completed, Axis.NONE)) {
+            replace(kept);
+        }
+    }
+
+    /**
+     * Returns what was gathered so far.
+     *
+     * @return the frontier, without producer
+     */
+    public Frontier snapshot() {
+        return snapshot(0);
+    }
+
+    private Frontier snapshot(int producer) {
+        int marks = producer | (tainted ? Frontier.TAINTED : 0);
+        if (epochs.length == 0) {
+            return tainted ? Frontier.UNKNOWN : Frontier.EMPTY;
+        }
+        return shape.withEpochs(epochs.clone(), marks);
+    }
+
+    private int raise(long axis, long epoch, CompletedEpochs completed, long pinned) {
+        int index = shape.indexOf(axis);
+        if (index < 0 || epoch <= 0) {
+            union(Frontier.of(axis, epoch), completed, pinned); // checks the entry
+            return shape.indexOf(axis);
+        }
+        epochs[index] = Math.max(epochs[index], epoch);
+        return index;
+    }
+
+    /** Joins entries of other axes: both in order, then what does not fit goes. */
+    private void union(Frontier source, CompletedEpochs completed, long pinned) {
+        Entries all = new Entries(epochs.length + source.size());
+        int ours = 0;
+        int theirs = 0;
+        while (ours < epochs.length && theirs < source.size()) {
+            long our = shape.axis(ours);
+            long their = source.axis(theirs);
+            int order = Axis.compare(our, their);
+            if (order < 0) {
+                all.add(our, epochs[ours++]);
+            } else if (order > 0) {
+                all.add(their, source.epoch(theirs++));
+            } else {
+                all.add(our, Math.max(epochs[ours++], source.epoch(theirs++)));
+            }
+        }
+        for (; ours < epochs.length; ours++) {
+            all.add(shape.axis(ours), epochs[ours]);
+        }
+        for (; theirs < source.size(); theirs++) {
+            all.add(source.axis(theirs), source.epoch(theirs));
+        }
+        if (all.count > capacity) {
+            all.prune(completed, pinned);
+            while (all.count > capacity) {
+                int smallest = all.smallest(pinned);
+                eviction.evicted(all.axes[smallest], all.epochs[smallest]);
+                all.remove(smallest);
+                tainted = true;
+            }
+        }
+        replace(all);
+    }
+
+    private void replace(Entries entries) {
+        if (entries.count == epochs.length && entries.hasAxesOf(shape)) {
+            System.arraycopy(entries.epochs, 0, epochs, 0, entries.count);
+            return;
+        }
+        epochs = Arrays.copyOf(entries.epochs, entries.count);
+        shape = Frontier.ofSorted(Arrays.copyOf(entries.axes, entries.count), epochs.clone(), 0);
+    }
+
+    /** Entries in ascending order of axis while they are being joined, more than fit perhaps. */
+    private static final class Entries {
+        final long[] axes;
+        final long[] epochs;
+        int count;
+
+        Entries(int room) {
+            axes = new long[room];
+            epochs = new long[room];
+        }
+
+        void add(long axis, long epoch) {
+            axes[count] = axis;
+            epochs[count++] = epoch;
+        }
+
+        /** Drops what has completed but for the pinned axis; returns whether anything was. */
+        boolean prune(CompletedEpochs completed, long pinned) {
+            int kept = 0;
+            for (int i = 0; i < count; i++) {
+                if (axes[i] == pinned || completed.completed(axes[i]) < epochs[i]) {
+                    axes[kept] = axes[i];
+                    epochs[kept++] = epochs[i];
+                }
+            }
+            boolean any = kept < count;
+            count = kept;
+            return any;
+        }
+
+        /** The smallest epoch, of equal ones that of the smallest axis, but for the pinned axis. */
+        int smallest(long pinned) {
+            int smallest = -1;
+            for (int i = 0; i < count; i++) {
+                if (axes[i] != pinned && (smallest < 0 || epochs[i] < epochs[smallest])) {
+                    smallest = i;
+                }
+            }
+            return smallest;
+        }
+
+        void remove(int index) {
+            System.arraycopy(axes, index + 1, axes, index, count - index - 1);
+            System.arraycopy(epochs, index + 1, epochs, index, count - index - 1);
+            count--;
+        }
+
+        boolean hasAxesOf(Frontier shape) {
+            for (int i = 0; i < count; i++) {
+                if (axes[i] != shape.axis(i)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+}

@@ -161,30 +161,25 @@ public final class Program implements AutoCloseable {
 
     /** Runs one call; the caller has entered the program and closes the arguments. */
     Results run(ProgramFunction function, Call call) {
-        Signature signature = function.signature();
-        Fence done = signature.isAsynchronous() ? newFence() : null;
+        if (!function.isAsynchronous()) {
+            return new Results(function.fullName(), runInTurn(function, call, null));
+        }
+        TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+        @Nullable Object[] values;
+        try (timeline;
+                Fence done = Fence.at(timeline, 1)) {
+            values = runInTurn(function, call, done);
+        }
         try {
-            @Nullable Object[] values = runInTurn(function, call, done);
-            try {
-                if (done != null) {
-                    done.await(); // outside the turn: the next call may be submitted meanwhile
-                }
-            } catch (RuntimeException | Error e) {
-                Results.free(values);
-                throw e;
-            }
-            return new Results(function.fullName(), values);
-        } finally {
-            if (done != null) {
-                done.close();
-            }
+            // Outside the turn, so that the next call may be submitted; and without a reference, so that a program that
+            // gave the fence
+            // up without signalling it fails the wait instead of leaving it to wait for ever.
+            timeline.await(1);
+        } catch (RuntimeException | Error e) {
+            Results.free(values);
+            throw e;
         }
-    }
-
-    private Fence newFence() {
-        try (TimelineSemaphore semaphore = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
-            return Fence.at(semaphore, 1);
-        }
+        return new Results(function.fullName(), values);
     }
 
     private @Nullable Object[] runInTurn(ProgramFunction function, Call call, @Nullable Fence done) {

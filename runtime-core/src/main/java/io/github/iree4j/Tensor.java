@@ -7,7 +7,6 @@ import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.function.Function;
@@ -109,36 +108,33 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Copies doubles into an {@code f64} tensor.
+     * Copies doubles into an {@code f64} tensor, as {@link #of(float[], long...)} does floats.
      *
      * @param values the elements, row-major
      * @param shape the shape; none for one dimension
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
      */
     public static Tensor ofDoubles(double[] values, long... shape) {
         return copied(ElementType.F64, values.length, MemorySegment.ofArray(values.clone()), shape);
     }
 
     /**
-     * Copies ints into an {@code i32} tensor.
+     * Copies ints into an {@code i32} tensor, as {@link #of(float[], long...)} does floats.
      *
      * @param values the elements, row-major
      * @param shape the shape; none for one dimension
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
      */
     public static Tensor ofInts(int[] values, long... shape) {
         return copied(ElementType.I32, values.length, MemorySegment.ofArray(values.clone()), shape);
     }
 
     /**
-     * Copies longs into an {@code i64} tensor.
+     * Copies longs into an {@code i64} tensor, as {@link #of(float[], long...)} does floats.
      *
      * @param values the elements, row-major
      * @param shape the shape; none for one dimension
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
      */
     public static Tensor ofLongs(long[] values, long... shape) {
         return copied(ElementType.I64, values.length, MemorySegment.ofArray(values.clone()), shape);
@@ -167,24 +163,22 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Copies shorts into an {@code i16} tensor.
+     * Copies shorts into an {@code i16} tensor, as {@link #of(float[], long...)} does floats.
      *
      * @param values the elements, row-major
      * @param shape the shape; none for one dimension
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
      */
     public static Tensor ofShorts(short[] values, long... shape) {
         return copied(ElementType.I16, values.length, MemorySegment.ofArray(values.clone()), shape);
     }
 
     /**
-     * Copies bytes into an {@code i8} tensor.
+     * Copies bytes into an {@code i8} tensor, as {@link #of(float[], long...)} does floats.
      *
      * @param values the elements, row-major
      * @param shape the shape; none for one dimension
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
      */
     public static Tensor ofBytes(byte[] values, long... shape) {
         return copied(ElementType.I8, values.length, MemorySegment.ofArray(values.clone()), shape);
@@ -378,7 +372,6 @@ public final class Tensor implements AutoCloseable {
      * Copies the elements out as floats.
      *
      * @return as many as {@link #elementCount()}, row-major
-     * @throws IreeException INVALID_ARGUMENT for complex and opaque types
      */
     public float[] toFloatArray() {
         return read(data -> ElementArrays.floats(type, data, arrayLength()));
@@ -388,7 +381,6 @@ public final class Tensor implements AutoCloseable {
      * Copies the elements out as doubles.
      *
      * @return as many as {@link #elementCount()}, row-major
-     * @throws IreeException INVALID_ARGUMENT for complex and opaque types
      */
     public double[] toDoubleArray() {
         return read(data -> ElementArrays.doubles(type, data, arrayLength()));
@@ -398,7 +390,6 @@ public final class Tensor implements AutoCloseable {
      * Copies the elements out as ints.
      *
      * @return as many as {@link #elementCount()}, row-major
-     * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that is no int
      */
     public int[] toIntArray() {
         return read(data -> ElementArrays.ints(type, data, arrayLength()));
@@ -408,7 +399,6 @@ public final class Tensor implements AutoCloseable {
      * Copies the elements out as longs.
      *
      * @return as many as {@link #elementCount()}, row-major
-     * @throws IreeException INVALID_ARGUMENT for types that are not integers
      */
     public long[] toLongArray() {
         return read(data -> ElementArrays.longs(type, data, arrayLength()));
@@ -418,7 +408,6 @@ public final class Tensor implements AutoCloseable {
      * Copies the elements out as shorts.
      *
      * @return as many as {@link #elementCount()}, row-major
-     * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that is no short
      */
     public short[] toShortArray() {
         return read(data -> ElementArrays.shorts(type, data, arrayLength()));
@@ -438,7 +427,6 @@ public final class Tensor implements AutoCloseable {
      * Copies the elements out as booleans; every integer but 0 is true.
      *
      * @return as many as {@link #elementCount()}, row-major
-     * @throws IreeException INVALID_ARGUMENT for types that are not integers
      */
     public boolean[] toBooleanArray() {
         return read(data -> ElementArrays.booleans(type, data, arrayLength()));
@@ -550,47 +538,10 @@ public final class Tensor implements AutoCloseable {
         guard.exit();
     }
 
-    /** Keeps this tensor in use for as long as device memory made from its segment lives. */
+    /** What keeps this tensor in use for as long as a device uses its elements where they are. */
     RefCounted lender() {
-        return new Lender(guard);
+        return guard;
     }
-
-    private static final class Lender implements RefCounted {
-        private final UseGuard guard;
-
-        Lender(UseGuard guard) {
-            this.guard = guard;
-        }
-
-        @Override
-        public void retain() {
-            guard.enter();
-        }
-
-        @Override
-        public void release() {
-            guard.exit();
-        }
-    }
-
-    /** Whether a device may use the elements where they are: native, aligned, and out of reach of any {@code Arena.close()}. */
-    boolean isImportable() {
-        MemorySegment data = host;
-        return data != null
-                && data.isNative()
-                && !data.isReadOnly()
-                && data.address() % 64 == 0
-                && isUncloseable(data.scope());
-    }
-
-    private static boolean isUncloseable(MemorySegment.Scope scope) {
-        // There is no other way to ask: the two arenas that cannot be closed have scopes of classes of their own.
-        Class<?> kind = scope.getClass();
-        return kind == AUTOMATIC || kind == GLOBAL;
-    }
-
-    private static final Class<?> AUTOMATIC = Arena.ofAuto().scope().getClass();
-    private static final Class<?> GLOBAL = Arena.global().scope().getClass();
 
     private <T> T read(Function<MemorySegment, T> reader) {
         guard.enter();

@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -61,6 +62,18 @@ class FixtureProgramsTest {
     @Test
     void scalesByAStoredEntryOfAnArchive() {
         assertThat(scaled("scale_weights_zero.irpa")).containsExactly(0, 0, 0, 0);
+    }
+
+    @Test
+    void multipliesWithoutNativeCode() {
+        float[] twos = new float[100];
+        float[] threes = new float[100];
+        Arrays.fill(twos, 2);
+        Arrays.fill(threes, 3);
+        try (Program program = load("mul_vmvx.vmfb");
+                Results results = program.function("simple_mul").invoke(twos, threes)) {
+            assertThat(results.tensor(0).toFloatArray()).hasSize(100).containsOnly(6);
+        }
     }
 
     private static float[] scaled(String archive) {

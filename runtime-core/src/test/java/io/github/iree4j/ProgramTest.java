@@ -71,6 +71,8 @@ class ProgramTest {
                 .function("crash", "0v_v", (s, c) -> {
                     throw new IllegalStateException("a bug in a Java module");
                 })
+                .function("forgetful", "0rr_v", (s, c) -> c.ref(Fence.class))
+                .attribute("iree.abi.model", "coarse-fences")
                 .function("async", "0rrr_r", (s, c) -> {
                     Object input = retained(c.ref(Object.class));
                     assertThat(c.ref(Fence.class)).isNull();
@@ -492,6 +494,16 @@ class ProgramTest {
                     .isThrownBy(future::get)
                     .withCauseInstanceOf(IreeException.class)
                     .withMessageContaining("the root cause");
+        }
+    }
+
+    @Test
+    void fencesThatTheProgramForgetsFailTheCallInsteadOfHangingIt() {
+        try (Program program = program()) {
+            assertFails(
+                    StatusCode.CANCELLED,
+                    "semaphore was closed",
+                    () -> program.function("forgetful").invoke());
         }
     }
 

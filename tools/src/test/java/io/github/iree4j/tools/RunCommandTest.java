@@ -95,6 +95,19 @@ class RunCommandTest {
     }
 
     @Test
+    void runsModulesWithoutNativeCode() {
+        Outcome outcome = iree4j(
+                "run",
+                "--module=" + fixture("mul_vmvx.vmfb"),
+                "--function=simple_mul",
+                "--input=100xf32=2",
+                "--input=100xf32=3",
+                "--expected_output=100xf32=6");
+        assertThat(outcome.out()).endsWith("[SUCCESS] all function outputs matched their expected values.\n");
+        assertThat(outcome.status()).isZero();
+    }
+
+    @Test
     void missingScopeIsNamedOnStandardError() {
         Outcome outcome = iree4j("run", "--module=" + fixture("scale.vmfb"), A);
         assertThat(outcome.status()).isEqualTo(1);

@@ -417,7 +417,7 @@ public abstract class QueueContract extends DeviceContract {
 
     @Test
     void useBeforeTheAllocationIsAnError() {
-        Buffer buffer = closed(queue.alloca(fence(), null, PARAMS, 64, 0));
+        Buffer buffer = closed(queue.alloca(fence(), fence(), PARAMS, 64, 0));
         Fence done = fence();
         queue.fill(null, done, buffer, 0, 64, 0, 1, 0);
         assertFails(done, StatusCode.FAILED_PRECONDITION, "is not allocated yet; wait for the signal of its alloca");
@@ -520,7 +520,7 @@ public abstract class QueueContract extends DeviceContract {
         Fence filled = fence();
         Fence after = fence();
         Buffer buffer = closed(other.allocator().allocate(PARAMS, 64));
-        Buffer later = closed(other.queue(0).alloca(wait, null, PARAMS, 64, 0));
+        Buffer later = closed(other.queue(0).alloca(wait, fence(), PARAMS, 64, 0));
         other.queue(0).fill(wait, filled, buffer, 0, 64, 0, 1, 0);
         other.queue(0).barrier(filled, after, 0);
         other.close();

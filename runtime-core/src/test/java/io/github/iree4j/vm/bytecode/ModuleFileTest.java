@@ -30,8 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ModuleFileTest {
-    private static final String TEXT =
-            """
+    private static final String TEXT = """
             vm.module @m version 3
             vm.attr "module.key" = "module value"
             vm.dependency @hal version 6
@@ -60,7 +59,8 @@ class ModuleFileTest {
                     .containsExactly(new VmDependency("hal", 6, true), new VmDependency("more", 1, false));
             assertThat(module.imports())
                     .containsExactly(
-                            new VmImport("hal.devices.count", "0v_i", true), new VmImport("more.things", "0r_v", false));
+                            new VmImport("hal.devices.count", "0v_i", true),
+                            new VmImport("more.things", "0r_v", false));
             assertThat(module.exports()).hasSize(1);
             VmFunction f = Objects.requireNonNull(module.resolve("f", "0v_v"));
             assertThat(f.fullName()).isEqualTo("m.f");
@@ -131,8 +131,7 @@ class ModuleFileTest {
         module.close();
         assertThat(constant.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 'o');
         owner.release();
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> constant.get(ValueLayout.JAVA_BYTE, 0));
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> constant.get(ValueLayout.JAVA_BYTE, 0));
     }
 
     @Test
@@ -165,8 +164,8 @@ class ModuleFileTest {
     @Test
     void missingFileIsNotFound(@TempDir Path directory) {
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> BytecodeModule.map(
-                        directory.resolve("absent.vmfb"), VmTypes.standard(), ModuleLimits.DEFAULTS))
+                .isThrownBy(() ->
+                        BytecodeModule.map(directory.resolve("absent.vmfb"), VmTypes.standard(), ModuleLimits.DEFAULTS))
                 .withMessageContaining("absent.vmfb' does not exist")
                 .matches(e -> e.code() == StatusCode.NOT_FOUND);
     }
@@ -244,12 +243,13 @@ class ModuleFileTest {
         "100, 1000, 100, 1, 'it has 2 global references, more than the limit of 1'"
     })
     void fileThatAsksForTooMuchIsRefused(int entries, int code, int globals, int refs, String message) {
-        byte[] file = VmAssembler.assemble("vm.module @m\nvm.type i8\nvm.type i16\nvm.type i32\nvm.state bytes 8 refs 2\n"
-                + "vm.func @f() -> () {\n  %i0 = vm.const.i32 1\n  %i0 = vm.const.i32 1\n  vm.return\n}\n");
+        byte[] file =
+                VmAssembler.assemble("vm.module @m\nvm.type i8\nvm.type i16\nvm.type i32\nvm.state bytes 8 refs 2\n"
+                        + "vm.func @f() -> () {\n  %i0 = vm.const.i32 1\n  %i0 = vm.const.i32 1\n  vm.return\n}\n");
         ModuleLimits limits = new ModuleLimits(entries, code, globals, refs);
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() ->
-                        BytecodeModule.read(MemorySegment.ofArray(file), "m", VmTypes.standard(), limits, null))
+                .isThrownBy(
+                        () -> BytecodeModule.read(MemorySegment.ofArray(file), "m", VmTypes.standard(), limits, null))
                 .withMessageContaining(message)
                 .matches(e -> e.code() == StatusCode.RESOURCE_EXHAUSTED);
     }

@@ -19,8 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Every place that holds a counted object owns one reference: afterwards none is left, and none was given up twice. */
 class OwnershipTest {
-    private static final String IMPORTS =
-            """
+    private static final String IMPORTS = """
             vm.type !test.counted
             vm.type !test.other
             vm.type !vm.list<?>
@@ -41,7 +40,10 @@ class OwnershipTest {
 
     private final NativeModule host = NativeModule.builder("host", 0, () -> "")
             .function("make", "0v_r", (s, c) -> c.returnRef(new Counted(live)))
-            .function("look", "0r_v", (s, c) -> assertThat(c.required(Counted.class).isLive()).isTrue())
+            .function(
+                    "look",
+                    "0r_v",
+                    (s, c) -> assertThat(c.required(Counted.class).isLive()).isTrue())
             .function("swap", "0r_r", (s, c) -> {
                 assertThat(c.required(Counted.class).isLive()).isTrue();
                 c.returnRef(new Counted(live));
@@ -211,8 +213,8 @@ class OwnershipTest {
 
     @Test
     void resultsNotTakenGoWithTheNextCall() {
-        String text =
-                IMPORTS + "vm.export @f\nvm.func @f() -> (!test.counted) {\n  %r0 = vm.call @host.make()\n  vm.return %R0\n}\n";
+        String text = IMPORTS
+                + "vm.export @f\nvm.func @f() -> (!test.counted) {\n  %r0 = vm.call @host.make()\n  vm.return %R0\n}\n";
         try (Programs.Running program = Programs.run(host, Programs.module("m", text));
                 Invocation call = program.call("m.f")) {
             for (int i = 0; i < 5; i++) {

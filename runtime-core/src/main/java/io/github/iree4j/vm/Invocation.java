@@ -134,6 +134,16 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
+     * Sets the next argument, a reference, to null. The same as {@link #ref(Object)} with null, which written out would be read as
+     * {@link #ref(Class)}.
+     *
+     * @return this invocation
+     */
+    public Invocation nullRef() {
+        return ref((Object) null);
+    }
+
+    /**
      * Starts a span argument; the elements of its tuples are set next.
      *
      * @param tuples how many tuples follow

@@ -9,6 +9,8 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.lifetime.RefCounted;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 
@@ -16,6 +18,12 @@ import java.util.function.Function;
 final class DeviceMemory {
     /** What inputs are allocated as: any use by programs, and mapped by us to fill them. */
     private static final BufferParams INPUT = BufferParams.DEFAULT;
+
+    /** What compiled code expects of its bindings, bytes. */
+    private static final int ALIGNMENT = 64;
+
+    private static final Class<?> AUTOMATIC = Arena.ofAuto().scope().getClass();
+    private static final Class<?> GLOBAL = Arena.global().scope().getClass();
 
     private final Device device;
 
@@ -49,8 +57,8 @@ final class DeviceMemory {
 
     private Buffer buffer(Tensor tensor) {
         MemorySegment data = tensor.hostData();
-        if (tensor.isImportable()) {
-            return device.allocator().importHost(INPUT, data, tensor.lender());
+        if (isImportable(data)) {
+            return device.allocator().importHost(INPUT, data, new Lender(data));
         }
         Buffer buffer = device.allocator().allocate(INPUT, data.byteSize());
         try {
@@ -60,6 +68,16 @@ final class DeviceMemory {
             buffer.release();
             throw e;
         }
+    }
+
+    /** Whether a device may use memory where it is: native, aligned, and out of reach of any {@code Arena.close()}. */
+    static boolean isImportable(MemorySegment data) {
+        // There is no other way to ask: the two arenas that cannot be closed have scopes of classes of their own.
+        Class<?> scope = data.scope().getClass();
+        return data.isNative()
+                && !data.isReadOnly()
+                && data.address() % ALIGNMENT == 0
+                && (scope == AUTOMATIC || scope == GLOBAL);
     }
 
     /** Lets the caller look at the bytes of a view; through a copy when the host cannot map them. */
@@ -93,6 +111,19 @@ final class DeviceMemory {
                 Fence done = Fence.at(semaphore, 1)) {
             device.queue(0).copy(null, done, source, 0, target, 0, length, 0);
             done.await();
+        }
+    }
+
+    /** Keeps memory reachable that only the collector frees, for as long as a device uses it. */
+    private record Lender(MemorySegment data) implements RefCounted {
+        @Override
+        public void retain() {
+            // The buffer refers to this object, and this object to the memory: no count is needed.
+        }
+
+        @Override
+        public void release() {
+            // As above.
         }
     }
 }

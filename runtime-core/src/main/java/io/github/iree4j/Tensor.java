@@ -3,7 +3,6 @@ package io.github.iree4j;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
-import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -536,11 +535,6 @@ public final class Tensor implements AutoCloseable {
 
     void exit() {
         guard.exit();
-    }
-
-    /** What keeps this tensor in use for as long as a device uses its elements where they are. */
-    RefCounted lender() {
-        return guard;
     }
 
     private <T> T read(Function<MemorySegment, T> reader) {

@@ -52,7 +52,6 @@ function redraw() {
 paper.addEventListener("pointerdown", (event) => {
   if (current !== null || event.button !== 0) return;
   event.preventDefault();
-  paper.focus({ preventScroll: true });
   paper.setPointerCapture(event.pointerId);
   current = { pointer: event.pointerId, points: [pointOf(event)] };
   strokes.push(current.points);

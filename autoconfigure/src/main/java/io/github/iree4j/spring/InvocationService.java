@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * they are borrowed until the call, or the returned future, has completed. Results belong to the caller, who closes
  * them. Safe for use by any number of threads.
  */
-public class InvocationService {
+public final class InvocationService {
 
     private final Programs programs;
 

@@ -27,6 +27,7 @@ public final class Programs implements AutoCloseable {
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
     private final NavigableMap<String, LoadedProgram> loaded = new ConcurrentSkipListMap<>();
+    private volatile boolean closed;
 
     /**
      * A program and where it came from.
@@ -59,6 +60,9 @@ public final class Programs implements AutoCloseable {
         LoadedProgram replaced = loaded.put(source.name(), fresh);
         if (replaced != null) {
             replaced.program().close();
+        }
+        if (closed) { // close() may have missed it
+            unload(source.name());
         }
         return fresh;
     }
@@ -136,8 +140,10 @@ public final class Programs implements AutoCloseable {
                                 .formatted(name, loaded.keySet()));
     }
 
+    /** Closes all programs. Harmless when repeated. */
     @Override
     public void close() {
+        closed = true;
         for (String name : List.copyOf(loaded.descendingKeySet())) {
             unload(name);
         }

@@ -69,9 +69,9 @@ final class ModelsController {
     /**
      * What a call returned.
      *
-     * @param outputs numbers and tensors
+     * @param outputs numbers, tensors, null for null references
      */
-    record Return(List<Object> outputs) {}
+    record Return(List<@Nullable Object> outputs) {}
 
     @GetMapping
     Models models() {
@@ -104,8 +104,11 @@ final class ModelsController {
                 arguments.add(TensorJson.argument("inputs[%d]".formatted(i), call.inputs.get(i)));
             }
             try (Results results = callee.invoke(arguments.toArray())) {
-                return new Return(
-                        results.asList().stream().map(ModelsController::output).toList());
+                List<@Nullable Object> outputs = new ArrayList<>();
+                for (Object result : results.asList()) {
+                    outputs.add(output(result));
+                }
+                return new Return(outputs);
             }
         } finally {
             for (Object argument : arguments) {
@@ -116,11 +119,11 @@ final class ModelsController {
         }
     }
 
-    private static Object output(@Nullable Object result) {
+    private static @Nullable Object output(@Nullable Object result) {
         return switch (result) {
             case Tensor tensor -> TensorJson.of(tensor);
             case Number number -> number;
-            case null -> "null";
+            case null -> null;
             default -> result.toString();
         };
     }

@@ -71,6 +71,23 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
+    void aModuleMayRunOnADeviceOfItsOwn() {
+        runner.withPropertyValues(
+                        "iree.modules.here.location=" + adder,
+                        "iree.modules.there.location=" + adder,
+                        "iree.modules.there.device=local-sync")
+                .run(context -> {
+                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
+                    assertThat(runtime.options().devices()).containsExactly("local", "local-sync");
+                    Programs programs = context.getBean(Programs.class);
+                    assertThat(programs.find("here").orElseThrow().program().devices())
+                            .containsExactly(runtime.devices().get(0));
+                    assertThat(programs.find("there").orElseThrow().program().devices())
+                            .containsExactly(runtime.devices().get(1));
+                });
+    }
+
+    @Test
     void absentWhenDisabled() {
         runner.withPropertyValues("iree.enabled=false").run(context -> {
             assertThat(context).doesNotHaveBean(IreeRuntime.class);

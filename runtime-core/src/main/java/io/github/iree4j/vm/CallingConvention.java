@@ -12,7 +12,7 @@ import io.github.iree4j.status.StatusCode;
  */
 public final class CallingConvention {
     /** Longest text accepted. */
-    private static final int MAX_LENGTH = 4096;
+    private static final int MAX_LENGTH = 1 << 16;
 
     /** Takes nothing and returns nothing. */
     public static final CallingConvention VOID = new CallingConvention("0v_v", "", "");

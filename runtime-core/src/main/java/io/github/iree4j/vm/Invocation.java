@@ -4,6 +4,7 @@ import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,9 @@ public final class Invocation implements AutoCloseable {
     private final String argumentLetters;
     private final Root call = new Root();
     private Phase phase = Phase.ARGUMENTS;
+
+    /** What run() blocks on, while it does; anyone who cancels counts it down. */
+    private volatile @Nullable CountDownLatch sleeping;
 
     private char[] letters;
     private int[] operands;
@@ -223,11 +227,15 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Makes the call fail with CANCELLED soon: at the next jump back in bytecode, or when a function written in Java looks. Stays in force
-     * until {@link #reset()}. Safe from any thread.
+     * Makes the call fail with CANCELLED soon: at the next jump back or call in bytecode, when a function written in Java looks, or at
+     * once while {@link #run()} blocks. Stays in force until {@link #reset()}. Safe from any thread.
      */
     public void cancel() {
         call.cancelled = true;
+        CountDownLatch asleep = sleeping;
+        if (asleep != null) {
+            asleep.countDown();
+        }
     }
 
     /**
@@ -364,14 +372,28 @@ public final class Invocation implements AutoCloseable {
         return done;
     }
 
+    /** Blocks until the call can go on, or is cancelled. */
     private void await() {
+        VmWait wait = pendingWait();
+        if (wait.isReady()) {
+            return;
+        }
+        CountDownLatch awake = new CountDownLatch(1);
+        // VM-2: this writes the latch and then reads the flag, cancel() the other way round, so one of the two sees the
+        // other's.
+        sleeping = awake;
         try {
-            pendingWait().await();
+            if (!call.cancelled) {
+                wait.whenReady(awake::countDown);
+                awake.await();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             giveUp();
             throw new IreeException(
                     StatusCode.CANCELLED, "interrupted while '" + function.fullName() + "' was waiting", e);
+        } finally {
+            sleeping = null;
         }
     }
 

@@ -215,6 +215,10 @@ final class Interpreter {
         }
     }
 
+    /**
+     * Makes the failure of a {@code fail} instruction. A status that is no failure (0, or the one that says "deferred") is UNKNOWN: what
+     * comes after the instruction is another block, or nothing.
+     */
     static IreeException failure(int status, String message) {
         StatusCode code = status == 0 ? StatusCode.UNKNOWN : StatusCode.of(status & 0x1F);
         return new IreeException(

@@ -7,8 +7,12 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmWait;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,6 +97,54 @@ class CancellationTest {
         assertThat(thrown.get())
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
+    }
+
+    // VM-2: a call that is cancelled while it is about to block, or blocks, comes back.
+    @Test
+    void blockedCallComesBackWhenCancelledHoweverTheyMeet() throws Exception {
+        VmWait never = new VmWait() {
+            @Override
+            public boolean isReady() {
+                return false;
+            }
+
+            @Override
+            public void whenReady(Runnable callback) {}
+
+            @Override
+            public void await() {
+                throw new UnsupportedOperationException();
+            }
+        };
+        CyclicBarrier barrier = new CyclicBarrier(2);
+        NativeModule waiting = NativeModule.builder("waiting", 0, () -> "")
+                .function("forever", "0v_v", (s, c) -> {
+                    try {
+                        barrier.await(30, TimeUnit.SECONDS);
+                    } catch (InterruptedException | BrokenBarrierException | TimeoutException e) {
+                        throw new IllegalStateException(e);
+                    }
+                    c.defer(never);
+                })
+                .build();
+        try (Programs.Running program = Programs.run(waiting);
+                Invocation call = program.call("waiting.forever")) {
+            for (int round = 0; round < 2000; round++) {
+                Thread canceller = Thread.ofVirtual().start(() -> {
+                    try {
+                        barrier.await(30, TimeUnit.SECONDS);
+                    } catch (InterruptedException | BrokenBarrierException | TimeoutException e) {
+                        throw new IllegalStateException(e);
+                    }
+                    call.cancel();
+                });
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(call::run)
+                        .matches(e -> e.code() == StatusCode.CANCELLED);
+                canceller.join();
+                call.reset();
+            }
+        }
     }
 
     @Test

@@ -1,6 +1,5 @@
 package io.github.iree4j.async;
 
-import io.github.iree4j.async.TimelineSemaphore.Waiter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,23 +14,32 @@ final class Callbacks {
     private static final Logger LOG = LoggerFactory.getLogger(Callbacks.class);
     private static final ThreadLocal<Callbacks> CURRENT = ThreadLocal.withInitial(Callbacks::new);
 
-    private @Nullable Waiter head; // chained through Waiter.next; thread-confined like everything here
-    private @Nullable Waiter tail;
+    /** Something to be called. Whoever makes it due owns it, and its link, from then on. */
+    abstract static class Due {
+        /** What is called after it. */
+        @Nullable
+        Due due;
+
+        abstract void deliver();
+    }
+
+    private @Nullable Due head; // thread-confined like everything here
+    private @Nullable Due tail;
     private boolean running;
 
     private Callbacks() {}
 
-    /** Runs a chain of waiters that are due, now or after the callback that this thread is in. */
-    static void run(Waiter first) {
+    /** Runs a chain that is due, now or after the callback that this thread is in. */
+    static void run(Due first) {
         Callbacks mine = CURRENT.get();
-        Waiter last = first;
-        while (last.next != null) {
-            last = last.next;
+        Due last = first;
+        while (last.due != null) {
+            last = last.due;
         }
         if (mine.tail == null) {
             mine.head = first;
         } else {
-            mine.tail.next = first;
+            mine.tail.due = first;
         }
         mine.tail = last;
         if (!mine.running) {
@@ -56,14 +64,14 @@ final class Callbacks {
     }
 
     private void drain() {
-        for (Waiter waiter; (waiter = head) != null; ) {
-            head = waiter.next;
-            waiter.next = null;
+        for (Due next; (next = head) != null; ) {
+            head = next.due;
+            next.due = null;
             if (head == null) {
                 tail = null;
             }
             try {
-                waiter.deliver();
+                next.deliver();
             } catch (Throwable t) { // a timepoint that throws must not take the others with it
                 LOG.error("a timepoint threw; the work that waited on it may never run", t);
             }

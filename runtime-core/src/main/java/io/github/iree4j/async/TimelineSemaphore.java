@@ -336,23 +336,24 @@ public final class TimelineSemaphore extends Resource {
         if (due == null) {
             return;
         }
-        for (Waiter waiter = due; waiter != null; waiter = waiter.next) {
+        for (Waiter waiter = due; waiter != null; ) {
+            Waiter following = waiter.next;
+            waiter.next = null;
+            waiter.due = following;
             waiter.reachedValue = at;
             waiter.failure = cause;
+            waiter = following;
         }
         Callbacks.run(due);
     }
 
     /** One registered timepoint. Links are guarded by the semaphore's lock until it is unlinked, then owned by the deliverer. */
-    static final class Waiter implements Cancellation {
+    static final class Waiter extends Callbacks.Due implements Cancellation {
         private final TimelineSemaphore semaphore;
         private final long minimum;
         private final Timepoint timepoint;
         private @Nullable Waiter previous;
-
-        @Nullable
-        Waiter next;
-
+        private @Nullable Waiter next;
         private boolean linked;
         private long reachedValue;
         private @Nullable IreeException failure;
@@ -363,6 +364,7 @@ public final class TimelineSemaphore extends Resource {
             this.timepoint = Objects.requireNonNull(timepoint, "timepoint");
         }
 
+        @Override
         void deliver() {
             timepoint.reached(reachedValue, failure);
         }

@@ -1,0 +1,63 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * Claim: a waiter that registers while the epochs it misses arrive, each from a thread of its own, is called, once.
+ *
+ * <p>TRACK-2: advancing writes the epoch and then reads who waits; waiting writes who waits and then reads the epoch. With acquire and
+ * release instead of volatile each could miss the other: on x86 a variant with {@code setRelease} for the two writes forgets the
+ * waiter within seconds.
+ */
+@JCStressTest
+@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "called once")
+@Outcome(expect = Expect.FORBIDDEN, desc = "forgotten, or called twice")
+@State
+public class RegisteringFrontierWaiterIsNotLost {
+    private static final long FIRST = Axis.of(1, 0, CausalDomain.QUEUE, 0);
+    private static final long SECOND = Axis.of(1, 0, CausalDomain.QUEUE, 1);
+
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final Frontier both = Frontier.of(FIRST, 1).insertOrRaise(SECOND, 1);
+    private final AtomicInteger called = new AtomicInteger();
+
+    /** For jcstress. */
+    public RegisteringFrontierWaiterIsNotLost() {
+        tracker.register(FIRST);
+        tracker.register(SECOND);
+    }
+
+    /** Brings one of the epochs. */
+    @Actor
+    public void firstQueue() {
+        tracker.advance(FIRST, 1);
+    }
+
+    /** Brings the other. */
+    @Actor
+    public void secondQueue() {
+        tracker.advance(SECOND, 1);
+    }
+
+    /** Registers. */
+    @Actor
+    public void waiter() {
+        tracker.whenCompleted(both, failure -> called.incrementAndGet());
+    }
+
+    /** How often it was called. */
+    @Arbiter
+    public void outcome(I_Result r) {
+        r.r1 = called.get();
+    }
+}

@@ -1,0 +1,348 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CompletedEpochs;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far every axis has completed, and waits on frontiers.
+ *
+ * <p>Whoever owns a timeline registers its axis, advances it as work retires, and retires or fails it at the end. {@link #completed}
+ * then answers for everybody whether memory may be reused and what has become obsolete in a frontier.
+ *
+ * <p>Axes stay for good, about a hundred bytes each: a frontier that mentions one may turn up at any time. Safe from any thread.
+ * Memory: what was done before {@code advance(a, e)} is visible to whoever sees {@code e} completed, or is called back for it.
+ */
+public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
+    /*
+     * Epochs go up without the lock; the lists of waiters, ends of axes and closing are guarded by `lock`. A waiter watches one
+     * axis at a time (see FrontierWaiter), so advancing an axis touches only those who miss exactly that epoch, and takes the lock
+     * only when there are any. Callbacks run after the lock is released, through Callbacks, which flattens recursion.
+     *
+     * TRACK-1: whoever sees an epoch completed sees all writes before advance() (compare-and-set and acquiring read of the epoch).
+     * TRACK-2: a waiter that registers while its last missing epoch arrives is called (see TrackedAxis).
+     * TRACK-3: a waiter is called or cancelled, exactly once (unlinked under `lock`, called outside it).
+     */
+    private final Object lock = new Object();
+    private final AxisTable axes = new AxisTable();
+    private volatile boolean closed; // written under the lock
+
+    private FrontierTracker() {}
+
+    /**
+     * Creates a tracker that knows no axes.
+     *
+     * @return the tracker; the caller closes it
+     */
+    public static FrontierTracker create() {
+        return new FrontierTracker();
+    }
+
+    /**
+     * Makes an axis known, at epoch 0.
+     *
+     * @param axis the axis
+     * @throws IreeException ALREADY_EXISTS when it is known; INVALID_ARGUMENT when it is no axis; FAILED_PRECONDITION after closing
+     */
+    public void register(long axis) {
+        if (!Axis.isValid(axis)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "0x" + Long.toHexString(axis) + " is not an axis: no such session or domain");
+        }
+        synchronized (lock) {
+            checkOpen("register axis '" + Axis.toString(axis) + "'");
+            if (axes.findAcquire(axis) != null) {
+                throw new IreeException(
+                        StatusCode.ALREADY_EXISTS,
+                        "axis '" + Axis.toString(axis) + "' is registered already; an axis has one owner");
+            }
+            axes.addRelease(new TrackedAxis(axis));
+        }
+    }
+
+    /**
+     * Returns how far an axis has completed; what failed or was retired keeps what it had. Does not lock.
+     *
+     * @param axis the axis, known or not
+     * @return the greatest epoch it was advanced to, 0 when it is unknown
+     */
+    @Override
+    public long completed(long axis) {
+        TrackedAxis tracked = axes.findAcquire(axis);
+        return tracked == null ? 0 : tracked.epochAcquire(); // TRACK-1
+    }
+
+    /**
+     * Moves an axis up: everything on it up to the epoch has retired. Lower epochs than it has are ignored, so completions may report
+     * in any order. Does not lock unless somebody waits for just this. Also after closing and after the axis ended, since
+     * completions may be late.
+     *
+     * @param axis the axis
+     * @param epoch its epoch
+     * @throws IreeException NOT_FOUND when the axis is unknown
+     */
+    public void advance(long axis, long epoch) {
+        TrackedAxis tracked = find(axis);
+        long current;
+        do {
+            current = tracked.epochVolatile();
+            if (epoch <= current) {
+                return;
+            }
+        } while (!tracked.casEpoch(current, epoch)); // TRACK-1
+        if (tracked.wantedVolatile() <= epoch) { // TRACK-2
+            deliverReached(tracked);
+        }
+    }
+
+    /**
+     * Calls back once everything that a frontier asserts has completed, or an axis that it mentions has failed: on this thread if it
+     * is so already, else on the thread that brings it about. The contract of {@link Timepoint} holds for the callback; it gets the
+     * failure or null.
+     *
+     * <p>Failure comes before success: a frontier that mentions a failed axis has failed, even if its epoch was reached before. A
+     * tainted frontier without producer asserts what it does not say, so nobody can tell when that has completed.
+     *
+     * @param frontier what is waited for
+     * @param callback what to call
+     * @return takes the callback back
+     * @throws IreeException NOT_FOUND when the frontier mentions an axis that is unknown; FAILED_PRECONDITION when it is tainted and
+     *     has no producer, and after closing
+     */
+    public Cancellation whenCompleted(Frontier frontier, Consumer<@Nullable IreeException> callback) {
+        FrontierWaiter waiter = new FrontierWaiter(this, frontier, callback);
+        if (!closed && hasCompleted(frontier)) {
+            Callbacks.run(waiter);
+            return waiter;
+        }
+        synchronized (lock) {
+            checkOpen("wait for " + frontier);
+            if (frontier.isTainted() && !frontier.hasProducer()) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION,
+                        "frontier " + frontier
+                                + " cannot be waited for: what it lost is unknown and it has no producer;"
+                                + " wait for the semaphore that carries it");
+            }
+            for (int i = 0; i < frontier.size(); i++) {
+                find(frontier.axis(i));
+            }
+            if (!settle(waiter)) {
+                return waiter;
+            }
+        }
+        Callbacks.run(waiter);
+        return waiter;
+    }
+
+    /**
+     * Ends an axis because what is on it is lost: everybody who waits for a frontier that mentions it gets the cause, at once, and so
+     * does everybody who will. Ignored if it has ended before.
+     *
+     * @param axis the axis
+     * @param cause why
+     * @throws IreeException NOT_FOUND when the axis is unknown
+     */
+    public void fail(long axis, IreeException cause) {
+        end(axis, Objects.requireNonNull(cause, "cause"), true);
+    }
+
+    /**
+     * Ends an axis because its owner is gone, in order: what it reached stays reached, and everybody who waits for more of it, now or
+     * later, gets CANCELLED. Ignored if it has ended before.
+     *
+     * @param axis the axis
+     * @throws IreeException NOT_FOUND when the axis is unknown
+     */
+    public void retire(long axis) {
+        TrackedAxis tracked = find(axis);
+        end(
+                axis,
+                new IreeException(
+                        StatusCode.CANCELLED,
+                        "axis '" + Axis.toString(axis) + "' was retired at epoch " + tracked.epochVolatile()
+                                + "; nothing more happens on it"),
+                false);
+    }
+
+    /**
+     * Returns why an axis failed.
+     *
+     * @param axis the axis
+     * @return the cause; null when it has not failed, was retired in order, or is unknown
+     */
+    public @Nullable IreeException failure(long axis) {
+        TrackedAxis tracked = axes.findAcquire(axis);
+        if (tracked == null) {
+            return null;
+        }
+        IreeException ended = tracked.ended;
+        return ended != null && tracked.lost ? ended : null;
+    }
+
+    /** Closes the tracker: all who still wait get CANCELLED. What has completed can still be asked. */
+    @Override
+    public void close() {
+        DueWaiters due = new DueWaiters();
+        synchronized (lock) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            IreeException cause = new IreeException(
+                    StatusCode.CANCELLED, "frontier tracker was closed before the frontier completed");
+            axes.forEach(axis -> {
+                for (FrontierWaiter waiter; (waiter = axis.head) != null; ) {
+                    axis.unlink(waiter);
+                    due.add(waiter, cause);
+                }
+            });
+        }
+        due.deliver();
+    }
+
+    boolean cancel(FrontierWaiter waiter) {
+        synchronized (lock) {
+            TrackedAxis watched = waiter.watched;
+            if (watched == null) {
+                return false;
+            }
+            watched.unlink(waiter); // TRACK-3
+            return true;
+        }
+    }
+
+    private void deliverReached(TrackedAxis tracked) {
+        DueWaiters due = new DueWaiters();
+        synchronized (lock) {
+            for (FrontierWaiter waiter;
+                    (waiter = tracked.head) != null && waiter.missing <= tracked.epochVolatile(); ) {
+                tracked.unlink(waiter);
+                if (settle(waiter)) {
+                    due.add(waiter, waiter.failure);
+                }
+            }
+        }
+        due.deliver();
+    }
+
+    private void end(long axis, IreeException cause, boolean lost) {
+        TrackedAxis tracked = find(axis);
+        DueWaiters due = new DueWaiters();
+        synchronized (lock) {
+            if (tracked.ended != null) {
+                return;
+            }
+            tracked.ended = cause;
+            tracked.lost = lost;
+            axes.forEach(other -> {
+                for (FrontierWaiter waiter = other.head; waiter != null; ) {
+                    FrontierWaiter following = waiter.next;
+                    long needed = waiter.frontier.epochOf(axis);
+                    if (needed > (lost ? 0 : tracked.epochVolatile())) {
+                        other.unlink(waiter);
+                        due.add(waiter, cause);
+                    }
+                    waiter = following;
+                }
+            });
+        }
+        due.deliver();
+    }
+
+    /** Without the lock: whether a wait for the frontier would succeed at once. False when in doubt. */
+    private boolean hasCompleted(Frontier frontier) {
+        for (int i = 0; i < frontier.size(); i++) {
+            TrackedAxis tracked = axes.findAcquire(frontier.axis(i));
+            if (tracked == null || tracked.ended != null || tracked.epochAcquire() < frontier.epoch(i)) {
+                return false;
+            }
+        }
+        return !frontier.isTainted();
+    }
+
+    /**
+     * Under the lock: finds out whether a waiter that is in no list is due, with which failure, and puts it into the list of an axis
+     * that it misses if it is not.
+     *
+     * @return whether it is due
+     */
+    private boolean settle(FrontierWaiter waiter) {
+        Frontier frontier = waiter.frontier;
+        for (int i = 0; i < frontier.size(); i++) {
+            TrackedAxis tracked = find(frontier.axis(i));
+            IreeException ended = tracked.ended;
+            if (ended != null && (tracked.lost || tracked.epochVolatile() < frontier.epoch(i))) {
+                waiter.failure = ended;
+                return true;
+            }
+        }
+        if (frontier.hasProducer()) { // its entry completes after all others
+            return reached(waiter, frontier.producerAxis(), frontier.producerEpoch());
+        }
+        for (int i = 0; i < frontier.size(); i++) {
+            if (!reached(waiter, frontier.axis(i), frontier.epoch(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean reached(FrontierWaiter waiter, long axis, long epoch) {
+        TrackedAxis tracked = find(axis);
+        if (tracked.epochVolatile() >= epoch) {
+            return true;
+        }
+        tracked.link(waiter, epoch);
+        if (tracked.epochVolatile() < epoch) { // TRACK-2: looks again after it can be seen
+            return false;
+        }
+        tracked.unlink(waiter);
+        return true;
+    }
+
+    private TrackedAxis find(long axis) {
+        TrackedAxis tracked = axes.findAcquire(axis);
+        if (tracked == null) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "axis '" + Axis.toString(axis)
+                            + "' is not known here; register it before it is advanced or waited for");
+        }
+        return tracked;
+    }
+
+    private void checkOpen(String doing) {
+        if (closed) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "cannot " + doing + ": frontier tracker is closed");
+        }
+    }
+
+    /** A chain of waiters to be called once the lock is released, in order. */
+    private static final class DueWaiters {
+        private @Nullable FrontierWaiter first;
+        private @Nullable FrontierWaiter last;
+
+        void add(FrontierWaiter waiter, @Nullable IreeException failure) {
+            waiter.failure = failure;
+            if (last == null) {
+                first = waiter;
+            } else {
+                last.due = waiter;
+            }
+            last = waiter;
+        }
+
+        void deliver() {
+            if (first != null) {
+                Callbacks.run(first);
+            }
+        }
+    }
+}

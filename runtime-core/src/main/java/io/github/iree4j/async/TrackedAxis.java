@@ -1,0 +1,115 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.status.IreeException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/** How far one axis is, and who waits for more of it. */
+final class TrackedAxis {
+    /*
+     * epoch   goes up by compare-and-set, from any thread, without the lock
+     * wanted  the smallest epoch that a waiter in the list misses, NOBODY when there is none; written under the tracker's lock
+     * list    waiters in ascending order of the epoch they miss; guarded by the tracker's lock
+     * ended   written once, under the tracker's lock, after lost; read anywhere
+     *
+     * TRACK-2: advance() writes epoch and then reads wanted; a wait writes wanted and then reads epoch. In either order of the two
+     * at least one of them sees the other, so no wakeup is lost. That needs a total order of writes and later reads of another
+     * variable, which acquire and release do not give: all four accesses are volatile.
+     */
+    static final long NOBODY = Long.MAX_VALUE;
+
+    private static final VarHandle EPOCH;
+
+    static {
+        try {
+            EPOCH = MethodHandles.lookup().findVarHandle(TrackedAxis.class, "epoch", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final long axis;
+
+    private volatile long epoch;
+    private volatile long wanted = NOBODY;
+
+    @Nullable
+    FrontierWaiter head;
+
+    @Nullable
+    FrontierWaiter tail;
+
+    /** Why no more epochs will come, or null. */
+    volatile @Nullable IreeException ended;
+
+    /** Whether the end takes back what was reached before. Read after ended. */
+    boolean lost;
+
+    TrackedAxis(long axis) {
+        this.axis = axis;
+    }
+
+    long epochVolatile() {
+        return epoch;
+    }
+
+    /** Acquire: all that was written before the epoch was reached is visible after this. */
+    long epochAcquire() {
+        return (long) EPOCH.getAcquire(this);
+    }
+
+    boolean casEpoch(long expected, long next) {
+        return EPOCH.compareAndSet(this, expected, next);
+    }
+
+    long wantedVolatile() {
+        return wanted;
+    }
+
+    private void wantedVolatile(long next) {
+        wanted = next;
+    }
+
+    /** Under the lock: inserts in ascending order, from the end, where new waits nearly always belong. */
+    void link(FrontierWaiter waiter, long missing) {
+        waiter.watched = this;
+        waiter.missing = missing;
+        FrontierWaiter before = tail;
+        while (before != null && before.missing > missing) {
+            before = before.previous;
+        }
+        FrontierWaiter after = before == null ? head : before.next;
+        waiter.previous = before;
+        waiter.next = after;
+        if (before == null) {
+            head = waiter;
+            wantedVolatile(missing); // TRACK-2
+        } else {
+            before.next = waiter;
+        }
+        if (after == null) {
+            tail = waiter;
+        } else {
+            after.previous = waiter;
+        }
+    }
+
+    /** Under the lock: takes a waiter of this axis out; it is then the caller's. */
+    void unlink(FrontierWaiter waiter) {
+        waiter.watched = null; // TRACK-3
+        if (waiter.previous == null) {
+            head = waiter.next;
+            wantedVolatile(head == null ? NOBODY : head.missing);
+        } else {
+            waiter.previous.next = waiter.next;
+        }
+        if (waiter.next == null) {
+            tail = waiter.previous;
+        } else {
+            waiter.next.previous = waiter.previous;
+        }
+        waiter.previous = null;
+        waiter.next = null;
+    }
+}

@@ -1,0 +1,119 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * TRACK-2, TRACK-3: a tracker behaves as if its operations ran one after another, and in the end every waiter was called, cancelled or
+ * still misses an epoch. Model checking assumes sequential consistency; the jcstress claims cover memory ordering.
+ */
+@Tag("lincheck")
+@Param(name = "epoch", gen = IntGen.class, conf = "1:3")
+public class FrontierTrackerLincheckTest {
+    private static final long FIRST = Axis.of(1, 0, CausalDomain.QUEUE, 0);
+    private static final long SECOND = Axis.of(1, 0, CausalDomain.HOST, 0);
+
+    /** What became of one waiter. */
+    private static final class Waiting {
+        final Frontier frontier;
+        final AtomicInteger called = new AtomicInteger();
+        volatile Cancellation cancellation = () -> false;
+        volatile boolean cancelled;
+
+        Waiting(Frontier frontier) {
+            this.frontier = frontier;
+        }
+    }
+
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final Waiting waiting = new Waiting(Frontier.of(FIRST, 2).insertOrRaise(SECOND, 1));
+
+    /** The one waiter under test is there from the start; the others are told apart by what they return. */
+    public FrontierTrackerLincheckTest() {
+        tracker.register(FIRST);
+        tracker.register(SECOND);
+        waiting.cancellation = tracker.whenCompleted(waiting.frontier, failure -> waiting.called.incrementAndGet());
+    }
+
+    @Operation
+    public void advanceFirst(@Param(name = "epoch") int epoch) {
+        tracker.advance(FIRST, epoch);
+    }
+
+    @Operation
+    public void advanceSecond(@Param(name = "epoch") int epoch) {
+        tracker.advance(SECOND, epoch);
+    }
+
+    /** Returns the epochs of one axis, as anyone may read them. */
+    @Operation
+    public long completedFirst() {
+        return tracker.completed(FIRST);
+    }
+
+    /** Returns whether a wait that starts now is over at once; it is taken back otherwise. */
+    @Operation
+    public boolean isOver(@Param(name = "epoch") int epoch) {
+        Cancellation wait =
+                tracker.whenCompleted(Frontier.of(FIRST, epoch).insertOrRaise(SECOND, epoch), failure -> {});
+        return !wait.cancel();
+    }
+
+    @Operation
+    public void failSecond() {
+        tracker.fail(SECOND, new IreeException(StatusCode.ABORTED, "device is lost"));
+    }
+
+    @Operation
+    public boolean cancel() {
+        boolean cancelled = waiting.cancellation.cancel();
+        if (cancelled) {
+            waiting.cancelled = true;
+        }
+        return cancelled;
+    }
+
+    /** Nobody is lost and nobody is served twice. */
+    @Validate
+    public void isCalledOrCancelledOrStillMissesAnEpoch() {
+        int called = waiting.called.get();
+        boolean due = waiting.frontier.isCompleted(tracker) || tracker.failure(SECOND) != null;
+        boolean right = waiting.cancelled ? called == 0 : called == (due ? 1 : 0);
+        if (!right) {
+            throw new IllegalStateException(
+                    "called " + called + " times, cancelled " + waiting.cancelled + ", due " + due);
+        }
+    }
+
+    @Test
+    void trackingIsLinearizableUnderModelChecking() {
+        new ModelCheckingOptions()
+                .iterations(30)
+                .invocationsPerIteration(1_000)
+                .threads(2)
+                .actorsPerThread(3)
+                .check(FrontierTrackerLincheckTest.class);
+    }
+
+    @Test
+    void trackingIsLinearizableUnderStress() {
+        new StressOptions()
+                .iterations(10)
+                .invocationsPerIteration(1_000)
+                .threads(3)
+                .actorsPerThread(3)
+                .check(FrontierTrackerLincheckTest.class);
+    }
+}

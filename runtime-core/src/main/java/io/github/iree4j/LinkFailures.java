@@ -13,7 +13,8 @@ final class LinkFailures {
         if (message.contains("imports 'hal.")
                 || message.contains("imports 'hal_inline.")
                 || message.contains("imports 'hal_loader.")
-                || message.contains("imports 'io_parameters.")) {
+                || message.contains("imports 'io_parameters.")
+                || message.contains("needs module 'hal'")) {
             return new IreeException(
                     StatusCode.INCOMPATIBLE,
                     message

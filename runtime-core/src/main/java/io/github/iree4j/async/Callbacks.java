@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Callbacks {
     private static final Logger LOG = LoggerFactory.getLogger(Callbacks.class);
+    private static final String THREW = "a timepoint threw; the work that waited on it may never run";
     private static final ThreadLocal<Callbacks> CURRENT = ThreadLocal.withInitial(Callbacks::new);
 
     /** Something to be called. Whoever makes it due owns it, and its link, from then on. */
@@ -52,6 +53,44 @@ final class Callbacks {
         }
     }
 
+    /** Calls a timepoint whose value is reached, now or after the callback that this thread is in. */
+    static void call(Timepoint timepoint, long value) {
+        Callbacks mine = CURRENT.get();
+        if (mine.running) {
+            run(new Reached(timepoint, value));
+            return;
+        }
+        mine.running = true;
+        try {
+            timepoint.reached(value, null);
+        } catch (Throwable t) { // as in drain()
+            LOG.error(THREW, t);
+        } finally {
+            try {
+                if (mine.head != null) {
+                    mine.drain();
+                }
+            } finally {
+                mine.running = false;
+            }
+        }
+    }
+
+    private static final class Reached extends Due {
+        private final Timepoint timepoint;
+        private final long value;
+
+        Reached(Timepoint timepoint, long value) {
+            this.timepoint = timepoint;
+            this.value = value;
+        }
+
+        @Override
+        void deliver() {
+            timepoint.reached(value, null);
+        }
+    }
+
     /**
      * Runs what is due on this thread before it blocks: host code called from a callback may wait for work that is queued behind
      * that very callback.
@@ -73,7 +112,7 @@ final class Callbacks {
             try {
                 next.deliver();
             } catch (Throwable t) { // a timepoint that throws must not take the others with it
-                LOG.error("a timepoint threw; the work that waited on it may never run", t);
+                LOG.error(THREW, t);
             }
         }
     }

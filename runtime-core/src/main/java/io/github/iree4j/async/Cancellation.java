@@ -4,6 +4,9 @@ package io.github.iree4j.async;
 @FunctionalInterface
 public interface Cancellation {
 
+    /** Of a callback that has been called. */
+    Cancellation OVER = () -> false;
+
     /**
      * Takes the callback back if it is still registered.
      *

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -114,6 +115,35 @@ public final class Fence extends Resource {
     }
 
     /**
+     * Returns how many points there are, each on a timeline of its own.
+     *
+     * @return at least one
+     */
+    public int size() {
+        return values.length;
+    }
+
+    /**
+     * Returns the timeline of a point. With {@link #value(int)} this reads a fence without allocating.
+     *
+     * @param index the point, 0 to {@link #size()} - 1
+     * @return the timeline, borrowed
+     */
+    public TimelineSemaphore semaphore(int index) {
+        return semaphores[index];
+    }
+
+    /**
+     * Returns the value of a point.
+     *
+     * @param index the point, 0 to {@link #size()} - 1
+     * @return the value waited for or signalled
+     */
+    public long value(int index) {
+        return values[index];
+    }
+
+    /**
      * Returns whether every point is reached and none of the timelines has failed.
      *
      * @return true if a wait would succeed at once
@@ -156,6 +186,19 @@ public final class Fence extends Resource {
     }
 
     /**
+     * Says that an operation that was issued will signal every point, see {@link TimelineSemaphore#promise}. A point that takes no
+     * promise, because it is reached, promised already or failed, is passed over: signalling it will tell.
+     *
+     * @param frontier the operation's frontier; it has a producer
+     * @throws IreeException INVALID_ARGUMENT when the frontier has no producer
+     */
+    public void promise(Frontier frontier) {
+        for (int i = 0; i < values.length; i++) {
+            semaphores[i].promise(values[i], frontier);
+        }
+    }
+
+    /**
      * Signals every point. A point that cannot be signalled does not keep the others from it.
      *
      * @throws IreeException of the first point that could not be signalled: INVALID_ARGUMENT when its timeline is already there,
@@ -189,14 +232,23 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Signals every point; a timeline that refuses (it is already there) fails with that error, so that nobody mistakes the earlier
-     * value for this one. For those who execute work: they have nobody to throw at.
+     * Signals every point by hand, as {@link #signalOrFail(Frontier)} does with a frontier that knows nothing.
      */
     public void signalOrFail() {
+        signalOrFail(Frontier.EMPTY);
+    }
+
+    /**
+     * Signals every point; a timeline that refuses (it is already there) fails with that error, so that nobody mistakes the earlier
+     * value for this one. For those who execute work: they have nobody to throw at.
+     *
+     * @param frontier what happens before, the frontier of the operation that signals
+     */
+    public void signalOrFail(Frontier frontier) {
         for (int i = 0; i < values.length; i++) {
             TimelineSemaphore semaphore = semaphores[i];
             try {
-                semaphore.signal(values[i]);
+                semaphore.signal(values[i], frontier);
             } catch (IreeException e) {
                 semaphore.fail(e);
             }

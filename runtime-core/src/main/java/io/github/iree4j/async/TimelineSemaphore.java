@@ -1,25 +1,38 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timeline: a value that only goes up, and that work waits on and signals.
+ * A timeline: a value that only goes up, that work waits on and signals, and that remembers what happened before each value.
  *
  * <p>Values are 0 to {@link #MAXIMUM_VALUE}; signalling one that is not above the current is INVALID_ARGUMENT. A timeline may fail:
  * the first failure stays, reaches all who wait and all who will, whatever value they wait for. When the last reference goes while
  * somebody still waits, nobody is left to signal, so the waiters get CANCELLED; a mere waiter therefore holds no reference.
  *
- * <p>Safe from any thread. Memory: everything done before {@code signal(v)} is visible to whoever sees {@code v} reached.
+ * <p><b>History.</b> Whoever runs operations attaches their frontiers: {@link #promise} when an operation that will signal is issued,
+ * {@link #signal(long, Frontier)} when it has retired. Who waits for {@code v} inherits the frontier of the <em>earliest</em> known
+ * signal at or above {@code v}, not of the latest: that the timeline happens to be further creates no dependency. The last few signals
+ * are remembered, promises until their value is reached; for an older value the oldest remembered signal above answers. See
+ * {@link #lookup}.
+ *
+ * <p><b>Taint.</b> Values that somebody outside reaches ({@link #signalExternal}) are tainted: nothing is known about what led there,
+ * so they are waited for and never used to prove anything. The next signal of our own ends that.
+ *
+ * <p>Safe from any thread. Memory: everything done before {@code signal(v)} is visible to whoever sees {@code v} reached. Signals,
+ * failures and looks at values of any number of timelines are in one order that all threads agree on (sequential consistency).
  */
 public final class TimelineSemaphore extends Resource {
     /*
      * value and failure are written under `lock` and read without. Waiters form a list in ascending order of the value they wait
      * for, equal ones in order of registration; whoever unlinks a waiter under `lock` owns its delivery (or cancelled it).
+     * What is known about values is in `history`, written under `lock` before the value it belongs to.
      *
      * SEM-1: a thread that sees value v sees all writes before signal(v) (volatile write and read of `value`).
      * SEM-2: a waiter is delivered or cancelled exactly once (unlinked under `lock`, delivered outside it).
@@ -30,29 +43,72 @@ public final class TimelineSemaphore extends Resource {
     public static final long MAXIMUM_VALUE = Long.MAX_VALUE - 1;
 
     private final Object lock = new Object();
+    private final SemaphoreScope scope;
+    private final SignalHistory history;
+    private final AtomicReference<@Nullable QueuePlace> home = new AtomicReference<>(); // the first queue that used it
     private volatile long value;
     private volatile @Nullable IreeException failure;
     private @Nullable Waiter head; // guarded by lock, like tail and parked
     private @Nullable Waiter tail;
     private int parked;
 
-    private TimelineSemaphore(long initialValue) {
-        if (initialValue < 0 || initialValue > MAXIMUM_VALUE) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "initial semaphore value " + initialValue + " is not within [0, " + MAXIMUM_VALUE + "]");
-        }
-        this.value = initialValue;
+    private TimelineSemaphore(SemaphoreOptions options) {
+        this.scope = options.scope();
+        this.history = new SignalHistory(options.initialValue(), options.historyCapacity());
+        this.value = options.initialValue();
     }
 
     /**
-     * Creates a timeline.
+     * Creates a timeline with the default options.
      *
      * @param initialValue where it starts; not negative
      * @return the timeline; the caller closes it
      */
     public static TimelineSemaphore create(long initialValue) {
-        return new TimelineSemaphore(initialValue);
+        return new TimelineSemaphore(SemaphoreOptions.DEFAULT.withInitialValue(initialValue));
+    }
+
+    /**
+     * Creates a timeline.
+     *
+     * @param options its start, scope and history
+     * @return the timeline; the caller closes it
+     */
+    public static TimelineSemaphore create(SemaphoreOptions options) {
+        return new TimelineSemaphore(options);
+    }
+
+    /**
+     * Returns which queues may use this.
+     *
+     * @return the scope it was created with
+     */
+    public SemaphoreScope scope() {
+        return scope;
+    }
+
+    /**
+     * Checks that a queue may wait for or signal this. The first queue that does makes its place the home of scopes narrower than
+     * PROCESS_LOCAL.
+     *
+     * @param place the queue
+     * @throws IreeException FAILED_PRECONDITION when the scope is too narrow, naming the one to ask for
+     */
+    @SuppressWarnings("ReferenceEquality") // the fast path
+    public void checkUse(QueuePlace place) {
+        if (scope.includes(SemaphoreScope.PROCESS_LOCAL)) {
+            return;
+        }
+        QueuePlace first = home.get();
+        if (first == null) {
+            first = home.compareAndExchange(null, place);
+        }
+        if (first != null && first != place) {
+            SemaphoreScope needed = first.scopeWith(place);
+            if (!scope.includes(needed)) { // the text only when it is needed
+                scope.require(needed, "use by queue '" + place + "' after queue '" + first + "'");
+            }
+        }
     }
 
     /**
@@ -84,12 +140,121 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Moves the timeline up and runs the timepoints that this makes due.
+     * Returns whether a value was reached by somebody outside, with nothing known about what led there.
+     *
+     * @param reached the value asked for
+     * @return false for a value that is known, and for one that is not reached
+     */
+    public boolean isTainted(long reached) {
+        // The value first: the watermark of a signal is published before its value (SEM-5).
+        return reached <= value && reached > history.knownAcquire();
+    }
+
+    /**
+     * Finds what is known about reaching a value: the earliest signal or promise at or above it. Does not lock, allocates nothing.
+     * Says nothing about failure: look at {@link #failure()} afterwards.
+     *
+     * @param minimum the value asked for
+     * @param out filled in; contents are undefined when false is returned
+     * @return false when the value is neither reached nor promised
+     */
+    public boolean lookup(long minimum, SignalRecord out) {
+        return history.lookup(minimum, out, lock);
+    }
+
+    /**
+     * Returns what happens before a value is reached: the frontier of the earliest known signal or promise at or above it.
+     *
+     * @param minimum the value asked for
+     * @return the frontier, {@link Frontier#UNKNOWN} of a tainted value, or null when it is neither reached nor promised
+     */
+    public @Nullable Frontier frontierAt(long minimum) {
+        SignalRecord found = new SignalRecord();
+        return lookup(minimum, found) ? found.frontier() : null;
+    }
+
+    /**
+     * Says that an operation that was issued will signal a value, and what happens before that. Promises may be made in any order of
+     * values, and stay until their value is reached or passed, or the timeline fails.
+     *
+     * @param next the value
+     * @param frontier the operation's frontier; it has a producer
+     * @return false, and nothing is recorded, when the value is reached or promised already or the timeline has failed: then the
+     *     signal will be refused too, unless the other promise is not kept
+     * @throws IreeException INVALID_ARGUMENT when the frontier has no producer or the value is above {@link #MAXIMUM_VALUE}
+     */
+    public boolean promise(long next, Frontier frontier) {
+        if (!frontier.hasProducer()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "promise of semaphore value " + next + " with frontier " + frontier
+                            + " that no operation produced; pass the operation's own");
+        }
+        return addPromise(next, frontier);
+    }
+
+    /**
+     * Says that somebody outside will reach a value, and what devices can wait for meanwhile.
+     *
+     * @param next the value
+     * @param primitive what the backends that know it can wait for, such as an imported event
+     * @return false, and nothing is recorded, when the value is reached or promised already or the timeline has failed
+     * @throws IreeException INVALID_ARGUMENT when the value is above {@link #MAXIMUM_VALUE}
+     */
+    public boolean promiseExternal(long next, Object primitive) {
+        if (primitive instanceof Frontier) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "a frontier is not a primitive to wait for");
+        }
+        return addPromise(next, primitive);
+    }
+
+    private boolean addPromise(long next, Object what) {
+        if (next > MAXIMUM_VALUE) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "semaphore value " + next + " cannot be promised; the largest is " + MAXIMUM_VALUE);
+        }
+        synchronized (lock) {
+            return failure == null && history.promised(next, what);
+        }
+    }
+
+    /**
+     * Moves the timeline up by hand and runs the timepoints that this makes due. Nothing is known of what happened before, which is
+     * not the same as taint: what waits for the value depends on nothing that we could prove. A promise of the value is not taken as
+     * kept: only the operation that made it, by {@link #signal(long, Frontier)}, can say so.
      *
      * @param next the new value, above the current one
      * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
      */
     public void signal(long next) {
+        signal(next, Frontier.EMPTY, false);
+    }
+
+    /**
+     * Moves the timeline up and runs the timepoints that this makes due.
+     *
+     * @param next the new value, above the current one
+     * @param frontier what happens before, the frontier of the operation that signals. Without producer and tainted it says that
+     *     somebody outside was involved, as {@link #signalExternal} does
+     * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
+     */
+    public void signal(long next, Frontier frontier) {
+        signal(next, frontier, frontier.isTainted() && !frontier.hasProducer());
+    }
+
+    /**
+     * Moves the timeline up for somebody outside, and runs the timepoints that this makes due. The values are tainted until the next
+     * signal of our own.
+     *
+     * @param next the new value, above the current one
+     * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
+     */
+    public void signalExternal(long next) {
+        signal(next, Frontier.UNKNOWN, true);
+    }
+
+    private void signal(long next, Frontier frontier, boolean external) {
         Waiter due;
         synchronized (lock) {
             IreeException failed = failure;
@@ -101,6 +266,11 @@ public final class TimelineSemaphore extends Resource {
                         StatusCode.INVALID_ARGUMENT,
                         "semaphore value must increase: " + value + " -> " + next + "; each value is signalled once");
             }
+            if (external) {
+                history.signalledFromOutside(next);
+            } else {
+                history.signalled(next, frontier);
+            }
             value = next; // SEM-1
             due = unlinkUpTo(next);
             if (parked > 0) {
@@ -108,6 +278,32 @@ public final class TimelineSemaphore extends Resource {
             }
         }
         deliver(due, next, null);
+    }
+
+    /**
+     * Forgets what is known about values above one, because somebody outside has a hand in them after all. Promises stay.
+     *
+     * @param known the last value whose history is ours
+     */
+    public void taintAbove(long known) {
+        synchronized (lock) {
+            history.taintAbove(known);
+        }
+    }
+
+    /**
+     * Signals another timeline once this one reaches a value; what happens before goes along, taint included. Failure of this one
+     * fails the other, and so does its closing before the value is reached. When the other is at or beyond its value by then, it
+     * fails with INVALID_ARGUMENT: a value is signalled once.
+     *
+     * @param minimum the value of this timeline
+     * @param target the other timeline; retained until signalled, failed or cancelled
+     * @param next its value
+     * @return takes the link back; the target then waits for somebody else
+     * @throws IreeException FAILED_PRECONDITION when the target is closed
+     */
+    public Cancellation link(long minimum, TimelineSemaphore target, long next) {
+        return SemaphoreLink.create(this, minimum, target, next);
     }
 
     /**
@@ -142,6 +338,11 @@ public final class TimelineSemaphore extends Resource {
      * @return takes the callback back
      */
     public Cancellation whenReached(long minimum, Timepoint timepoint) {
+        long at = value;
+        if (at >= minimum && failure == null) {
+            Callbacks.call(timepoint, at);
+            return Cancellation.OVER;
+        }
         Waiter waiter = new Waiter(this, minimum, timepoint);
         synchronized (lock) {
             IreeException failed = failure;

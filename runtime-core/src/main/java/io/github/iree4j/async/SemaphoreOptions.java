@@ -1,0 +1,71 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Objects;
+
+/**
+ * How a timeline is made.
+ *
+ * @param initialValue where it starts, 0 to {@link TimelineSemaphore#MAXIMUM_VALUE}
+ * @param scope which queues may use it
+ * @param historyCapacity how many of the last signals keep their own frontier, 1 to {@value #MAXIMUM_HISTORY}; who waits for an older
+ *     one gets that of the oldest kept
+ */
+public record SemaphoreOptions(long initialValue, SemaphoreScope scope, int historyCapacity) {
+    /** How many signals keep their frontier unless said otherwise. */
+    public static final int DEFAULT_HISTORY = 16;
+
+    /** The largest history that can be asked for. */
+    public static final int MAXIMUM_HISTORY = 4096;
+
+    /** Starts at 0, for all of this process, with the default history. */
+    public static final SemaphoreOptions DEFAULT =
+            new SemaphoreOptions(0, SemaphoreScope.PROCESS_LOCAL, DEFAULT_HISTORY);
+
+    /** Checks the ranges. */
+    public SemaphoreOptions {
+        Objects.requireNonNull(scope, "scope");
+        if (initialValue < 0 || initialValue > TimelineSemaphore.MAXIMUM_VALUE) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "initial semaphore value " + initialValue + " is not within [0, " + TimelineSemaphore.MAXIMUM_VALUE
+                            + "]");
+        }
+        if (historyCapacity < 1 || historyCapacity > MAXIMUM_HISTORY) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "semaphore history of " + historyCapacity + " signals is not within [1, " + MAXIMUM_HISTORY + "]");
+        }
+    }
+
+    /**
+     * Returns these with another start.
+     *
+     * @param value where the timeline starts
+     * @return the options
+     */
+    public SemaphoreOptions withInitialValue(long value) {
+        return new SemaphoreOptions(value, scope, historyCapacity);
+    }
+
+    /**
+     * Returns these with another scope.
+     *
+     * @param wanted which queues may use the timeline
+     * @return the options
+     */
+    public SemaphoreOptions withScope(SemaphoreScope wanted) {
+        return new SemaphoreOptions(initialValue, wanted, historyCapacity);
+    }
+
+    /**
+     * Returns these with another history.
+     *
+     * @param capacity how many of the last signals keep their own frontier
+     * @return the options
+     */
+    public SemaphoreOptions withHistoryCapacity(int capacity) {
+        return new SemaphoreOptions(initialValue, scope, capacity);
+    }
+}

@@ -1,0 +1,301 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.frontier.Frontier;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a timeline knows about its values: the frontiers of the last signals, and promises.
+ *
+ * <p>Changed under the semaphore's lock only. {@link #lookup} and {@link #knownAcquire} take no lock.
+ */
+final class SignalHistory {
+    /*
+     *   initial ........... known .......... top ............
+     *     reached records          outside      promises
+     *
+     * reached   the last `capacity` signals, ascending, all in (initial, known]. Signals that know nothing and follow one another
+     *           are one record, at the last of their values: the answer is the same for each.
+     * known     the watermark: values above it up to top came from outside. Our own signal moves it to top, past whatever came from
+     *           outside before; a wait for one of those gets the record of our signal, which is true, though less tight.
+     * top       the timeline's value
+     * promised  ascending, all above top; an entry is the frontier of the operation that will signal, or what somebody outside
+     *           gave to wait for. They go when the value is reached or passed, never before.
+     *
+     * A wait for v is answered by the first record at or above v. While v is below top that is a reached one, for the newest record
+     * is at `known`.
+     *
+     * SEM-4: a lookup is of one moment. `version` is odd while a change is being made; readers take what they read only if it was
+     * even and the same before and after. Frontiers are immutable with final fields, so a reference read in a race is of no harm.
+     * SEM-5: whoever has seen the value sees its record: history is published before the semaphore's value.
+     */
+    private static final int TRIES = 8;
+
+    private static final VarHandle VERSION;
+    private static final VarHandle KNOWN;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            VERSION = lookup.findVarHandle(SignalHistory.class, "version", long.class);
+            KNOWN = lookup.findVarHandle(SignalHistory.class, "known", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Values and what is known of them, as long as each other; so one read of a field gives both. */
+    private static final class Table {
+        static final Table NONE = new Table(1);
+
+        final long[] values;
+        final @Nullable Object[] entries;
+
+        Table(int length) {
+            values = new long[length];
+            entries = new @Nullable Object[length];
+        }
+
+        void move(int from, Table to, int at, int count) {
+            System.arraycopy(values, from, to.values, at, count);
+            System.arraycopy(entries, from, to.entries, at, count);
+        }
+
+        void set(int index, long value, @Nullable Object entry) {
+            values[index] = value;
+            entries[index] = entry;
+        }
+    }
+
+    private final int capacity;
+    private final long initial;
+    private long version; // only through VERSION
+    private long known; // written through KNOWN
+    private long top;
+    private Table reached = Table.NONE; // a ring; its length is a power of two
+    private int reachedFirst;
+    private int reachedCount;
+    private Table promised = Table.NONE; // from promisedFirst on
+    private int promisedFirst;
+    private int promisedCount;
+
+    SignalHistory(long initialValue, int capacity) {
+        this.capacity = capacity;
+        this.initial = initialValue;
+        this.known = initialValue;
+        this.top = initialValue;
+    }
+
+    /** The watermark: what was reached above it came from outside. */
+    long knownAcquire() {
+        return (long) KNOWN.getAcquire(this);
+    }
+
+    /** Fills in what is known of a value; false, and nothing filled in, when it is neither reached nor promised. */
+    boolean lookup(long value, SignalRecord out, Object lock) {
+        for (int i = 0; i < TRIES; i++) {
+            long before = (long) VERSION.getAcquire(this); // SEM-4
+            if ((before & 1) == 0) {
+                boolean found = read(value, out);
+                VarHandle.loadLoadFence();
+                if (before == (long) VERSION.getOpaque(this)) {
+                    return found;
+                }
+            }
+            Thread.onSpinWait();
+        }
+        synchronized (lock) {
+            return read(value, out);
+        }
+    }
+
+    /** Under the lock, or in a race with a change: then the result is of no use, but there is one. */
+    private boolean read(long value, SignalRecord out) {
+        if (value <= top) {
+            if (value > known) {
+                out.setReachedFromOutside(top);
+            } else if (value <= initial) {
+                out.setReached(initial, Frontier.EMPTY);
+            } else {
+                readReached(value, out);
+            }
+            return true;
+        }
+        Table table = promised;
+        int first = promisedFirst;
+        int low = first;
+        int high = Math.min(first + promisedCount, table.values.length);
+        int end = high;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (table.values[middle] < value) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if (low >= end) {
+            return false;
+        }
+        Object entry = table.entries[low];
+        if (entry != null) { // null only in a race
+            out.setPromised(table.values[low], entry);
+        }
+        return true;
+    }
+
+    private void readReached(long value, SignalRecord out) {
+        Table table = reached;
+        int mask = table.values.length - 1;
+        int first = reachedFirst;
+        int index = reachedCount - 1; // most waits are for recent values
+        while (index > 0 && table.values[(first + index - 1) & mask] >= value) {
+            index--;
+        }
+        int slot = (first + index) & mask;
+        if (table.entries[slot] instanceof Frontier frontier) { // not only in a race
+            out.setReached(table.values[slot], frontier);
+        }
+    }
+
+    private void beginChange() {
+        VERSION.setOpaque(this, version + 1);
+        VarHandle.storeStoreFence();
+    }
+
+    private void endChange() {
+        VERSION.setRelease(this, version + 1); // SEM-4
+    }
+
+    /** Records one of our signals. The value is above top. */
+    void signalled(long value, Frontier frontier) {
+        beginChange();
+        if (promisedCount > 0) {
+            keepPassed(value, frontier);
+        }
+        add(value, frontier);
+        KNOWN.setRelease(this, value);
+        top = value;
+        endChange();
+    }
+
+    /** Records a signal from outside. The value is above top. */
+    void signalledFromOutside(long value) {
+        beginChange();
+        dropPromisesUpTo(value);
+        top = value;
+        endChange();
+    }
+
+    /** Forgets what is known of values above one. */
+    void taintAbove(long value) {
+        beginChange();
+        int mask = reached.values.length - 1;
+        while (reachedCount > 0 && reached.values[(reachedFirst + reachedCount - 1) & mask] > value) {
+            reachedCount--;
+            reached.entries[(reachedFirst + reachedCount) & mask] = null;
+        }
+        long remains = reachedCount == 0 ? initial : reached.values[(reachedFirst + reachedCount - 1) & mask];
+        KNOWN.setRelease(this, Math.min(known, Math.min(value, remains)));
+        endChange();
+    }
+
+    /** Records a promise; false when the value is reached, or promised already. */
+    boolean promised(long value, Object entry) {
+        if (value <= top) {
+            return false;
+        }
+        int at = promisedFirst + promisedCount; // nearly always above all others
+        while (at > promisedFirst && promised.values[at - 1] > value) {
+            at--;
+        }
+        if (at > promisedFirst && promised.values[at - 1] == value) {
+            return false;
+        }
+        beginChange();
+        int offset = at - promisedFirst;
+        if (promisedFirst + promisedCount == promised.values.length || promised == Table.NONE) {
+            makeRoom();
+        }
+        at = promisedFirst + offset;
+        promised.move(at, promised, at + 1, promisedCount - offset);
+        promised.set(at, value, entry);
+        promisedCount++;
+        endChange();
+        return true;
+    }
+
+    private void makeRoom() {
+        Table room = promisedCount * 2 <= promised.values.length && promised != Table.NONE
+                ? promised
+                : new Table(Math.max(4, promised.values.length * 2));
+        promised.move(promisedFirst, room, 0, promisedCount);
+        if (room == promised) {
+            Arrays.fill(room.entries, promisedCount, room.entries.length, null);
+        }
+        promised = room;
+        promisedFirst = 0;
+    }
+
+    /**
+     * Takes off the promises up to a value that a signal reaches. One that was passed without a signal of its own is kept as reached
+     * if the signal's frontier says that its operation has run; whoever retires several operations may signal just the last.
+     */
+    private void keepPassed(long value, Frontier frontier) {
+        while (promisedCount > 0 && promised.values[promisedFirst] <= value) {
+            if (promised.values[promisedFirst] < value
+                    && promised.entries[promisedFirst] instanceof Frontier passed
+                    && frontier.reaches(passed.producerAxis(), passed.producerEpoch())) {
+                add(promised.values[promisedFirst], passed);
+            }
+            dropFirstPromise();
+        }
+    }
+
+    private void dropPromisesUpTo(long value) {
+        while (promisedCount > 0 && promised.values[promisedFirst] <= value) {
+            dropFirstPromise();
+        }
+    }
+
+    private void dropFirstPromise() {
+        promised.entries[promisedFirst++] = null;
+        if (--promisedCount == 0) {
+            promisedFirst = 0;
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // EMPTY is one object
+    private void add(long value, Frontier frontier) {
+        int mask = reached.values.length - 1;
+        if (reachedCount > 0 && frontier == Frontier.EMPTY) {
+            int last = (reachedFirst + reachedCount - 1) & mask;
+            if (reached.entries[last] == Frontier.EMPTY) {
+                reached.values[last] = value;
+                return;
+            }
+        }
+        if (reachedCount == capacity) {
+            reached.entries[reachedFirst] = null;
+            reachedFirst = (reachedFirst + 1) & mask;
+            reachedCount--;
+        } else if (reached == Table.NONE || reachedCount == reached.values.length) {
+            grow();
+            mask = reached.values.length - 1;
+        }
+        reached.set((reachedFirst + reachedCount) & mask, value, frontier);
+        reachedCount++;
+    }
+
+    private void grow() {
+        int length = reached.values.length;
+        Table larger = new Table(reached == Table.NONE ? 2 : length * 2);
+        int head = Math.min(reachedCount, length - reachedFirst);
+        reached.move(reachedFirst, larger, 0, head);
+        reached.move(0, larger, head, reachedCount - head);
+        reached = larger;
+        reachedFirst = 0;
+    }
+}

@@ -1,0 +1,103 @@
+package io.github.iree4j.async;
+
+import java.time.Duration;
+
+/**
+ * A timeline of a user: points on it are {@link Fence}s that invocations wait for and signal.
+ *
+ * <pre>{@code
+ * try (Timeline timeline = Timeline.create(); Fence start = timeline.at(1); Fence done = timeline.at(2)) {
+ *     first.invokeAsync(null, start, ...);   // submitted, not run
+ *     second.invokeAsync(start, done, ...);
+ *     done.await();
+ * }
+ * }</pre>
+ *
+ * <p>Owns a {@link TimelineSemaphore}; its fences keep that open. Safe from any thread.
+ */
+public final class Timeline implements AutoCloseable {
+    private final TimelineSemaphore semaphore;
+
+    private Timeline(TimelineSemaphore semaphore) {
+        this.semaphore = semaphore;
+    }
+
+    /**
+     * Creates a timeline at 0, for all of this process.
+     *
+     * @return the timeline; the caller closes it
+     */
+    public static Timeline create() {
+        return create(SemaphoreOptions.DEFAULT);
+    }
+
+    /**
+     * Creates a timeline.
+     *
+     * @param options its start, scope and history
+     * @return the timeline; the caller closes it
+     */
+    public static Timeline create(SemaphoreOptions options) {
+        return new Timeline(TimelineSemaphore.create(options));
+    }
+
+    /**
+     * Returns a point on this timeline, to wait for or to signal.
+     *
+     * @param value the value; reached already when it is not above the current
+     * @return the fence; the caller closes it
+     */
+    public Fence at(long value) {
+        return Fence.at(semaphore, value);
+    }
+
+    /**
+     * Returns how far the timeline is.
+     *
+     * @return the largest value signalled so far
+     */
+    public long value() {
+        return semaphore.value();
+    }
+
+    /**
+     * Blocks until a value is reached. A virtual thread that waits occupies no carrier.
+     *
+     * @param value the value waited for
+     * @throws io.github.iree4j.status.IreeException the timeline's failure; CANCELLED when interrupted
+     */
+    public void await(long value) {
+        semaphore.await(value);
+    }
+
+    /**
+     * Blocks until a value is reached or time runs out. A virtual thread that waits occupies no carrier.
+     *
+     * @param value the value waited for
+     * @param timeout how long to wait at most; zero only looks
+     * @throws io.github.iree4j.status.IreeException DEADLINE_EXCEEDED; the timeline's failure; CANCELLED when interrupted
+     */
+    public void await(long value, Duration timeout) {
+        semaphore.await(value, timeout);
+    }
+
+    /**
+     * Returns the semaphore behind this timeline.
+     *
+     * @return the semaphore, borrowed
+     */
+    public TimelineSemaphore semaphore() {
+        return semaphore;
+    }
+
+    /** Gives the semaphore up. Fences keep it; who waits without one is cancelled. Harmless when repeated. */
+    @Override
+    public void close() {
+        semaphore.close();
+    }
+
+    @Override
+    public String toString() {
+        return "timeline at " + semaphore.value();
+    }
+}

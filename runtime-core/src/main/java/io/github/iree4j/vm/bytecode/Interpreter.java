@@ -147,6 +147,10 @@ final class Interpreter {
                                 frame.pc = pc - 1;
                                 return;
                             }
+                            // A call that may yield goes on wherever it says, which may be back.
+                            if (site.next < pc && root.isCancelled()) {
+                                throw x.cancelled();
+                            }
                             pc = site.next;
                             break;
                         }

@@ -42,6 +42,8 @@ class CancellationTest {
                 "^bb1:\n  %i0 = vm.cmp.eq.i32 %i0, %i0\n  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb2:\n  vm.return\n}\n",
                 // a table
                 "^bb1:\n  vm.br_table %i0 { default: ^bb1(), 0: ^bb1(), 1: ^bb2() }\n^bb2:\n  vm.return\n}\n",
+                // a call that goes on where it came from
+                "^bb1:\n  vm.call.yieldable @host.started() -> ^bb1()\n}\n",
                 // yielding
                 "^bb1:\n  vm.yield ^bb1()\n}\n",
                 // recursion that would end after 2^4000 calls

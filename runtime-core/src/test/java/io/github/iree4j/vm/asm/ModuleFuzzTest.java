@@ -16,6 +16,7 @@ import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmImport;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.VmTypes;
+import io.github.iree4j.vm.VmWait;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
 import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
@@ -36,8 +37,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Damaged module files are rejected with a status, or they load and what they export runs or fails with a status: never anything else
@@ -91,10 +94,18 @@ class ModuleFuzzTest {
             Thread.ofPlatform().daemon().name("fuzz-watchdog").factory());
 
     /** What the watchdog stops; written by the test, read by the watchdog. */
-    private volatile Invocation running;
+    private volatile @Nullable Invocation running;
 
     /** Whether the watchdog had to stop the last program. */
     private volatile boolean stopped;
+
+    private int answers;
+
+    /** A file being tried. */
+    private record Attempt(long seed, int index, byte[] file, long since) {}
+
+    /** For the watchdog to report when it hangs. */
+    private volatile @Nullable Attempt current;
 
     /** What reading the last file allocated. */
     private long loadedBytes;
@@ -107,6 +118,7 @@ class ModuleFuzzTest {
     }
 
     @Test
+    @Timeout(value = 60, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void damagedFilesAreRejectedOrRun() throws Exception {
         int count = Integer.getInteger(
                 "iree4j.fuzz.files", "long".equals(System.getProperty("iree4j.test.effort")) ? LONG : QUICK);
@@ -120,8 +132,10 @@ class ModuleFuzzTest {
         outcomes.clear();
         for (int i = 0; i < count; i++) {
             byte[] file = mutator.next();
+            current = new Attempt(seed, i, file, System.nanoTime());
             long nanos = System.nanoTime();
             long cpuNanos = threads.getCurrentThreadCpuTime();
+            answers = 0;
             long bytes = threads.getCurrentThreadAllocatedBytes();
             try {
                 tryOut(file);
@@ -146,6 +160,19 @@ class ModuleFuzzTest {
         assertThat(outcomes.getOrDefault("rejected", 0))
                 .as("files that did not")
                 .isGreaterThan(count / 5);
+    }
+
+    /** A program that does not stop when it is told to keeps the test from saying so: this does. */
+    private void reportIfStuck() {
+        Attempt attempt = current;
+        if (attempt != null && System.nanoTime() - attempt.since() > MAX_NANOS) {
+            current = null;
+            try {
+                System.err.println("fuzz: hangs: " + describe(attempt.seed(), attempt.index(), attempt.file()));
+            } catch (IOException e) {
+                System.err.println("fuzz: file " + attempt.index() + " of seed " + attempt.seed() + " hangs");
+            }
+        }
     }
 
     private static String describe(long seed, int index, byte[] file) throws IOException {
@@ -208,6 +235,7 @@ class ModuleFuzzTest {
         Future<?> stop = watchdog.scheduleAtFixedRate(
                 () -> {
                     stopped = true;
+                    reportIfStuck();
                     Invocation invocation = running;
                     if (invocation != null) {
                         invocation.cancel();
@@ -346,7 +374,7 @@ class ModuleFuzzTest {
     }
 
     /** Modules that have every function the module imports. Those whose names make no sense are left out. */
-    private static List<NativeModule> imported(BytecodeModule module) {
+    private List<NativeModule> imported(BytecodeModule module) {
         Map<String, NativeModule.Builder<String>> builders = new HashMap<>();
         for (VmImport wanted : module.imports()) {
             try {
@@ -359,8 +387,12 @@ class ModuleFuzzTest {
         return builders.values().stream().map(NativeModule.Builder::build).toList();
     }
 
-    /** Returns ones, and an object for each reference. */
-    private static void answer(VmCall call) {
+    /** Returns ones, and an object for each reference; every fifth call yields before. */
+    private void answer(VmCall call) {
+        if (!call.resumed() && ++answers % 5 == 0) {
+            call.defer(VmWait.NONE);
+            return;
+        }
         CallingConvention convention = call.function().convention();
         for (char letter : convention.results().toCharArray()) {
             switch (letter) {

@@ -21,6 +21,7 @@ const seen = element("seen").getContext("2d");
 
 let strokes = [];
 let current = null;
+let example = null;
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -36,6 +37,7 @@ function pointOf(event) {
 
 function redraw() {
   pen.clearRect(0, 0, paper.width, paper.height);
+  if (example !== null) drawPixels(example);
   pen.strokeStyle = colour("--ink");
   pen.lineWidth = 38;
   pen.lineCap = "round";
@@ -46,13 +48,24 @@ function redraw() {
     for (const point of stroke.length > 1 ? stroke.slice(1) : stroke) pen.lineTo(...point);
     pen.stroke();
   }
-  element("hint").hidden = strokes.length > 0;
+  element("hint").hidden = strokes.length > 0 || example !== null;
+}
+
+function drawPixels(pixels) {
+  const size = paper.width / 8;
+  pen.fillStyle = colour("--ink");
+  pixels.forEach((value, i) => {
+    pen.globalAlpha = value / 16;
+    pen.fillRect((i % 8) * size, Math.floor(i / 8) * size, size, size);
+  });
+  pen.globalAlpha = 1;
 }
 
 paper.addEventListener("pointerdown", (event) => {
   if (current !== null || event.button !== 0) return;
   event.preventDefault();
   paper.setPointerCapture(event.pointerId);
+  example = null;
   current = { pointer: event.pointerId, points: [pointOf(event)] };
   strokes.push(current.points);
   redraw();
@@ -76,11 +89,13 @@ for (const end of ["pointerup", "pointercancel"]) {
 function clear() {
   strokes = [];
   current = null;
+  example = null;
   redraw();
   showNothing();
 }
 
 function undo() {
+  example = null;
   strokes.pop();
   current = null;
   redraw();
@@ -102,6 +117,8 @@ examples.forEach((pixels, digit) => {
   button.setAttribute("aria-label", `Example of ${digit}`);
   button.addEventListener("click", () => {
     clear();
+    example = pixels;
+    redraw();
     ask({ pixels });
   });
   document.querySelector(".examples").append(button);

@@ -41,6 +41,49 @@ public final class TestModules {
             }
             """;
 
+    /** Loads 16 bytes of parameter {@code weight} without naming a scope; {@code size} says how long the buffer is. */
+    private static final String UNSCOPED = """
+            vm.module @unscoped version 0
+            vm.type i32
+            vm.type i64
+            vm.type !vm.buffer
+            vm.type !vm.list<?>
+            vm.type !hal.buffer
+            vm.type !hal.device
+            vm.type !hal.fence
+            vm.import @hal.devices.get cconv "0i_r"
+            vm.import @hal.fence.create cconv "0rI_r"
+            vm.import @hal.fence.await cconv "0iICrD_i"
+            vm.import @hal.buffer.length cconv "0r_I"
+            vm.import @io_parameters.load cconv "0rIrrrIiirrr_r"
+            vm.rodata[0] @keys = 00000000 06000000
+            vm.rodata[1] @names = "weight"
+            vm.rodata[2] @spans = 0000000000000000 0000000000000000 1000000000000000
+
+            vm.export @size
+            vm.func @size() -> (i64) {
+            ^entry:
+              %i0 = vm.const.i32.zero
+              %r0 = vm.call @hal.devices.get(%i0)
+              %i2:3 = vm.const.i64.zero
+              %i4:5 = vm.const.i64 -1
+              %r1 = vm.call @hal.fence.create(%r0, %i2:3)
+              %r2 = vm.const.ref.zero
+              %r3 = vm.const.ref.rodata @keys
+              %r4 = vm.const.ref.rodata @names
+              %r5 = vm.const.ref.rodata @spans
+              %i6 = vm.const.i32 48
+              %i7 = vm.const.i32 525315
+              %r6 = vm.call @io_parameters.load(%r0, %i4:5, %r2, %r1, %r2, %i4:5, %i6, %i7, %r3, %r4, %r5)
+              %i8 = vm.const.i32 -1
+              %i9 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i8, %i2:3, %r1)
+              %r7 = vm.list.get.ref %r6, %i0 : !hal.buffer
+              %i2:3 = vm.call @hal.buffer.length(%r7)
+              vm.discard.refs %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7
+              vm.return %i2:3
+            }
+            """;
+
     private TestModules() {}
 
     /** Writes module {@code adder} with functions {@code add} and {@code refuse}. */
@@ -51,6 +94,11 @@ public final class TestModules {
     /** Writes a module that cannot be initialised. */
     public static Path demanding(Path directory) throws IOException {
         return Files.write(directory.resolve("demanding.vmfb"), VmAssembler.assemble(DEMANDING));
+    }
+
+    /** Writes a module whose function {@code size} loads a parameter without naming a scope. */
+    public static Path unscoped(Path directory) throws IOException {
+        return Files.write(directory.resolve("unscoped.vmfb"), VmAssembler.assemble(UNSCOPED));
     }
 
     /** Modules that iree-compile made, beside the repository; see their README.md. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
+import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
@@ -226,6 +227,29 @@ class IreeAutoConfigurationTests {
         assertThat(directory.toFile().getParentFile().listFiles((_, name) -> name.startsWith("iree4j-")))
                 .as("copies that were left behind")
                 .isEmpty();
+    }
+
+    @Test
+    void archivesOfScopeDefaultServeProgramsThatNameNoScope() throws IOException {
+        Path empty = directory.resolve("empty.irpa");
+        Path weights = directory.resolve("weights.irpa");
+        new IrpaWriter().stored("other", 1).write(empty);
+        new IrpaWriter().stored("weight", 1, 2, 3, 4).write(weights);
+        runner.withPropertyValues(
+                        "iree.modules.unscoped.location=" + TestModules.unscoped(directory),
+                        "iree.modules.unscoped.parameters.default=%s,%s".formatted(empty, weights))
+                .run(context -> {
+                    assertThat(context.getBean(Programs.class)
+                                    .find("unscoped")
+                                    .orElseThrow()
+                                    .source()
+                                    .parameters())
+                            .containsEntry("default", List.of(empty.toString(), weights.toString()));
+                    try (Results results =
+                            context.getBean(InvocationService.class).invoke("unscoped.size")) {
+                        assertThat(results.longValue(0)).isEqualTo(16);
+                    }
+                });
     }
 
     @Test

@@ -1,0 +1,55 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+class IreePropertiesTests {
+
+    @Test
+    void defaults() {
+        IreeProperties properties = bind(Map.of());
+        assertThat(properties).isEqualTo(new IreeProperties(true, "local", Map.of()));
+        assertThat(properties.devices()).containsExactly("local");
+    }
+
+    @Test
+    void modulesWithDevicesAndParameters() {
+        IreeProperties properties = bind(Map.of(
+                "iree.device", "local",
+                "iree.modules.a.location", "classpath:a.vmfb",
+                "iree.modules.a.parameters.model", "one.irpa, two.irpa",
+                "iree.modules.a.parameters.bias[0]", "three.irpa",
+                "iree.modules.b.location", "b.vmfb",
+                "iree.modules.b.device", "local-sync"));
+        assertThat(properties.modules())
+                .containsEntry(
+                        "a",
+                        new IreeProperties.Module(
+                                "classpath:a.vmfb",
+                                null,
+                                Map.of("model", List.of("one.irpa", "two.irpa"), "bias", List.of("three.irpa"))))
+                .containsEntry("b", new IreeProperties.Module("b.vmfb", "local-sync", Map.of()));
+        assertThat(properties.devices()).containsExactly("local", "local-sync");
+    }
+
+    @Test
+    void eachPropertyIsDescribedInTheMetadata() throws Exception {
+        try (InputStream in = getClass().getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
+            assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8))
+                    .contains("\"iree.enabled\"", "\"Whether to configure the runtime.\"")
+                    .contains("\"iree.device\"", "\"Device that runs programs.\"")
+                    .contains("\"iree.modules\"", "\"Compiled programs by name.\"");
+        }
+    }
+
+    private static IreeProperties bind(Map<String, String> properties) {
+        return new Binder(new MapConfigurationPropertySource(properties)).bindOrCreate("iree", IreeProperties.class);
+    }
+}

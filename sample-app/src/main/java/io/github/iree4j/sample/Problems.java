@@ -14,6 +14,7 @@ import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.DatabindException;
 
 /** Answers failures as problem details (RFC 9457); member {@code field} names what is wrong in the request. */
@@ -46,7 +47,16 @@ final class Problems extends ResponseEntityExceptionHandler {
     protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(
             HttpMessageNotReadableException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         String field = null;
-        String detail = "the body is not JSON";
+        String detail = e.getCause() == null ? "a body of JSON is required" : "the body is not JSON";
+        if (hasCause(e, StreamConstraintsException.class)) {
+            HttpStatus tooLarge = HttpStatus.CONTENT_TOO_LARGE;
+            return handleExceptionInternal(
+                    e,
+                    problem(tooLarge, "Request too large", "the body is larger or deeper than this server takes", null),
+                    headers,
+                    tooLarge,
+                    request);
+        }
         if (e.getCause() instanceof JacksonException cause) {
             // Not Jackson's own message, which speaks of Java classes.
             field = cause instanceof DatabindException databind ? path(databind) : null;
@@ -58,6 +68,15 @@ final class Problems extends ResponseEntityExceptionHandler {
         }
         return handleExceptionInternal(
                 e, problem(HttpStatus.BAD_REQUEST, "Unreadable request", detail, field), headers, status, request);
+    }
+
+    private static boolean hasCause(Throwable failure, Class<? extends Throwable> type) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (type.isInstance(cause)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Where in the body it went wrong, such as {@code inputs[0].shape[1]}; null for the body as a whole. */

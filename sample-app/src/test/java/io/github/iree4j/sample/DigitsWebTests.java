@@ -88,6 +88,12 @@ class DigitsWebTests {
     }
 
     @Test
+    void refusesWhatIsTooLargeOrTooDeep() throws Exception {
+        ask("/digits", "{\"pixels\": [" + "0,".repeat(9_000_000) + "0]}").andExpect(status().isContentTooLarge());
+        ask("/digits", "[".repeat(100_000)).andExpect(status().is4xxClientError());
+    }
+
+    @Test
     void servesThePage() throws Exception {
         mvc.perform(get("/")).andExpect(status().isOk()).andExpect(forwardedUrl("index.html"));
         mvc.perform(get("/index.html"))

@@ -313,7 +313,14 @@ public final class Tensor implements AutoCloseable {
                     "a tensor of %d bytes does not fit a Java array (16 GB); wrap native memory instead"
                             .formatted(size));
         }
-        return MemorySegment.ofArray(new long[(int) words]).asSlice(0, size);
+        try {
+            return MemorySegment.ofArray(new long[(int) words]).asSlice(0, size);
+        } catch (OutOfMemoryError e) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "a tensor of %d bytes does not fit the Java heap".formatted(size),
+                    e);
+        }
     }
 
     // -- what it is

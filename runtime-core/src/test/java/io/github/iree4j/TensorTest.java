@@ -9,6 +9,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
@@ -69,6 +70,12 @@ class TensorTest {
         assertFails(StatusCode.RESOURCE_EXHAUSTED, "16 GB", () -> Tensor.zeros(ElementType.I8, 1L << 40));
         assertFails(StatusCode.INVALID_ARGUMENT, "limit", () -> Tensor.zeros(ElementType.I8, new long[129]));
         assertFails(StatusCode.INVALID_ARGUMENT, "no size", () -> Tensor.zeros(ElementType.NONE, 1));
+    }
+
+    @Test
+    void tensorsThatDoNotFitTheHeapAreRefused() {
+        long heap = Runtime.getRuntime().maxMemory();
+        assertFails(StatusCode.RESOURCE_EXHAUSTED, "does not fit", () -> Tensor.zeros(ElementType.I8, heap));
     }
 
     @Test
@@ -230,6 +237,9 @@ class TensorTest {
         assertThat(importable(automatic.asSlice(4, 64))).as("unaligned").isFalse();
         assertThat(importable(automatic.asReadOnly())).isFalse();
         assertThat(importable(Arena.global().allocate(64, 64))).isTrue();
+        assertThat(importable(MemorySegment.ofBuffer(
+                        ByteBuffer.allocateDirect(256).alignedSlice(64).slice(0, 64))))
+                .isTrue();
         assertThat(importable(MemorySegment.ofArray(new long[8]))).isFalse();
     }
 

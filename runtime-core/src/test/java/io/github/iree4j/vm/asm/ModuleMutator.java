@@ -107,7 +107,7 @@ final class ModuleMutator {
                 case 0 -> flipBits(file);
                 case 1 -> truncate(file);
                 case 2 -> splice(file, seeds.get(random.nextInt(seeds.size())).file());
-                case 3 -> edge(file, random.nextInt(Math.min(file.length, seed.tablesEnd())));
+                case 3 -> edge(file, random.nextInt(Math.max(1, Math.min(file.length, seed.tablesEnd()))));
                 case 4, 5 -> reference(file, seed);
                 case 6, 7 -> instruction(file, seed, true);
                 default -> instruction(file, seed, false);

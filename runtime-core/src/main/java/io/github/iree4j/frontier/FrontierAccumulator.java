@@ -23,14 +23,14 @@ public final class FrontierAccumulator {
      */
 
     /** How many debts are followed one by one. A guess; beyond it taint lasts until the own operation has completed. */
-    private static final int DEBTS = 8;
+    private static final int DEBTS = 64;
 
     /** {@link #ownDebt} while the operation that will pay has no epoch yet. */
     private static final long NEXT_OPERATION = Long.MAX_VALUE;
 
     private final long axis;
     private final MutableFrontier entries;
-    private final MutableFrontier owed = new MutableFrontier(DEBTS, (lost, epoch) -> oweOwn());
+    private final MutableFrontier owed = new MutableFrontier(DEBTS, (lost, epoch, completed) -> oweOwn());
     private long ownDebt; // our epoch that pays all debts not in `owed`, 0 when there are none
     private long issued; // the last epoch issued
     private boolean joined; // since the last issue, so that not everything joined is behind an issued operation
@@ -111,7 +111,7 @@ public final class FrontierAccumulator {
         joined = true;
         if (wait.isTainted()) {
             if (wait.hasProducer()) {
-                owe(wait.producerAxis(), wait.producerEpoch());
+                owe(wait.producerAxis(), wait.producerEpoch(), completed);
             } else {
                 oweOwn();
             }
@@ -176,8 +176,8 @@ public final class FrontierAccumulator {
         ownDebt = 0;
     }
 
-    private void owe(long lostAxis, long epoch) {
-        owed.insertOrRaise(lostAxis, epoch, CompletedEpochs.NONE);
+    private void owe(long lostAxis, long epoch, CompletedEpochs completed) {
+        owed.insertOrRaise(lostAxis, epoch, completed);
     }
 
     private void oweOwn() {

@@ -23,10 +23,10 @@ public final class MutableFrontier {
     @FunctionalInterface
     interface Eviction {
         /** The entry did not fit. */
-        void evicted(long axis, long epoch);
+        void evicted(long axis, long epoch, CompletedEpochs completed);
     }
 
-    private static final Eviction UNOBSERVED = (axis, epoch) -> {};
+    private static final Eviction UNOBSERVED = (axis, epoch, completed) -> {};
 
     private final int capacity;
     private final Eviction eviction;
@@ -253,7 +253,7 @@ public final class MutableFrontier {
             all.prune(completed, pinned);
             while (all.count > capacity) {
                 int smallest = all.smallest(pinned);
-                eviction.evicted(all.axes[smallest], all.epochs[smallest]);
+                eviction.evicted(all.axes[smallest], all.epochs[smallest], completed);
                 all.remove(smallest);
                 tainted = true;
             }

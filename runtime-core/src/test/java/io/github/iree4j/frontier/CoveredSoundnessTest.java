@@ -1,0 +1,215 @@
+package io.github.iree4j.frontier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What frontiers claim against what is true. Random programs run on a few queues of both kinds, with far too little capacity and with
+ * signals from outside; the truth is reachability in the graph of "ran after". Wherever a frontier says that everything of another
+ * point happened before or has completed, it must be so.
+ */
+class CoveredSoundnessTest {
+    private static final int PROGRAMS = "long".equals(System.getProperty("iree.test.effort")) ? 100_000 : 3_000;
+    private static final int OPERATIONS = 60;
+
+    /** One operation: where it ran, what it ran after (itself included), and what it says about that. */
+    private static final class Operation {
+        final int id;
+        final BitSet before = new BitSet();
+        final int queue;
+        boolean retired;
+        long epoch;
+        Frontier frontier = Frontier.EMPTY;
+        List<Operation> waits = List.of();
+
+        Operation(int id, int queue) {
+            this.id = id;
+            this.queue = queue;
+        }
+    }
+
+    private enum Mutant {
+        NONE,
+        /** Takes a tainted death frontier for what is left of it. */
+        IGNORES_TAINT,
+        /** Takes an axis that the requester does not mention for one that does not matter. */
+        IGNORES_ABSENT_AXES
+    }
+
+    /** What one run saw. */
+    private record Tally(int wrong, int incomplete, int covered, int tainted) {}
+
+    @Test
+    void whateverIsCoveredHappenedBeforeOrHasCompletedAndUntaintedFrontiersSayEverything() {
+        int covered = 0;
+        int tainted = 0;
+        long base = Long.getLong("iree.test.seed", 20260802);
+        for (int i = 0; i < PROGRAMS; i++) {
+            long seed = base + i;
+            Tally tally = run(seed, Mutant.NONE);
+            assertThat(tally.wrong)
+                    .as("wrong claims; run again with -Diree.test.seed=" + seed)
+                    .isZero();
+            assertThat(tally.incomplete)
+                    .as("untainted frontiers that do not say everything; run again with -Diree.test.seed=" + seed)
+                    .isZero();
+            covered += tally.covered;
+            tainted += tally.tainted;
+        }
+        assertThat(covered)
+                .as("claims that were made, so that the check above is not empty")
+                .isGreaterThan(PROGRAMS);
+        assertThat(tainted).as("frontiers that were tainted").isGreaterThan(PROGRAMS);
+    }
+
+    @Test
+    void theModelCatchesACheckThatIgnoresTaint() {
+        assertThat(firstWrong(Mutant.IGNORES_TAINT)).isLessThan(PROGRAMS);
+    }
+
+    @Test
+    void theModelCatchesACheckThatTakesAnAbsentAxisForReached() {
+        assertThat(firstWrong(Mutant.IGNORES_ABSENT_AXES)).isLessThan(PROGRAMS);
+    }
+
+    private static int firstWrong(Mutant mutant) {
+        int program = 0;
+        while (program < PROGRAMS && run(20260802 + program, mutant).wrong == 0) {
+            program++;
+        }
+        return program;
+    }
+
+    private static Tally run(long seed, Mutant mutant) {
+        Random random = new Random(seed * 0x9E37_79B9_7F4A_7C15L);
+        int queues = 2 + random.nextInt(7);
+        int capacity = 1 + random.nextInt(queues + 2);
+        AxisAllocator allocator = AxisAllocator.create(1, 0);
+        long[] axes = new long[queues];
+        boolean[] fifo = new boolean[queues];
+        FrontierAccumulator[] accumulators = new FrontierAccumulator[queues];
+        Map<Long, Long> completedEpochs = new HashMap<>();
+        CompletedEpochs completed = axis -> completedEpochs.getOrDefault(axis, 0L);
+        for (int q = 0; q < queues; q++) {
+            axes[q] = allocator.allocate(CausalDomain.QUEUE);
+            fifo[q] = random.nextBoolean();
+            accumulators[q] = new FrontierAccumulator(axes[q], capacity);
+        }
+        List<Operation> issued = new ArrayList<>(); // those that have a frontier
+        List<Operation> pending =
+                new ArrayList<>(); // issued to a FIFO queue or submitted to an unordered one, not retired
+        BitSet retired = new BitSet();
+        long[] nextEpoch = new long[queues];
+        BitSet[] behind = new BitSet[queues]; // on a FIFO queue: everything the next operation runs after
+        for (int q = 0; q < queues; q++) {
+            behind[q] = new BitSet();
+        }
+        int wrong = 0;
+        int incomplete = 0;
+        int covered = 0;
+        int tainted = 0;
+        for (int step = 0; step < OPERATIONS || !pending.isEmpty(); step++) {
+            if (step < OPERATIONS && random.nextInt(3) != 0) {
+                Operation operation = new Operation(step, random.nextInt(queues));
+                List<Operation> waits = new ArrayList<>();
+                for (int w = random.nextInt(4); w > 0 && !issued.isEmpty(); w--) {
+                    waits.add(issued.get(random.nextInt(issued.size())));
+                }
+                operation.waits = waits;
+                operation.before.set(operation.id);
+                waits.forEach(wait -> operation.before.or(wait.before));
+                if (fifo[operation.queue]) {
+                    FrontierAccumulator accumulator = accumulators[operation.queue];
+                    operation.before.or(behind[operation.queue]);
+                    behind[operation.queue].or(operation.before);
+                    waits.forEach(wait -> accumulator.join(wait.frontier, completed));
+                    if (random.nextInt(8) == 0) {
+                        accumulator.join(Frontier.UNKNOWN, completed); // a signal from outside
+                    }
+                    operation.epoch = ++nextEpoch[operation.queue];
+                    operation.frontier = accumulator.issue(operation.epoch, completed);
+                    incomplete += isComplete(operation, issued, axes) ? 0 : 1;
+                    issued.add(operation);
+                }
+                pending.add(operation);
+            } else if (!pending.isEmpty()) {
+                retireOne(random, pending, fifo, operation -> {
+                    if (!fifo[operation.queue]) {
+                        MutableFrontier gathered = new MutableFrontier(capacity);
+                        operation.waits.forEach(wait -> gathered.merge(wait.frontier, completed));
+                        operation.epoch = ++nextEpoch[operation.queue];
+                        operation.frontier = gathered.produce(axes[operation.queue], operation.epoch, completed);
+                        issued.add(operation);
+                    }
+                    operation.retired = true;
+                    retired.set(operation.id);
+                    completedEpochs.put(axes[operation.queue], operation.epoch);
+                });
+            }
+            for (int check = 0; check < 4 && !issued.isEmpty(); check++) {
+                Operation requester = issued.get(random.nextInt(issued.size()));
+                Operation freed = issued.get(random.nextInt(issued.size()));
+                Frontier death = freed.frontier;
+                BitSet missing = (BitSet) freed.before.clone();
+                if (random.nextBoolean()) { // two blocks that were freed apart and joined since
+                    Operation neighbour = issued.get(random.nextInt(issued.size()));
+                    death = death.merge(neighbour.frontier, capacity);
+                    missing.or(neighbour.before);
+                }
+                tainted += death.isTainted() ? 1 : 0;
+                if (covers(mutant, requester.frontier, death, completed)) {
+                    covered++;
+                    missing.andNot(requester.before);
+                    missing.andNot(retired);
+                    wrong += missing.isEmpty() ? 0 : 1;
+                }
+            }
+        }
+        return new Tally(wrong, incomplete, covered, tainted);
+    }
+
+    /** Whether an untainted frontier says of everything its operation runs after, and that has not retired, that it does. */
+    private static boolean isComplete(Operation operation, List<Operation> issued, long[] axes) {
+        return operation.frontier.isTainted()
+                || issued.stream()
+                        .filter(other -> !other.retired && operation.before.get(other.id))
+                        .allMatch(other -> operation.frontier.reaches(axes[other.queue], other.epoch));
+    }
+
+    private static boolean covers(Mutant mutant, Frontier left, Frontier right, CompletedEpochs completed) {
+        return switch (mutant) {
+            case NONE -> left.covers(right, completed);
+            case IGNORES_TAINT -> left.dominatesEntries(right) || left.covers(right, completed);
+            case IGNORES_ABSENT_AXES ->
+                left.covers(right, axis -> left.epochOf(axis) == 0 ? Long.MAX_VALUE : completed.completed(axis));
+        };
+    }
+
+    /** Retires one operation whose waits have retired; on a FIFO queue the oldest. */
+    private static void retireOne(
+            Random random, List<Operation> pending, boolean[] fifo, java.util.function.Consumer<Operation> retire) {
+        int from = random.nextInt(pending.size());
+        for (int i = 0; i < pending.size(); i++) {
+            Operation candidate = pending.get((from + i) % pending.size());
+            boolean first = !fifo[candidate.queue]
+                    || pending.stream()
+                                    .filter(o -> o.queue == candidate.queue)
+                                    .findFirst()
+                                    .orElseThrow()
+                            == candidate;
+            if (first && candidate.waits.stream().allMatch(wait -> wait.retired)) {
+                pending.remove(candidate);
+                retire.accept(candidate);
+                return;
+            }
+        }
+        throw new AssertionError("nothing can retire");
+    }
+}

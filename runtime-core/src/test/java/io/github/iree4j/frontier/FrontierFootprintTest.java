@@ -1,0 +1,114 @@
+package io.github.iree4j.frontier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+
+/** What frontiers take and what their operations allocate, measured by counting the bytes that this thread allocates. */
+class FrontierFootprintTest {
+    private static final com.sun.management.ThreadMXBean THREADS =
+            (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final int ROUNDS = 10_000;
+
+    private static volatile Object sink = "";
+    private static volatile boolean flag;
+
+    private static double bytesPerCall(Runnable call) {
+        for (int i = 0; i < ROUNDS; i++) {
+            call.run();
+        }
+        double least = Double.MAX_VALUE;
+        for (int attempt = 0; attempt < 5; attempt++) { // compilation may allocate in between
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < ROUNDS; i++) {
+                call.run();
+            }
+            least = Math.min(least, (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / ROUNDS);
+        }
+        return least;
+    }
+
+    private static long[] axes(int count, int machines) {
+        long[] axes = new long[count];
+        for (int i = 0; i < count; i++) {
+            axes[i] = Axis.of(1, i * machines / count, CausalDomain.QUEUE, 1_000 + i);
+        }
+        return axes;
+    }
+
+    private static long[] epochs(int count) {
+        long[] epochs = new long[count];
+        for (int i = 0; i < count; i++) {
+            epochs[i] = 1_000_000_000_000L + i;
+        }
+        return epochs;
+    }
+
+    private static void assumeDefaultLayout() {
+        HotSpotDiagnosticMXBean flags = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+        assumeTrue(
+                flags.getVMOption("UseCompressedOops").getValue().equals("true")
+                        && flags.getVMOption("ObjectAlignmentInBytes")
+                                .getValue()
+                                .equals("8"),
+                "the heap is too large for compressed references, so objects are larger");
+    }
+
+    /** Object with epochs and axes of its own: 24 + (16 + 12 * 8) + (16 + 12 * 4). */
+    @Test
+    void frontierOfTwelveEntriesTakesAtMost200BytesIncludingItsArrays() {
+        assumeDefaultLayout();
+        long[] axes = axes(12, 1);
+        long[] epochs = epochs(12);
+        double bytes = bytesPerCall(() -> sink = Frontier.ofSorted(axes, epochs.clone(), Frontier.TAINTED));
+        assertThat(bytes).isBetween(150.0, 200.0);
+    }
+
+    @Test
+    void snapshotsOfOneQueueShareTheirAxes() {
+        assumeDefaultLayout();
+        MutableFrontier gathered = new MutableFrontier();
+        gathered.merge(Frontier.ofSorted(axes(12, 1), epochs(12), 0));
+        assertThat(bytesPerCall(() -> sink = gathered.snapshot())).isBetween(100.0, 136.0);
+    }
+
+    @Test
+    void frontierAcrossMachinesTakesItsWholeAxes() {
+        assumeDefaultLayout();
+        long[] axes = axes(12, 3);
+        long[] epochs = epochs(12);
+        Frontier wide = Frontier.ofSorted(axes, epochs, 0);
+        assertThat(wide).isInstanceOf(WideFrontier.class);
+        double bytes = bytesPerCall(() -> sink = Frontier.ofSorted(axes, epochs.clone(), 0));
+        assertThat(bytes).isBetween(200.0, 248.0);
+    }
+
+    @Test
+    void comparingAndProvingAllocateNothing() {
+        Frontier left = Frontier.ofSorted(axes(12, 1), epochs(12), 0);
+        Frontier right = Frontier.ofSorted(axes(12, 1), epochs(12), 1 << Frontier.PRODUCER_SHIFT);
+        Frontier other = Frontier.ofSorted(axes(9, 3), epochs(9), 0);
+        CompletedEpochs completed = axis -> Axis.ordinal(axis) * 1_000_000_000L;
+        assertThat(bytesPerCall(() -> {
+                    flag = left.compare(right) == FrontierOrder.EQUAL;
+                    flag = left.compare(other) == FrontierOrder.EQUAL;
+                    flag = left.dominates(right);
+                    flag = other.dominates(right);
+                    flag = left.covers(other, completed);
+                    flag = other.covers(left, completed);
+                    flag = right.isCompleted(completed);
+                    flag = left.reaches(right.producerAxis(), right.producerEpoch());
+                }))
+                .isLessThan(0.5);
+    }
+
+    @Test
+    void joiningTheSameAxesAgainAllocatesNothing() {
+        MutableFrontier gathered = new MutableFrontier();
+        Frontier source = Frontier.ofSorted(axes(12, 1), epochs(12), 0);
+        assertThat(bytesPerCall(() -> gathered.merge(source))).isLessThan(0.5);
+    }
+}

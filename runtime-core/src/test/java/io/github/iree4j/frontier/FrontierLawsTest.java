@@ -1,0 +1,233 @@
+package io.github.iree4j.frontier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.Test;
+
+/** The algebra of frontiers on random ones. A failure names the seed; {@code -Diree.test.seed} runs it again. */
+class FrontierLawsTest {
+    private static final int ROUNDS = "long".equals(System.getProperty("iree.test.effort")) ? 2_000_000 : 20_000;
+
+    /** Far more than the axes in play: nothing is evicted. */
+    private static final int ROOMY = 64;
+
+    private static void forAll(String law, BiConsumer<RandomFrontiers, Random> check) {
+        long base = Long.getLong("iree.test.seed", 20260801);
+        for (int round = 0; round < ROUNDS; round++) {
+            long seed = base + round;
+            Random random = new Random(seed * 0x9E37_79B9_7F4A_7C15L);
+            try {
+                check.accept(new RandomFrontiers(random, 1 + random.nextInt(16), 1 + random.nextInt(6)), random);
+            } catch (Throwable e) {
+                throw new AssertionError(law + " does not hold; run again with -Diree.test.seed=" + seed, e);
+            }
+        }
+    }
+
+    /** Component-wise maximum by the book: the model of a join that loses nothing. */
+    private static Map<Long, Long> model(Frontier... frontiers) {
+        Map<Long, Long> maximum = new HashMap<>();
+        for (Frontier frontier : frontiers) {
+            for (int i = 0; i < frontier.size(); i++) {
+                maximum.merge(frontier.axis(i), frontier.epoch(i), Math::max);
+            }
+        }
+        return maximum;
+    }
+
+    @Test
+    void entriesAreSortedByAxisUnsigned() {
+        forAll("order of entries", (frontiers, random) -> {
+            Frontier frontier = frontiers.any(12);
+            for (int i = 1; i < frontier.size(); i++) {
+                assertThat(Axis.compare(frontier.axis(i - 1), frontier.axis(i))).isNegative();
+            }
+        });
+    }
+
+    @Test
+    void mergeIsTheMaximumOfEachAxis() {
+        forAll("merge", (frontiers, random) -> {
+            Frontier left = frontiers.any(8);
+            Frontier right = frontiers.any(8);
+            Frontier join = left.merge(right, ROOMY);
+            assertThat(model(join)).isEqualTo(model(left, right));
+            assertThat(join.isTainted()).isEqualTo(left.isTainted() || right.isTainted());
+            assertThat(join.hasProducer()).isFalse();
+        });
+    }
+
+    /** Also when entries do not fit: what stays is decided by the entries, not by the order of joining. */
+    @Test
+    void mergeIsAssociativeCommutativeAndIdempotentAtAnyCapacity() {
+        forAll("laws of merge", (frontiers, random) -> {
+            int capacity = 1 + random.nextInt(6);
+            Frontier a = frontiers.any(8);
+            Frontier b = frontiers.any(8);
+            Frontier c = frontiers.any(8);
+            assertThat(a.merge(b, capacity)).isEqualTo(b.merge(a, capacity));
+            assertThat(a.merge(b, capacity).merge(c, capacity))
+                    .isEqualTo(a.merge(b.merge(c, capacity), capacity))
+                    .isEqualTo(c.merge(a, capacity).merge(b, capacity));
+            Frontier join = a.merge(b, capacity);
+            assertThat(join.merge(join, capacity)).isEqualTo(join);
+            assertThat(join.merge(a, capacity)).isEqualTo(join);
+            assertThat(join.merge(Frontier.EMPTY, capacity)).isEqualTo(join);
+        });
+    }
+
+    @Test
+    void mergeKeepsTheGreatestEpochsAndIsTaintedExactlyWhenEntriesAreLost() {
+        forAll("eviction", (frontiers, random) -> {
+            int capacity = 1 + random.nextInt(6);
+            Frontier left = frontiers.plain(8);
+            Frontier right = frontiers.plain(8);
+            Map<Long, Long> all = model(left, right);
+            Frontier join = left.merge(right, capacity);
+            Map<Long, Long> kept = model(join);
+            assertThat(kept).hasSize(Math.min(capacity, all.size()));
+            assertThat(join.isTainted()).isEqualTo(all.size() > capacity);
+            long smallestKept =
+                    kept.values().stream().mapToLong(Long::longValue).min().orElse(0);
+            all.forEach((axis, epoch) -> {
+                if (kept.containsKey(axis)) {
+                    assertThat(kept.get(axis)).isEqualTo(epoch);
+                } else {
+                    assertThat(epoch).isLessThanOrEqualTo(smallestKept);
+                }
+            });
+        });
+    }
+
+    @Test
+    void taintOnlyEverSpreads() {
+        forAll("monotone taint", (frontiers, random) -> {
+            Frontier a = frontiers.any(8).tainted();
+            Frontier b = frontiers.any(8);
+            int capacity = 1 + random.nextInt(12);
+            assertThat(a.merge(b, capacity).isTainted()).isTrue();
+            assertThat(b.merge(a, capacity).merge(b, capacity).isTainted()).isTrue();
+            assertThat(b.undominated(a).isTainted()).isTrue();
+        });
+    }
+
+    @Test
+    void dominanceIsAPartialOrderOnUntaintedFrontiersWithMergeAsItsJoin() {
+        forAll("partial order", (frontiers, random) -> {
+            Frontier a = frontiers.plain(4);
+            Frontier b = frontiers.plain(4);
+            Frontier c = frontiers.plain(4);
+            assertThat(a.dominates(a)).isTrue();
+            if (a.dominates(b) && b.dominates(a)) {
+                assertThat(a).isEqualTo(b);
+            }
+            if (a.dominates(b) && b.dominates(c)) {
+                assertThat(a.dominates(c)).isTrue();
+            }
+            Frontier join = a.merge(b, ROOMY);
+            assertThat(join.dominates(a) && join.dominates(b)).isTrue();
+            if (c.dominates(a) && c.dominates(b)) {
+                assertThat(c.dominates(join)).isTrue();
+            }
+            boolean byTheBook =
+                    model(b).entrySet().stream().allMatch(e -> model(a).getOrDefault(e.getKey(), 0L) >= e.getValue());
+            assertThat(a.dominates(b)).isEqualTo(byTheBook);
+        });
+    }
+
+    @Test
+    void compareIsDominanceBothWays() {
+        forAll("compare", (frontiers, random) -> {
+            Frontier a = frontiers.any(4);
+            Frontier b = random.nextBoolean() ? frontiers.any(4) : a.merge(frontiers.any(1), ROOMY);
+            boolean after = a.dominates(b);
+            boolean before = b.dominates(a);
+            FrontierOrder expected = after
+                    ? (before ? FrontierOrder.EQUAL : FrontierOrder.AFTER)
+                    : before ? FrontierOrder.BEFORE : FrontierOrder.CONCURRENT;
+            assertThat(a.compare(b)).isEqualTo(expected);
+        });
+    }
+
+    @Test
+    void undominatedIsWhatIsMissingForDominance() {
+        forAll("undominated", (frontiers, random) -> {
+            Frontier a = frontiers.any(8);
+            Frontier b = frontiers.any(8);
+            Frontier missing = a.undominated(b);
+            Map<Long, Long> expected = model(b);
+            expected.entrySet().removeIf(e -> a.reaches(e.getKey(), e.getValue()));
+            assertThat(model(missing)).isEqualTo(expected);
+            assertThat(a.merge(missing, ROOMY).dominates(b)).isEqualTo(!b.isTainted());
+        });
+    }
+
+    @Test
+    void taintedRightSideIsNeverDominated() {
+        assertThat(violations(Frontier::dominates))
+                .as("tainted frontiers that were dominated")
+                .isZero();
+    }
+
+    /** The mutant: dominance that looks at the entries and forgets to ask for taint. The law above must catch it. */
+    @Test
+    void lawOfTheTaintedRightSideCatchesDominanceThatForgetsTheTaint() {
+        assertThat(violations((left, right) -> left.dominatesEntries(right))).isPositive();
+    }
+
+    /** Of random pairs with a tainted right side, how many the predicate takes for dominated. */
+    private static int violations(Dominance dominance) {
+        int[] violations = {0};
+        forAll("taint", (frontiers, random) -> {
+            Frontier right = frontiers.any(3).tainted();
+            Frontier left = right.merge(frontiers.any(8), ROOMY);
+            if (dominance.test(left, right)) {
+                violations[0]++;
+            }
+        });
+        return violations[0];
+    }
+
+    @FunctionalInterface
+    private interface Dominance {
+        boolean test(Frontier left, Frontier right);
+    }
+
+    @Test
+    void wireFormReturnsWhatWasWritten() {
+        forAll("wire form", (frontiers, random) -> {
+            Frontier frontier = frontiers.any(random.nextInt(16));
+            java.nio.ByteBuffer bytes = java.nio.ByteBuffer.allocate(FrontierCodec.encodedSize(frontier));
+            FrontierCodec.encode(frontier, bytes);
+            assertThat(bytes.hasRemaining()).isFalse();
+            assertThat(FrontierCodec.decode(bytes.flip())).isEqualTo(frontier);
+        });
+    }
+
+    /** A gatherer that is used again and again says what joining from scratch says. */
+    @Test
+    void gatheringAgreesWithMergingSnapshots() {
+        forAll("gathering", (frontiers, random) -> {
+            int capacity = 1 + random.nextInt(8);
+            MutableFrontier gathered = new MutableFrontier(capacity);
+            Frontier expected = Frontier.EMPTY;
+            List<Frontier> snapshots = new ArrayList<>();
+            List<String> texts = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                Frontier next = frontiers.any(4);
+                gathered.merge(next);
+                expected = expected.merge(next, capacity);
+                assertThat(gathered.snapshot()).isEqualTo(expected);
+                snapshots.add(gathered.snapshot());
+                texts.add(expected.toString());
+            }
+            assertThat(snapshots).extracting(Frontier::toString).isEqualTo(texts);
+        });
+    }
+}

@@ -12,6 +12,8 @@ import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.lifetime.RefCounted;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 
 /** Moves elements between tensors and one device. Safe from any thread. */
@@ -22,8 +24,11 @@ final class DeviceMemory {
     /** What compiled code expects of its bindings, bytes. */
     private static final int ALIGNMENT = 64;
 
-    private static final Class<?> AUTOMATIC = Arena.ofAuto().scope().getClass();
-    private static final Class<?> GLOBAL = Arena.global().scope().getClass();
+    /** Scopes that nobody can close: of automatic arenas, of the global one, and of arrays and buffers. */
+    private static final Set<Class<?>> UNCLOSEABLE = Set.copyOf(List.of(
+            Arena.ofAuto().scope().getClass(),
+            Arena.global().scope().getClass(),
+            MemorySegment.ofArray(new byte[0]).scope().getClass()));
 
     private final Device device;
 
@@ -72,12 +77,11 @@ final class DeviceMemory {
 
     /** Whether a device may use memory where it is: native, aligned, and out of reach of any {@code Arena.close()}. */
     static boolean isImportable(MemorySegment data) {
-        // There is no other way to ask: the two arenas that cannot be closed have scopes of classes of their own.
-        Class<?> scope = data.scope().getClass();
+        // There is no other way to ask than by the scope's class.
         return data.isNative()
                 && !data.isReadOnly()
                 && data.address() % ALIGNMENT == 0
-                && (scope == AUTOMATIC || scope == GLOBAL);
+                && UNCLOSEABLE.contains(data.scope().getClass());
     }
 
     /** Lets the caller look at the bytes of a view; through a copy when the host cannot map them. */

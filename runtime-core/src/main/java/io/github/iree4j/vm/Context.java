@@ -5,6 +5,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class Context extends Resource {
     private static final String INIT = "__init";
     private static final String DEINIT = "__deinit";
+
+    /** How long a {@code __deinit} may take before it is cancelled, so that closing comes to an end. */
+    private static final long DEINIT_PATIENCE = TimeUnit.SECONDS.toNanos(10);
 
     private final ContextOptions options;
     private final List<VmModule> modules = new ArrayList<>();
@@ -234,9 +238,7 @@ public final class Context extends Resource {
                                 .formatted(hook.fullName(), hook.convention()));
             }
             // Not through invocation(): a context that is being freed can no longer be retained.
-            try (Invocation call = new Invocation(null, hook, states.get(index).callable(hook))) {
-                call.run();
-            }
+            Invocation.runHook(hook, states.get(index).callable(hook), closing ? DEINIT_PATIENCE : Long.MAX_VALUE);
         } catch (RuntimeException e) {
             if (!closing) {
                 throw e;

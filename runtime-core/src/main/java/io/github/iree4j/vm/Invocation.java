@@ -33,6 +33,8 @@ public final class Invocation implements AutoCloseable {
     private final @Nullable Context context;
     private final VmFunction function;
     private final VmCallable target;
+    private final long patience;
+    private final long created;
     private final String argumentLetters;
     private final Root call = new Root();
     private Phase phase = Phase.ARGUMENTS;
@@ -52,8 +54,25 @@ public final class Invocation implements AutoCloseable {
     private int spanStart;
     private int resultIndex;
 
-    Invocation(@Nullable Context context, VmFunction function, VmCallable target) {
+    Invocation(Context context, VmFunction function, VmCallable target) {
+        this(context, function, target, Long.MAX_VALUE);
+    }
+
+    /**
+     * Calls a hook of a context, whose invocation nobody can reach to cancel it.
+     *
+     * @param patience nanoseconds after which it is cancelled; {@link Long#MAX_VALUE} to cancel it when the thread is interrupted
+     */
+    static void runHook(VmFunction hook, VmCallable target, long patience) {
+        try (Invocation call = new Invocation(null, hook, target, patience)) {
+            call.run();
+        }
+    }
+
+    private Invocation(@Nullable Context context, VmFunction function, VmCallable target, long patience) {
         this.context = context;
+        this.patience = patience;
+        created = patience == Long.MAX_VALUE ? 0 : System.nanoTime();
         this.function = function;
         this.target = target;
         argumentLetters = function.convention().arguments();
@@ -547,10 +566,15 @@ public final class Invocation implements AutoCloseable {
             }
         }
 
-        /** Nobody can reach the invocations of {@code __init} and {@code __deinit} to cancel them: interrupting does it for those. */
         @Override
         public boolean isCancelled() {
-            return cancelled || (context == null && Thread.currentThread().isInterrupted());
+            return cancelled || (context == null && isHookOver());
+        }
+
+        private boolean isHookOver() {
+            return patience == Long.MAX_VALUE
+                    ? Thread.currentThread().isInterrupted()
+                    : System.nanoTime() - created > patience;
         }
     }
 }

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -280,23 +279,15 @@ public final class Fence extends Resource {
             semaphores[0].await(values[0], timeoutNanos);
             return;
         }
-        if (isReached()) {
-            return;
+        if (!isReached()) {
+            MultiWait.awaitAll(List.of(this), timeoutNanos);
         }
-        // Waiting for one after the other would sleep through the failure of a later one.
-        try (TimelineSemaphore done = TimelineSemaphore.create(0)) {
-            Cancellation wait = whenReached(failure -> {
-                if (failure != null) {
-                    done.fail(failure);
-                } else {
-                    done.signal(1);
-                }
-            });
-            try {
-                done.await(1, timeoutNanos);
-            } finally {
-                wait.cancel();
-            }
+    }
+
+    /** Registers a wait for every point, the first of them as that number. */
+    void register(AllWait wait, int first) {
+        for (int i = 0; i < values.length; i++) {
+            wait.add(first + i, semaphores[i].whenReached(values[i], wait));
         }
     }
 
@@ -313,10 +304,8 @@ public final class Fence extends Resource {
         if (values.length == 1) {
             return semaphores[0].whenReached(values[0], (value, failure) -> callback.accept(failure));
         }
-        MultiWait wait = new MultiWait(callback, values.length);
-        for (int i = 0; i < values.length; i++) {
-            wait.add(i, semaphores[i].whenReached(values[i], wait));
-        }
+        AllWait wait = new AllWait(callback, values.length);
+        register(wait, 0);
         return wait;
     }
 
@@ -341,6 +330,11 @@ public final class Fence extends Resource {
             }
         });
         return future;
+    }
+
+    /** Throws when closed. */
+    void checkOpen() {
+        checkLive();
     }
 
     @Override
@@ -379,73 +373,6 @@ public final class Fence extends Resource {
 
         Fence toFence() {
             return new Fence(Arrays.copyOf(semaphores, count), Arrays.copyOf(values, count));
-        }
-    }
-
-    /** A wait on several timelines: calls back when the last is reached or the first fails, and then drops the other waits. */
-    private static final class MultiWait implements Timepoint, Cancellation {
-        private static final int OVER = Integer.MIN_VALUE / 2; // far below zero: no later decrement comes back up to it
-
-        private final Consumer<? super @Nullable IreeException> callback;
-        private final AtomicInteger left; // points not reached yet; OVER or below once called or cancelled
-        private final @Nullable Cancellation[] waits; // guarded by itself
-
-        MultiWait(Consumer<? super @Nullable IreeException> callback, int points) {
-            this.callback = callback;
-            this.left = new AtomicInteger(points);
-            this.waits = new @Nullable Cancellation[points];
-        }
-
-        void add(int index, Cancellation wait) {
-            synchronized (waits) {
-                waits[index] = wait;
-            }
-            if (left.get() < 0) { // over while this one was being registered
-                wait.cancel();
-            }
-        }
-
-        @Override
-        public void reached(long value, @Nullable IreeException failure) {
-            if (failure == null) {
-                if (left.decrementAndGet() == 0 && left.compareAndSet(0, OVER)) {
-                    callback.accept(null);
-                }
-            } else if (finish()) {
-                dropWaits();
-                callback.accept(failure);
-            }
-        }
-
-        @Override
-        public boolean cancel() {
-            if (finish()) {
-                dropWaits();
-                return true;
-            }
-            return false;
-        }
-
-        /** Whether this call is the one that ends the wait. */
-        private boolean finish() {
-            for (int n = left.get(); n > 0; n = left.get()) {
-                if (left.compareAndSet(n, OVER)) {
-                    return true;
-                }
-            }
-            return false;
-        }
-
-        private void dropWaits() {
-            @Nullable Cancellation[] registered;
-            synchronized (waits) {
-                registered = waits.clone();
-            }
-            for (Cancellation wait : registered) {
-                if (wait != null) {
-                    wait.cancel();
-                }
-            }
         }
     }
 }

@@ -150,11 +150,20 @@ final class SignalHistory {
         Table table = reached;
         int mask = table.values.length - 1;
         int first = reachedFirst;
-        int index = reachedCount - 1; // most waits are for recent values
-        while (index > 0 && table.values[(first + index - 1) & mask] >= value) {
-            index--;
+        int high = reachedCount - 1; // at or above the value, here and below
+        if (high > 0 && table.values[(first + high - 1) & mask] >= value) { // most waits are for the latest
+            int low = 0;
+            high--;
+            while (low < high) {
+                int middle = (low + high) >>> 1;
+                if (table.values[(first + middle) & mask] < value) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
         }
-        int slot = (first + index) & mask;
+        int slot = (first + high) & mask;
         if (table.entries[slot] instanceof Frontier frontier) { // not only in a race
             out.setReached(table.values[slot], frontier);
         }

@@ -30,13 +30,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TimelineSemaphore extends Resource {
     /*
-     * value and failure are written under `lock` and read without. Waiters form a list in ascending order of the value they wait
-     * for, equal ones in order of registration; whoever unlinks a waiter under `lock` owns its delivery (or cancelled it).
-     * What is known about values is in `history`, written under `lock` before the value it belongs to.
+     * value and failure are written under `lock` and read without. Whoever takes a waiter off the list under `lock` owns its delivery
+     * (or cancelled it). What is known about values is in `history`, written under `lock` before the value it belongs to.
      *
      * SEM-1: a thread that sees value v sees all writes before signal(v) (volatile write and read of `value`).
-     * SEM-2: a waiter is delivered or cancelled exactly once (unlinked under `lock`, delivered outside it).
-     * SEM-3: no waiter is lost: it is linked, and the value tested again, under the `lock` that signal() holds.
+     * SEM-2: a waiter is delivered or cancelled exactly once (taken off under `lock`, delivered outside it).
+     * SEM-3: no waiter is lost: it is added, and the value tested again, under the `lock` that signal() holds.
      */
 
     /** The largest value a timeline can reach. */
@@ -48,8 +47,7 @@ public final class TimelineSemaphore extends Resource {
     private final AtomicReference<@Nullable QueuePlace> home = new AtomicReference<>(); // the first queue that used it
     private volatile long value;
     private volatile @Nullable IreeException failure;
-    private @Nullable Waiter head; // guarded by lock, like tail and parked
-    private @Nullable Waiter tail;
+    private final WaiterList waiters = new WaiterList(); // guarded by lock, like parked
     private int parked;
 
     private TimelineSemaphore(SemaphoreOptions options) {
@@ -255,7 +253,7 @@ public final class TimelineSemaphore extends Resource {
     }
 
     private void signal(long next, Frontier frontier, boolean external) {
-        Waiter due;
+        SemaphoreWaiter due;
         synchronized (lock) {
             IreeException failed = failure;
             if (failed != null) {
@@ -272,12 +270,12 @@ public final class TimelineSemaphore extends Resource {
                 history.signalled(next, frontier);
             }
             value = next; // SEM-1
-            due = unlinkUpTo(next);
+            due = waiters.takeUpTo(next);
             if (parked > 0) {
                 lock.notifyAll();
             }
         }
-        deliver(due, next, null);
+        SemaphoreWaiter.deliver(due, next, null);
     }
 
     /**
@@ -313,7 +311,7 @@ public final class TimelineSemaphore extends Resource {
      */
     public void fail(IreeException cause) {
         Objects.requireNonNull(cause, "cause");
-        Waiter due;
+        SemaphoreWaiter due;
         long at;
         synchronized (lock) {
             if (failure != null) {
@@ -321,12 +319,12 @@ public final class TimelineSemaphore extends Resource {
             }
             failure = cause;
             at = value;
-            due = unlinkUpTo(Long.MAX_VALUE);
+            due = waiters.takeUpTo(Long.MAX_VALUE);
             if (parked > 0) {
                 lock.notifyAll();
             }
         }
-        deliver(due, at, cause);
+        SemaphoreWaiter.deliver(due, at, cause);
     }
 
     /**
@@ -343,14 +341,14 @@ public final class TimelineSemaphore extends Resource {
             Callbacks.call(timepoint, at);
             return Cancellation.OVER;
         }
-        Waiter waiter = new Waiter(this, minimum, timepoint);
+        SemaphoreWaiter waiter = new SemaphoreWaiter(this, minimum, timepoint);
         synchronized (lock) {
             IreeException failed = failure;
             if (failed == null && value < minimum) {
                 if (!isLive()) {
                     waiter.failure = abandoned(minimum);
                 } else {
-                    link(waiter); // SEM-3
+                    waiters.add(waiter); // SEM-3
                     return waiter;
                 }
             } else {
@@ -451,128 +449,24 @@ public final class TimelineSemaphore extends Resource {
 
     @Override
     protected void destroy() {
-        Waiter due;
+        SemaphoreWaiter due;
         long at;
         synchronized (lock) {
             at = value;
-            due = unlinkUpTo(Long.MAX_VALUE);
+            due = waiters.takeUpTo(Long.MAX_VALUE);
             if (parked > 0) {
                 lock.notifyAll();
             }
         }
         if (due != null) {
-            deliver(due, at, abandoned(due.minimum));
+            SemaphoreWaiter.deliver(due, at, abandoned(due.minimum));
         }
     }
 
-    /** Under the lock: inserts in ascending order, from the end, where new waits nearly always belong, or at the start. */
-    private void link(Waiter waiter) {
-        Waiter before = head != null && waiter.minimum < head.minimum ? null : tail;
-        while (before != null && before.minimum > waiter.minimum) {
-            before = before.previous;
-        }
-        Waiter after = before == null ? head : before.next;
-        waiter.previous = before;
-        waiter.next = after;
-        if (before == null) {
-            head = waiter;
-        } else {
-            before.next = waiter;
-        }
-        if (after == null) {
-            tail = waiter;
-        } else {
-            after.previous = waiter;
-        }
-        waiter.linked = true;
-    }
-
-    /** Under the lock: takes off all that wait for at most {@code limit} and returns them as a chain. */
-    private @Nullable Waiter unlinkUpTo(long limit) {
-        Waiter first = head;
-        Waiter last = null;
-        Waiter next = first;
-        while (next != null && next.minimum <= limit) {
-            next.linked = false; // SEM-2
-            next.previous = null;
-            last = next;
-            next = next.next;
-        }
-        if (last == null) {
-            return null;
-        }
-        last.next = null;
-        head = next;
-        if (next == null) {
-            tail = null;
-        } else {
-            next.previous = null;
-        }
-        return first;
-    }
-
-    private boolean unlink(Waiter waiter) {
+    /** Takes a waiter off; false when it is off already. */
+    boolean cancel(SemaphoreWaiter waiter) {
         synchronized (lock) {
-            if (!waiter.linked) {
-                return false;
-            }
-            waiter.linked = false; // SEM-2
-            if (waiter.previous == null) {
-                head = waiter.next;
-            } else {
-                waiter.previous.next = waiter.next;
-            }
-            if (waiter.next == null) {
-                tail = waiter.previous;
-            } else {
-                waiter.next.previous = waiter.previous;
-            }
-            waiter.previous = null;
-            waiter.next = null;
-            return true;
-        }
-    }
-
-    private static void deliver(@Nullable Waiter due, long at, @Nullable IreeException cause) {
-        if (due == null) {
-            return;
-        }
-        for (Waiter waiter = due; waiter != null; ) {
-            Waiter following = waiter.next;
-            waiter.next = null;
-            waiter.due = following;
-            waiter.reachedValue = at;
-            waiter.failure = cause;
-            waiter = following;
-        }
-        Callbacks.run(due);
-    }
-
-    /** One registered timepoint. Links are guarded by the semaphore's lock until it is unlinked, then owned by the deliverer. */
-    static final class Waiter extends Callbacks.Due implements Cancellation {
-        private final TimelineSemaphore semaphore;
-        private final long minimum;
-        private final Timepoint timepoint;
-        private @Nullable Waiter previous;
-        private @Nullable Waiter next;
-        private boolean linked;
-        private long reachedValue;
-        private @Nullable IreeException failure;
-
-        private Waiter(TimelineSemaphore semaphore, long minimum, Timepoint timepoint) {
-            this.semaphore = semaphore;
-            this.minimum = minimum;
-            this.timepoint = Objects.requireNonNull(timepoint, "timepoint");
-        }
-
-        @Override
-        void deliver() {
-            timepoint.reached(reachedValue, failure);
-        }
-
-        @Override
-        public boolean cancel() {
-            return semaphore.unlink(this);
+            return waiters.remove(waiter);
         }
     }
 }

@@ -1,0 +1,5 @@
+/** Benchmarks of waiting. */
+@NullMarked
+package io.github.iree4j.async;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,78 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.status.IreeException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A wait for several points: calls back when the last is reached or the first fails, and then drops the other waits.
+ *
+ * <p>FENCE-1: whoever takes {@code left} from above zero to zero or below calls back, or has cancelled; nobody comes back above zero.
+ */
+final class AllWait implements Timepoint, Cancellation {
+    /** Far below zero, so that no later decrement comes back up to it. */
+    private static final int OVER = Integer.MIN_VALUE / 2;
+
+    private final Consumer<? super @Nullable IreeException> callback;
+    private final AtomicInteger left; // points not reached yet; OVER or below once called or cancelled
+    private final @Nullable Cancellation[] waits; // guarded by itself
+
+    AllWait(Consumer<? super @Nullable IreeException> callback, int points) {
+        this.callback = callback;
+        this.left = new AtomicInteger(points);
+        this.waits = new @Nullable Cancellation[points];
+    }
+
+    void add(int index, Cancellation wait) {
+        synchronized (waits) {
+            waits[index] = wait;
+        }
+        if (left.get() < 0) { // over while this one was being registered
+            wait.cancel();
+        }
+    }
+
+    @Override
+    public void reached(long value, @Nullable IreeException failure) {
+        if (failure == null) {
+            if (left.decrementAndGet() == 0 && left.compareAndSet(0, OVER)) {
+                callback.accept(null);
+            }
+        } else if (finish()) {
+            dropWaits();
+            callback.accept(failure);
+        }
+    }
+
+    @Override
+    public boolean cancel() {
+        if (finish()) {
+            dropWaits();
+            return true;
+        }
+        return false;
+    }
+
+    /** Whether this call is the one that ends the wait. */
+    private boolean finish() {
+        for (int n = left.get(); n > 0; n = left.get()) {
+            if (left.compareAndSet(n, OVER)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void dropWaits() {
+        @Nullable Cancellation[] registered;
+        synchronized (waits) {
+            registered = waits.clone();
+        }
+        for (Cancellation wait : registered) {
+            if (wait != null) {
+                wait.cancel();
+            }
+        }
+    }
+}

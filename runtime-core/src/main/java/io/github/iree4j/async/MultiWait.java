@@ -1,0 +1,169 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits for several fences at once: for all of them or for the first. A null fence is reached. In both, the first failure ends the
+ * wait, since who asked for several cannot go on without one of them.
+ *
+ * <p>Fences are borrowed until the wait has begun: closing one afterwards neither ends nor disturbs it. Safe from any thread; a
+ * virtual thread that waits occupies no carrier.
+ */
+public final class MultiWait {
+    private MultiWait() {}
+
+    /** Called once, for the first of several fences that is reached or fails. The rules of {@link Timepoint} apply. */
+    @FunctionalInterface
+    public interface First {
+        /**
+         * One of the fences is reached or failed.
+         *
+         * @param index which of them
+         * @param failure why it failed, or null
+         */
+        void ended(int index, @Nullable IreeException failure);
+    }
+
+    /**
+     * Blocks until all fences are reached.
+     *
+     * @param fences the fences; none at all are reached
+     * @param timeout how long to wait at most; zero only looks
+     * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted)
+     */
+    public static void awaitAll(List<? extends @Nullable Fence> fences, Duration timeout) {
+        awaitAll(fences, TimelineSemaphore.saturatedNanos(timeout));
+    }
+
+    static void awaitAll(List<? extends @Nullable Fence> fences, long timeoutNanos) {
+        // Waiting for one after the other would sleep through the failure of a later one.
+        try (TimelineSemaphore done = TimelineSemaphore.create(0)) {
+            Cancellation wait = whenAll(fences, failure -> end(done, failure));
+            await(done, wait, timeoutNanos, fences);
+        }
+    }
+
+    /**
+     * Blocks until one of the fences is reached.
+     *
+     * @param fences the fences, at least one
+     * @param timeout how long to wait at most; zero only looks
+     * @return the index of a fence that is reached; the lowest when several are from the start
+     * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted);
+     *     INVALID_ARGUMENT without fences
+     */
+    public static int awaitAny(List<? extends @Nullable Fence> fences, Duration timeout) {
+        int[] first = new int[1]; // published by `done`
+        try (TimelineSemaphore done = TimelineSemaphore.create(0)) {
+            Cancellation wait = whenAny(fences, (index, failure) -> {
+                first[0] = index;
+                end(done, failure);
+            });
+            await(done, wait, TimelineSemaphore.saturatedNanos(timeout), fences);
+            return first[0];
+        }
+    }
+
+    private static void end(TimelineSemaphore done, @Nullable IreeException failure) {
+        if (failure != null) {
+            done.fail(failure);
+        } else {
+            done.signal(1);
+        }
+    }
+
+    private static void await(
+            TimelineSemaphore done, Cancellation wait, long timeoutNanos, List<? extends @Nullable Fence> fences) {
+        try {
+            done.await(1, timeoutNanos);
+        } catch (IreeException e) {
+            if (e.code() == StatusCode.DEADLINE_EXCEEDED && done.failure() == null) {
+                throw new IreeException(
+                        StatusCode.DEADLINE_EXCEEDED,
+                        missing(fences) + " of " + fences.size() + " fences not reached within "
+                                + Duration.ofNanos(timeoutNanos));
+            }
+            throw e;
+        } finally {
+            wait.cancel();
+        }
+    }
+
+    private static int missing(List<? extends @Nullable Fence> fences) {
+        int missing = 0;
+        for (Fence fence : fences) {
+            missing += fence == null || fence.isReached() ? 0 : 1;
+        }
+        return missing;
+    }
+
+    /**
+     * Calls back once, when all fences are reached (with null) or when a first one fails (with its failure): on this thread if either
+     * is so already, else on the thread that brings it about. The rules of {@link Timepoint} apply.
+     *
+     * @param fences the fences; none at all are reached
+     * @param callback what to call
+     * @return takes the callback back
+     */
+    public static Cancellation whenAll(
+            List<? extends @Nullable Fence> fences, Consumer<? super @Nullable IreeException> callback) {
+        int points = 0;
+        for (Fence fence : fences) {
+            if (fence != null) {
+                fence.checkOpen();
+                points += fence.size();
+            }
+        }
+        if (points == 0) {
+            Callbacks.call((value, failure) -> callback.accept(failure), 0);
+            return Cancellation.OVER;
+        }
+        AllWait wait = new AllWait(callback, points);
+        int first = 0;
+        for (Fence fence : fences) {
+            if (fence != null) {
+                fence.register(wait, first);
+                first += fence.size();
+            }
+        }
+        return wait;
+    }
+
+    /**
+     * Calls back once, for the first fence that is reached or fails: on this thread if one is or has already, else on the thread that
+     * brings it about. The rules of {@link Timepoint} apply.
+     *
+     * @param fences the fences, at least one
+     * @param callback what to call
+     * @return takes the callback back
+     * @throws IreeException INVALID_ARGUMENT without fences
+     */
+    public static Cancellation whenAny(List<? extends @Nullable Fence> fences, First callback) {
+        if (fences.isEmpty()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "waiting for the first of no fences would never end; pass at least one");
+        }
+        for (Fence fence : fences) {
+            if (fence != null) {
+                fence.checkOpen();
+            }
+        }
+        AnyWait wait = new AnyWait(callback, fences.size());
+        for (int i = 0; i < fences.size() && !wait.isOver(); i++) {
+            Fence fence = fences.get(i);
+            int index = i;
+            if (fence == null) {
+                Callbacks.call((value, failure) -> wait.ended(index, failure), 0);
+            } else {
+                wait.add(index, fence.whenReached(failure -> wait.ended(index, failure)));
+            }
+        }
+        return wait;
+    }
+}

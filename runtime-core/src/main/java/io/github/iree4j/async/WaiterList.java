@@ -1,0 +1,80 @@
+package io.github.iree4j.async;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who waits on a timeline, in ascending order of the value waited for, equal ones in order of registration. Guarded by the
+ * semaphore's lock.
+ */
+final class WaiterList {
+    private @Nullable SemaphoreWaiter head;
+    private @Nullable SemaphoreWaiter tail;
+
+    /** Inserts in order: from the end, where new waits nearly always belong, or at the start. */
+    void add(SemaphoreWaiter waiter) {
+        SemaphoreWaiter before = head != null && waiter.minimum < head.minimum ? null : tail;
+        while (before != null && before.minimum > waiter.minimum) {
+            before = before.previous;
+        }
+        SemaphoreWaiter after = before == null ? head : before.next;
+        waiter.previous = before;
+        waiter.next = after;
+        if (before == null) {
+            head = waiter;
+        } else {
+            before.next = waiter;
+        }
+        if (after == null) {
+            tail = waiter;
+        } else {
+            after.previous = waiter;
+        }
+        waiter.linked = true;
+    }
+
+    /** Takes off all that wait for at most {@code limit} and returns them as a chain through {@code next}. */
+    @Nullable
+    SemaphoreWaiter takeUpTo(long limit) {
+        SemaphoreWaiter first = head;
+        SemaphoreWaiter last = null;
+        SemaphoreWaiter next = first;
+        while (next != null && next.minimum <= limit) {
+            next.linked = false; // SEM-2
+            next.previous = null;
+            last = next;
+            next = next.next;
+        }
+        if (last == null) {
+            return null;
+        }
+        last.next = null;
+        head = next;
+        if (next == null) {
+            tail = null;
+        } else {
+            next.previous = null;
+        }
+        return first;
+    }
+
+    /** Takes one off; false when it is off already. */
+    boolean remove(SemaphoreWaiter waiter) {
+        if (!waiter.linked) {
+            return false;
+        }
+        waiter.linked = false; // SEM-2
+        if (waiter.previous == null) {
+            head = waiter.next;
+        } else {
+            waiter.previous.next = waiter.next;
+        }
+        if (waiter.next == null) {
+            tail = waiter.previous;
+        } else {
+            waiter.next.previous = waiter.previous;
+        }
+        waiter.previous = null;
+        waiter.next = null;
+        return true;
+    }
+}

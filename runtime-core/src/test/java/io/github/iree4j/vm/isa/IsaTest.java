@@ -1,0 +1,132 @@
+package io.github.iree4j.vm.isa;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.status.IreeException;
+import java.lang.reflect.Field;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class IsaTest {
+    private static final Isa ISA = Isa.V17_0;
+
+    @Test
+    void everyOperationHasOneRowAndIsFoundByNumberAndName() throws Exception {
+        Set<Integer> seen = new HashSet<>();
+        for (Field field : Op.class.getFields()) {
+            if (field.getName().equals("COUNT") || field.getName().startsWith("FIRST_")) {
+                continue;
+            }
+            int op = field.getInt(null);
+            assertThat(seen.add(op))
+                    .as("%s has a number of its own", field.getName())
+                    .isTrue();
+            Opcode opcode = Objects.requireNonNull(ISA.opcode(op), field.getName());
+            assertThat(opcode.mnemonic().toUpperCase(java.util.Locale.ROOT).replace('.', '_'))
+                    .isEqualTo(field.getName());
+            assertThat(ISA.opcode(opcode.set(), opcode.number())).isSameAs(opcode);
+            assertThat(ISA.opcode(opcode.mnemonic())).isSameAs(opcode);
+        }
+        assertThat(seen).hasSize(Op.COUNT);
+        assertThat(ISA.opcodes()).hasSize(Op.COUNT);
+    }
+
+    @Test
+    void prefixesAreNoOpcodes() {
+        for (OpcodeSet set : OpcodeSet.values()) {
+            int prefix = ISA.prefix(set);
+            if (set == OpcodeSet.CORE) {
+                assertThat(prefix).isNegative();
+            } else {
+                assertThat(ISA.setOf(prefix)).isEqualTo(set);
+                assertThat(ISA.opcode(OpcodeSet.CORE, prefix)).isNull();
+            }
+        }
+    }
+
+    @Test
+    void versionIsFoundByMajorAndAnyLowerMinor() {
+        assertThat(Isa.find(17, 0)).isSameAs(ISA);
+        assertThat(Isa.find(17, 1)).isNull();
+        assertThat(Isa.find(16, 0)).isNull();
+        assertThat(Isa.find(18, 0)).isNull();
+    }
+
+    @Test
+    void readerGivesTheFieldsOfATable() {
+        // br_table %i3, default 0x10 (1->2), cases 0x20 () and 0x30 (0x8001->0x8002)
+        byte[] body = {
+            (byte) number("br_table"),
+            3,
+            0,
+            0x10,
+            0,
+            0,
+            0,
+            0,
+            1,
+            0,
+            1,
+            0,
+            2,
+            0,
+            2,
+            0,
+            0x20,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0x30,
+            0,
+            0,
+            0,
+            1,
+            0,
+            1,
+            (byte) 0x80,
+            2,
+            (byte) 0x80
+        };
+        InstructionReader reader = new InstructionReader(ISA, body);
+        assertThat(reader.next()).isTrue();
+        assertThat(reader.opcode().op()).isEqualTo(Op.BR_TABLE);
+        assertThat(reader.opcode().isTerminator()).isTrue();
+        assertThat(reader.register(0)).isEqualTo(3);
+        assertThat(reader.i32(1)).isEqualTo(0x10);
+        assertThat(reader.count(2)).isEqualTo(1);
+        assertThat(reader.source(2, 0)).isEqualTo(1);
+        assertThat(reader.destination(2, 0)).isEqualTo(2);
+        assertThat(reader.count(3)).isEqualTo(2);
+        assertThat(reader.caseTarget(0)).isEqualTo(0x20);
+        assertThat(reader.caseCount(0)).isZero();
+        assertThat(reader.caseTarget(1)).isEqualTo(0x30);
+        assertThat(reader.caseSource(1, 0)).isEqualTo(0x8001);
+        assertThat(reader.caseDestination(1, 0)).isEqualTo(0x8002);
+        assertThat(reader.next()).isFalse();
+        assertThat(reader.offset()).isEqualTo(body.length);
+    }
+
+    @Test
+    void everyTruncationOfAnInstructionIsNoticed() {
+        byte[] body = {(byte) number("fail"), 0, 0, 3, 0, 'b', 'a', 'd'};
+        InstructionReader whole = new InstructionReader(ISA, body);
+        assertThat(whole.next()).isTrue();
+        assertThat(whole.string(1)).isEqualTo("bad");
+        for (int length = 1; length < body.length; length++) {
+            InstructionReader reader = new InstructionReader(ISA, java.util.Arrays.copyOf(body, length));
+            assertThatExceptionOfType(IreeException.class)
+                    .as("%d bytes", length)
+                    .isThrownBy(reader::next)
+                    .withMessageContaining("does not fit a function of " + length + " bytes");
+        }
+    }
+
+    private static int number(String mnemonic) {
+        return Objects.requireNonNull(ISA.opcode(mnemonic)).number();
+    }
+}

@@ -31,7 +31,11 @@ import java.util.List;
 final class Translator {
     private final FunctionCodeContext context;
     private final InstructionReader reader;
-    private final int[] blockIndex;
+    /** Where blocks start, in the file's code (ascending) and in ours. */
+    private final int[] blockOffsets;
+
+    private final int[] blockStarts;
+    private int blockCount;
     private final List<Integer> targetPatches = new ArrayList<>();
     private final List<CallSite> sites = new ArrayList<>();
     private final List<ReturnSite> returns = new ArrayList<>();
@@ -62,7 +66,8 @@ final class Translator {
     private Translator(FunctionCodeContext context, Isa isa, byte[] body) {
         this.context = context;
         reader = new InstructionReader(isa, body);
-        blockIndex = new int[body.length];
+        blockOffsets = new int[context.function.blocks()];
+        blockStarts = new int[context.function.blocks()];
         code = new long[Math.max(16, body.length / 4)];
     }
 
@@ -73,7 +78,8 @@ final class Translator {
     private FunctionCode translate() {
         while (reader.next()) {
             if (reader.opcode().isBlock()) {
-                blockIndex[reader.offset()] = size;
+                blockOffsets[blockCount] = reader.offset();
+                blockStarts[blockCount++] = size;
                 lastStart = -1;
                 continue;
             }
@@ -85,7 +91,7 @@ final class Translator {
         }
         for (CallSite site : sites) {
             if (site.yieldable) {
-                site.next = blockIndex[site.next];
+                site.next = blockStart(site.next);
             }
         }
         CallingConvention convention = context.conventions.get(context.ordinal);
@@ -395,16 +401,20 @@ final class Translator {
         switch ((int) word & 0xFFFF) {
             case Op.COND_BR, Code.COND_BR_REFS -> {
                 long targets = code[at + 1];
-                code[at + 1] = Code.pair(blockIndex[(int) targets], blockIndex[(int) (targets >>> 32)]);
+                code[at + 1] = Code.pair(blockStart((int) targets), blockStart((int) (targets >>> 32)));
             }
             case Op.BR_TABLE -> {
                 int cases = (int) (word >>> 32);
                 for (int i = at + 1; i <= at + 1 + cases; i++) {
-                    code[i] = Code.pair(blockIndex[(int) code[i]], (int) (code[i] >>> 32));
+                    code[i] = Code.pair(blockStart((int) code[i]), (int) (code[i] >>> 32));
                 }
             }
-            default -> code[at] = word & 0xFFFF_FFFFL | (long) blockIndex[(int) (word >>> 32)] << 32;
+            default -> code[at] = word & 0xFFFF_FFFFL | (long) blockStart((int) (word >>> 32)) << 32;
         }
+    }
+
+    private int blockStart(int offset) {
+        return blockStarts[Arrays.binarySearch(blockOffsets, offset)];
     }
 
     private int register(int field) {

@@ -42,6 +42,7 @@ final class JavaArrays {
     }
 
     private static Tensor scalar(Object input, AbiDeclaration.@Nullable TensorType wanted) {
+        ElementArrays.scalarType(input); // refuses numbers that would lose digits, such as BigInteger
         if (wanted == null) {
             return Tensor.scalar(input);
         }
@@ -88,22 +89,33 @@ final class JavaArrays {
         if (count > Integer.MAX_VALUE - 8) {
             throw invalid("array of %d elements is too long; wrap native memory instead".formatted(count));
         }
-        Class<?> component = array.getClass();
-        while (component.isArray()) {
-            component = component.getComponentType();
+        // By the first row, not by the declared type: an Object[] may hold float[] as well.
+        Object row = array;
+        for (int i = 1; i < nesting.length; i++) {
+            row = Array.get(row, 0);
         }
-        Object flat = Array.newInstance(component, (int) count);
+        Object flat = Array.newInstance(row.getClass().getComponentType(), (int) count);
         copy(array, nesting, 0, flat, 0);
         return flat;
     }
 
     private static int copy(@Nullable Object level, long[] nesting, int depth, Object flat, int at) {
+        if (level != null && !level.getClass().isArray()) {
+            throw invalid("array holds a %s at depth %d, where arrays were before"
+                    .formatted(level.getClass().getSimpleName(), depth));
+        }
         if (level == null || Array.getLength(level) != nesting[depth]) {
             throw invalid("array is ragged: %s elements at depth %d, %d before"
                     .formatted(level == null ? "null instead of" : Array.getLength(level), depth, nesting[depth]));
         }
         int length = (int) nesting[depth];
         if (depth == nesting.length - 1) {
+            if (level.getClass() != flat.getClass()) {
+                throw invalid("array holds a %s where a %s was before"
+                        .formatted(
+                                level.getClass().getSimpleName(),
+                                flat.getClass().getSimpleName()));
+            }
             System.arraycopy(level, 0, flat, at, length);
             return at + length;
         }

@@ -220,6 +220,29 @@ class ProgramTest {
         }
     }
 
+    @Test
+    void arraysOfObjectsAndBigNumbersAreTakenWholeOrRefused() {
+        try (Program program = program()) {
+            assertThat(call(program, "same", (Object) new Object[] {new float[] {1, 2}, new float[] {3, 4}}))
+                    .isEqualTo("2x2xf32=[1 2][3 4]");
+            ProgramFunction any = program.function("any");
+            assertFails(
+                    StatusCode.INVALID_ARGUMENT,
+                    "int[]",
+                    () -> any.invoke((Object) new Object[] {new float[1], new int[1]}));
+            assertFails(
+                    StatusCode.INVALID_ARGUMENT,
+                    "String",
+                    () -> any.invoke((Object) new Object[] {new float[1], "text"}));
+            ProgramFunction one = program.function("byte");
+            assertFails(
+                    StatusCode.INVALID_ARGUMENT,
+                    "BigInteger",
+                    () -> one.invoke(java.math.BigInteger.ONE.shiftLeft(64).add(java.math.BigInteger.TWO)));
+            assertFails(StatusCode.INVALID_ARGUMENT, "BigDecimal", () -> one.invoke(new java.math.BigDecimal("1.5")));
+        }
+    }
+
     private static String call(Program program, String function, Object input) {
         try (Results results = program.function(function).invoke(input)) {
             return results.tensor(0).toString();

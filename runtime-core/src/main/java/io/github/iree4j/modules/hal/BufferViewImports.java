@@ -93,7 +93,12 @@ final class BufferViewImports {
             return true;
         }
         ElementType other = new ElementType(expected);
-        return actual.isInteger() && other.isInteger() && actual.bitCount() == other.bitCount();
+        return isIntegral(actual) && isIntegral(other) && actual.bitCount() == other.bitCount();
+    }
+
+    /** Booleans are stored as integers and count as such: a .npy file or a caller may well have them as bytes. */
+    private static boolean isIntegral(ElementType type) {
+        return type.isInteger() || type.isBoolean();
     }
 
     private static IreeException mismatch(VmBuffer message, String what, String expected, String actual) {

@@ -389,6 +389,13 @@ class HalBufferImportsTest {
                 span(shape));
     }
 
+    @Test
+    void booleansAndBytesStandForEachOther() {
+        check(hal.view(ElementType.BOOL_8, DENSE, 2), ElementType.I8, DENSE, 2L);
+        check(hal.view(ElementType.UI8, DENSE, 2), ElementType.BOOL_8, DENSE, 2L);
+        mismatch(hal.view(ElementType.BOOL_8, DENSE, 2), "expected i16 but have i1", ElementType.I16, DENSE, 2L);
+    }
+
     private static List<List<Long>> span(Long... values) {
         return java.util.Arrays.stream(values).map(List::of).toList();
     }

@@ -5,7 +5,8 @@ package io.github.iree4j.vm;
  *
  * @param maxCallDepth most frames of one invocation
  * @param maxStackWords most registers of one invocation, both banks together
- * @param maxMemory most bytes of buffers and lists that programs have allocated and still hold
+ * @param maxMemory most bytes of buffers and lists that programs have allocated and still hold, per module; each counts 128 bytes
+ *     beside what is in it
  */
 public record ContextOptions(int maxCallDepth, int maxStackWords, long maxMemory) {
     /** 4096 frames, a million registers, 64 MiB. */

@@ -6,6 +6,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Counts what programs of one context have allocated against {@link ContextOptions#maxMemory()}. Safe from any thread. */
 public final class MemoryBudget {
+    /** Bytes that an object counts beside what is in it, since many small ones take memory as well. */
+    static final int OBJECT = 128;
+
     private final long limit;
     private final AtomicLong used = new AtomicLong();
 

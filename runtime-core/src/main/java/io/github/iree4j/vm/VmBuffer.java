@@ -91,13 +91,13 @@ public final class VmBuffer implements RefCounted {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED, "buffer of " + length + " bytes is too large for the heap");
         }
-        budget.reserve(length);
+        budget.reserve(length + MemoryBudget.OBJECT);
         try {
             // Longs, so that elements of eight bytes are aligned.
             MemorySegment bytes = MemorySegment.ofArray(new long[(int) ((length + Long.BYTES - 1) / Long.BYTES)]);
             return new VmBuffer(bytes.asSlice(0, length), true, false, null, budget);
         } catch (OutOfMemoryError e) {
-            budget.release(length);
+            budget.release(length + MemoryBudget.OBJECT);
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED, "no heap left for a buffer of " + length + " bytes", e);
         }
@@ -171,7 +171,7 @@ public final class VmBuffer implements RefCounted {
         if (references != null) {
             int left = references.decrementAndGet();
             if (left == 0 && budget != null) {
-                budget.release(length());
+                budget.release(length() + MemoryBudget.OBJECT);
             } else if (left < 0) {
                 throw new IreeException(StatusCode.INTERNAL, this + " is released more often than it was retained");
             }

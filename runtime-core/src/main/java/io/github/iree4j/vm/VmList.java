@@ -63,8 +63,16 @@ public final class VmList extends Resource {
      * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not allow the capacity
      */
     public static VmList create(VmType elementType, int capacity, @Nullable MemoryBudget budget) {
+        if (budget != null) {
+            budget.reserve(MemoryBudget.OBJECT);
+        }
         VmList list = new VmList(elementType, budget);
-        list.reserve(capacity);
+        try {
+            list.reserve(capacity);
+        } catch (IreeException e) {
+            list.close();
+            throw e;
+        }
         return list;
     }
 
@@ -424,7 +432,7 @@ public final class VmList extends Resource {
         values = null;
         objects = null;
         if (budget != null) {
-            budget.release((long) capacity * elementBytes);
+            budget.release((long) capacity * elementBytes + MemoryBudget.OBJECT);
         }
         capacity = 0;
     }

@@ -95,6 +95,57 @@ class LimitsTest {
         }
     }
 
+    @Test
+    void manyEmptyObjectsTakeMemoryToo() {
+        String text = """
+                vm.export @buffers
+                vm.func @buffers() -> () {
+                  %i0:1 = vm.const.i64.zero
+                  vm.br ^bb1()
+                ^bb1:
+                  %r0 = vm.buffer.alloc %i0:1, %i0
+                  vm.call @keep(%r0)
+                  vm.br ^bb1()
+                }
+                vm.export @lists
+                vm.func @lists() -> () {
+                  %i0 = vm.const.i32.zero
+                  vm.br ^bb1()
+                ^bb1:
+                  %r0 = vm.list.alloc %i0 : !vm.list<i32>
+                  vm.call @keep(%r0)
+                  vm.br ^bb1()
+                }
+                vm.func @keep(%r0: !vm.opaque) -> () {
+                  %i0 = vm.const.i32 1
+                  %r1 = vm.global.load.ref .refs[0] : !vm.list<!vm.opaque>
+                  %i1 = vm.cmp.nz.ref %r1
+                  vm.cond_br %i1, ^bb2(), ^bb1()
+                ^bb1:
+                  %r1 = vm.list.alloc %i0 : !vm.list<!vm.opaque>
+                  vm.global.store.ref %r1, .refs[0] : !vm.list<!vm.opaque>
+                  vm.br ^bb2()
+                ^bb2:
+                  %i1 = vm.list.size %r1
+                  %i2 = vm.add.i32 %i1, %i0
+                  vm.list.resize %r1, %i2
+                  vm.list.set.ref %r1, %i1, %r0
+                  vm.return
+                }
+                """;
+        for (String function : new String[] {"m.buffers", "m.lists"}) {
+            ContextOptions options = ContextOptions.DEFAULTS.withMaxMemory(1 << 20);
+            try (Programs.Running program =
+                            Programs.run(options, Programs.module("m", "vm.state bytes 0 refs 1\n" + text));
+                    Invocation call = program.call(function)) {
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(call::run)
+                        .withMessageContaining("exceed the 1048576 that programs of this context may hold")
+                        .matches(e -> e.code() == StatusCode.RESOURCE_EXHAUSTED);
+            }
+        }
+    }
+
     private static final String ALLOCATION = """
             vm.export @buffer
             vm.func @buffer(%i0:1: i64) -> (i64) {
@@ -134,7 +185,7 @@ class LimitsTest {
 
     @Test
     void buffersTakeFromTheMemoryOfTheContextAndGiveItBack() {
-        ContextOptions options = ContextOptions.DEFAULTS.withMaxMemory(1000);
+        ContextOptions options = ContextOptions.DEFAULTS.withMaxMemory(1256);
         try (Programs.Running program = Programs.run(options, Programs.module("m", ALLOCATION));
                 Invocation call = program.call("m.buffer");
                 Invocation clone = program.call("m.clone")) {
@@ -145,7 +196,7 @@ class LimitsTest {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> clone.i64(501).run())
                         .withMessageContaining(
-                                "501 bytes on top of 501 held exceed the 1000 that programs of this context may hold")
+                                "629 bytes on top of 629 held exceed the 1256 that programs of this context may hold")
                         .matches(e -> e.code() == StatusCode.RESOURCE_EXHAUSTED);
             }
         }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
  * point happened before or has completed, it must be so.
  */
 class CoveredSoundnessTest {
-    private static final int PROGRAMS = "long".equals(System.getProperty("iree.test.effort")) ? 100_000 : 3_000;
+    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 100_000 : 3_000;
     private static final int OPERATIONS = 60;
 
     /** One operation: where it ran, what it ran after (itself included), and what it says about that. */

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** The algebra of frontiers on random ones. A failure names the seed; {@code -Diree.test.seed} runs it again. */
 class FrontierLawsTest {
-    private static final int ROUNDS = "long".equals(System.getProperty("iree.test.effort")) ? 2_000_000 : 20_000;
+    private static final int ROUNDS = "long".equals(System.getProperty("iree4j.test.effort")) ? 2_000_000 : 20_000;
 
     /** Far more than the axes in play: nothing is evicted. */
     private static final int ROOMY = 64;

@@ -5,6 +5,8 @@ import io.github.iree4j.hal.spi.ExecutableLoader;
 import io.github.iree4j.hal.spi.HostDispatch;
 import io.github.iree4j.hal.spi.LoadedExecutable;
 import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -43,8 +45,13 @@ final class AddKernel implements ExecutableLoader {
             @Override
             public void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker) {
                 if (export == 1) {
-                    throw new io.github.iree4j.status.IreeException(
-                            io.github.iree4j.status.StatusCode.DATA_LOSS, "kernel 'fail' was run");
+                    throw new IreeException(StatusCode.DATA_LOSS, "kernel 'fail' was run");
+                }
+                long needed = end * Integer.BYTES;
+                if (dispatch.binding(0).byteSize() < needed
+                        || dispatch.binding(1).byteSize() < needed) {
+                    // A kernel made by a compiler would read on; programs that are wrong are told so.
+                    throw new IreeException(StatusCode.OUT_OF_RANGE, "bindings hold less than " + needed + " bytes");
                 }
                 for (long i = begin; i < end; i++) {
                     int value = dispatch.binding(0).getAtIndex(ValueLayout.JAVA_INT, i);

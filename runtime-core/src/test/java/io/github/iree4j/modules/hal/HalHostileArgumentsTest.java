@@ -133,9 +133,12 @@ class HalHostileArgumentsTest {
                 }
             } catch (IreeException e) {
                 learn(call.function(), e);
-                assertThat(e.code())
-                        .as("seed %d, call %d of %s: %s", SEED, i, call.function(), e.getMessage())
-                        .isNotEqualTo(StatusCode.INTERNAL);
+                // What a program fails its fences with is its own choice.
+                if (!e.getMessage().contains("failed by the program")) {
+                    assertThat(e.code())
+                            .as("seed %d, call %d of %s: %s", SEED, i, call.function(), e.getMessage())
+                            .isNotEqualTo(StatusCode.INTERNAL);
+                }
             } finally {
                 call.reset();
             }

@@ -31,7 +31,7 @@ extern "C" {
 // Version of this interface as Java sees it; NativeLibrary.java compares it
 // with its own and refuses to run on a mismatch. Raised by every change of a
 // function or layout that Java uses.
-#define SHIM_ABI_VERSION 1u
+#define SHIM_ABI_VERSION 2u
 
 uint32_t shim_abi_version(void);
 
@@ -143,6 +143,57 @@ int shim_ring_is_lossy(const shim_ring_t* ring);
 // The descriptor that becomes readable when the ring has been signalled while
 // its poller slept. Borrowed.
 int shim_ring_event_fd(const shim_ring_t* ring);
+
+//===--------------------------------------------------------------------===//
+// Events of the operating system
+//===--------------------------------------------------------------------===//
+
+// Creates an eventfd with its counter at 0, non-blocking and closed on exec.
+// |*out_fd| is owned by the caller.
+shim_status_t shim_event_create(int32_t* out_fd, shim_error_t* error);
+
+// Opens another descriptor of the same event, owned by the caller.
+// INVALID_ARGUMENT when |fd| is not open.
+shim_status_t shim_event_duplicate(int32_t fd, int32_t* out_fd,
+                                   shim_error_t* error);
+
+// No other call on the descriptor may be running or follow.
+void shim_event_close(int32_t fd);
+
+// Adds to the counter of a non-blocking eventfd, which makes it readable. OK
+// also when the counter is full, since it is readable then.
+shim_status_t shim_event_signal(int32_t fd, uint64_t amount,
+                                shim_error_t* error);
+
+// Sets the counter of a non-blocking eventfd back and returns what it was; 0
+// when it was not signalled.
+shim_status_t shim_event_take(int32_t fd, uint64_t* out_count,
+                              shim_error_t* error);
+
+// Creates a set of descriptors to wait for (epoll). Owned by the caller.
+shim_status_t shim_poller_create(int32_t* out_poller, shim_error_t* error);
+
+// No other call on the poller may be running or follow.
+void shim_poller_release(int32_t poller);
+
+// Has |token| reported once when |fd| becomes readable or fails, at once if it
+// is already; also while another thread waits. Before |fd| is closed it must be
+// removed. INVALID_ARGUMENT when it is not open or of a kind that cannot be
+// waited for; ALREADY_EXISTS when it is in the set, reported or not.
+shim_status_t shim_poller_add(int32_t poller, int32_t fd, uint64_t token,
+                              shim_error_t* error);
+
+// Takes a descriptor out; a report may be on its way. Harmless when it is not
+// in the set.
+void shim_poller_remove(int32_t poller, int32_t fd);
+
+// May block. Waits for up to |capacity| reports: the token, OK when the
+// descriptor is readable and UNAVAILABLE when it can no longer become so, and
+// the bits of epoll. |*out_count| is 0 only after |timeout_ns| nanoseconds; a
+// negative timeout never ends.
+shim_status_t shim_poller_wait(int32_t poller, int64_t timeout_ns,
+                               uint32_t capacity, shim_completion_t* out_events,
+                               uint32_t* out_count, shim_error_t* error);
 
 //===--------------------------------------------------------------------===//
 // CPU features

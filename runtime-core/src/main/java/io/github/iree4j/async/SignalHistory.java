@@ -29,7 +29,8 @@ final class SignalHistory {
      *
      * SEM-4: a lookup is of one moment. `version` is odd while a change is being made; readers take what they read only if it was
      * even and the same before and after. Frontiers are immutable with final fields, so a reference read in a race is of no harm.
-     * SEM-5: whoever has seen the value sees its record: history is published before the semaphore's value.
+     * SEM-5: whoever has seen the value finds its record, and whoever has found a record finds the value reached: the semaphore's value
+     * is written during the change, so that lookups are either over before it or wait for the end.
      */
     private static final int TRIES = 8;
 
@@ -170,16 +171,17 @@ final class SignalHistory {
     }
 
     private void beginChange() {
-        VERSION.setOpaque(this, version + 1);
+        VERSION.setOpaque(this, version + 1 | 1); // odd also after a change that ran out of memory
         VarHandle.storeStoreFence();
     }
 
-    private void endChange() {
+    /** Lets lookups go on. */
+    void endChange() {
         VERSION.setRelease(this, version + 1); // SEM-4
     }
 
-    /** Records one of our signals. The value is above top. */
-    void signalled(long value, Frontier frontier) {
+    /** Records one of our signals, up to {@link #endChange}. The value is above top. */
+    void beginSignal(long value, Frontier frontier) {
         beginChange();
         if (promisedCount > 0) {
             keepPassed(value, frontier);
@@ -187,15 +189,13 @@ final class SignalHistory {
         add(value, frontier);
         KNOWN.setRelease(this, value);
         top = value;
-        endChange();
     }
 
-    /** Records a signal from outside. The value is above top. */
-    void signalledFromOutside(long value) {
+    /** Records a signal from outside, up to {@link #endChange}. The value is above top. */
+    void beginSignalFromOutside(long value) {
         beginChange();
         dropPromisesUpTo(value);
         top = value;
-        endChange();
     }
 
     /** Forgets what is known of values above one. */
@@ -234,6 +234,20 @@ final class SignalHistory {
         promisedCount++;
         endChange();
         return true;
+    }
+
+    /** Forgets a promise, if it is that one. */
+    @SuppressWarnings("ReferenceEquality") // another of the same value is not meant
+    void withdrawn(long value, Object entry) {
+        for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
+            if (promised.values[i] == value && promised.entries[i] == entry) {
+                beginChange();
+                promised.move(i + 1, promised, i, promisedFirst + promisedCount - i - 1);
+                promised.entries[promisedFirst + --promisedCount] = null;
+                endChange();
+                return;
+            }
+        }
     }
 
     private void makeRoom() {

@@ -31,11 +31,13 @@ import org.jspecify.annotations.Nullable;
 public final class TimelineSemaphore extends Resource {
     /*
      * value and failure are written under `lock` and read without. Whoever takes a waiter off the list under `lock` owns its delivery
-     * (or cancelled it). What is known about values is in `history`, written under `lock` before the value it belongs to.
+     * (or cancelled it). What is known about values is in `history`, which changes under `lock` together with the value.
      *
      * SEM-1: a thread that sees value v sees all writes before signal(v) (volatile write and read of `value`).
      * SEM-2: a waiter is delivered or cancelled exactly once (taken off under `lock`, delivered outside it).
      * SEM-3: no waiter is lost: it is added, and the value tested again, under the `lock` that signal() holds.
+     * SEM-6: value is volatile, not just released: two threads that signal one timeline and look at another's do not miss each other.
+     * SEM-7: the first failure stays and reaches every waiter: set, and waiters taken off or refused, under `lock`.
      */
 
     /** The largest value a timeline can reach. */
@@ -144,7 +146,7 @@ public final class TimelineSemaphore extends Resource {
      * @return false for a value that is known, and for one that is not reached
      */
     public boolean isTainted(long reached) {
-        // The value first: the watermark of a signal is published before its value (SEM-5).
+        // The value first: the watermark of a signal is written before its value.
         return reached <= value && reached > history.knownAcquire();
     }
 
@@ -217,6 +219,13 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
+    /** Takes a promise of somebody outside back, if it is still there. */
+    void withdrawPromise(long next, Object primitive) {
+        synchronized (lock) {
+            history.withdrawn(next, primitive);
+        }
+    }
+
     /**
      * Moves the timeline up by hand and runs the timepoints that this makes due. Nothing is known of what happened before, which is
      * not the same as taint: what waits for the value depends on nothing that we could prove. A promise of the value is not taken as
@@ -265,11 +274,12 @@ public final class TimelineSemaphore extends Resource {
                         "semaphore value must increase: " + value + " -> " + next + "; each value is signalled once");
             }
             if (external) {
-                history.signalledFromOutside(next);
+                history.beginSignalFromOutside(next);
             } else {
-                history.signalled(next, frontier);
+                history.beginSignal(next, frontier);
             }
             value = next; // SEM-1
+            history.endChange(); // SEM-5
             due = waiters.takeUpTo(next);
             if (parked > 0) {
                 lock.notifyAll();

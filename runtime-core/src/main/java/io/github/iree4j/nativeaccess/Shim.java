@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 1;
+    static final int ABI_VERSION = 2;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
@@ -97,6 +97,30 @@ final class Shim {
             long localMemorySize,
             int processorId,
             long error);
+
+    // jni_event.c
+
+    static native int eventCreate(long outFd, long error);
+
+    static native int eventDuplicate(int fd, long outFd, long error);
+
+    static native void eventClose(int fd);
+
+    static native int eventSignal(int fd, long amount, long error);
+
+    static native int eventTake(int fd, long outCount, long error);
+
+    static native int pollerCreate(long outPoller, long error);
+
+    static native void pollerRelease(int poller);
+
+    static native int pollerAdd(int poller, int fd, long token, long error);
+
+    static native void pollerRemove(int poller, int fd);
+
+    /** May block. */
+    static native int pollerWait(
+            int poller, long timeoutNanos, int capacity, long outEvents, long outCount, long error);
 
     /** A native method that writes text to memory and returns its full length in bytes. */
     @FunctionalInterface

@@ -109,16 +109,15 @@ class SemaphoreModelTest {
             if (signals.tailMap(tight.getKey(), true).size() <= capacity) {
                 assertThat(found.frontier()).as(context).isSameAs(tight.getValue());
             } else { // true, though perhaps less tight: what some later signal said
-                assertThat(signals.tailMap(value, true).values())
-                        .as(context)
-                        .anySatisfy(f -> assertThat(f).isSameAs(found.frontier()));
+                Frontier answer = found.frontier();
+                assertThat(signals.tailMap(value, true).values()).as(context).anyMatch(f -> f == answer);
             }
         }
     }
 
     @Test
     void everyAnswerIsThatOfATimelineThatNeverForgets() {
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < 200; round++) {
             long seed = System.nanoTime();
             run(new Random(seed), "seed " + seed);
         }

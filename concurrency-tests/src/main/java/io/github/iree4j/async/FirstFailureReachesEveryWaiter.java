@@ -1,0 +1,63 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZI_Result;
+
+/**
+ * Claim: of two failures one stays, and a waiter, registered before or meanwhile, gets that one.
+ *
+ * <p>SEM-7: the failure is tested and set, and waiters are taken off and added, under one lock.
+ */
+@JCStressTest
+@Outcome(id = "true, 2", expect = Expect.ACCEPTABLE, desc = "both waiters got the failure that stayed, once")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a waiter got none, two, or another than the one that stayed")
+@State
+public class FirstFailureReachesEveryWaiter {
+    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost");
+    private static final IreeException ABORTED = new IreeException(StatusCode.ABORTED, "aborted");
+
+    private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
+    private final IreeException[] got = new IreeException[4];
+    private int calls;
+
+    /** For jcstress. */
+    public FirstFailureReachesEveryWaiter() {
+        timeline.whenReached(1, (value, failure) -> record(failure));
+    }
+
+    private synchronized void record(IreeException failure) {
+        got[calls++] = failure;
+    }
+
+    /** Fails one way. */
+    @Actor
+    public void loser() {
+        timeline.fail(LOST);
+    }
+
+    /** Fails the other way. */
+    @Actor
+    public void aborter() {
+        timeline.fail(ABORTED);
+    }
+
+    /** Registers meanwhile. */
+    @Actor
+    public void waiter() {
+        timeline.whenReached(2, (value, failure) -> record(failure));
+    }
+
+    /** What the waiters got. */
+    @Arbiter
+    public void outcome(ZI_Result r) {
+        r.r1 = got[0] == timeline.failure() && got[1] == timeline.failure();
+        r.r2 = calls;
+    }
+}

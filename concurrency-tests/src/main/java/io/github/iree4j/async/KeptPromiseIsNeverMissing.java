@@ -1,0 +1,57 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Claim: while an operation keeps its promise, whoever looks finds either the promise or the signal, with the operation's frontier;
+ * never neither, and never the promise of the value above.
+ *
+ * <p>SEM-4: the promise goes and the signal comes in one change.
+ */
+@JCStressTest
+@Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "promised")
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "reached")
+@Outcome(expect = Expect.FORBIDDEN, desc = "nothing known, or what belongs to another value")
+@State
+public class KeptPromiseIsNeverMissing {
+    private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
+    private static final Frontier FIRST = Frontier.producedBy(AXIS, 1);
+    private static final Frontier SECOND = Frontier.producedBy(AXIS, 2);
+
+    private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
+
+    /** Two promises. */
+    public KeptPromiseIsNeverMissing() {
+        timeline.promise(1, FIRST);
+        timeline.promise(2, SECOND);
+    }
+
+    /** Keeps the first. */
+    @Actor
+    public void queue() {
+        timeline.signal(1, FIRST);
+    }
+
+    /** Makes a third. */
+    @Actor
+    public void submitter() {
+        timeline.promise(3, Frontier.producedBy(AXIS, 3));
+    }
+
+    /** Looks. */
+    @Actor
+    public void scheduler(II_Result r) {
+        SignalRecord found = new SignalRecord();
+        boolean known = timeline.lookup(1, found);
+        r.r1 = found.isReached() ? 1 : 0;
+        r.r2 = known && found.value() == 1 && found.frontier() == FIRST ? 1 : 0;
+    }
+}

@@ -1,0 +1,128 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+
+/**
+ * A descriptor of the operating system that becomes readable once: an eventfd made here, or a duplicate of a descriptor from outside
+ * (eventfd, sync_fd, pipe). Closed with its last reference. Safe from any thread.
+ */
+public final class EventDescriptor extends Resource {
+    private final int descriptor;
+    private final UseGuard guard;
+
+    private EventDescriptor(int descriptor) {
+        this.descriptor = descriptor;
+        this.guard = new UseGuard(this::describe, () -> Shim.eventClose(descriptor));
+    }
+
+    /** A native method that writes a descriptor. */
+    @FunctionalInterface
+    interface Opening {
+        int open(long outDescriptor, long error);
+    }
+
+    /** Calls a method that opens something. */
+    static int open(Opening opening) {
+        NativeLibrary.ensureAvailable();
+        NativeError error = new NativeError();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_INT);
+            int status = opening.open(out.address(), error.address());
+            if (status != 0) {
+                throw error.toException(status);
+            }
+            return out.get(ValueLayout.JAVA_INT, 0);
+        } finally {
+            Reference.reachabilityFence(error);
+        }
+    }
+
+    /**
+     * Creates an eventfd that is not signalled.
+     *
+     * @return the event; the caller closes it
+     * @throws IreeException RESOURCE_EXHAUSTED without descriptors, UNAVAILABLE without the native library
+     */
+    public static EventDescriptor create() {
+        return new EventDescriptor(open(Shim::eventCreate));
+    }
+
+    /**
+     * Duplicates a descriptor, which stays its owner's.
+     *
+     * @param descriptor the number of an open descriptor of this process
+     * @return the duplicate; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT when it is not open, RESOURCE_EXHAUSTED without descriptors, UNAVAILABLE without the
+     *     native library
+     */
+    public static EventDescriptor duplicate(int descriptor) {
+        return new EventDescriptor(open((out, error) -> Shim.eventDuplicate(descriptor, out, error)));
+    }
+
+    /**
+     * Returns the number of the descriptor.
+     *
+     * @return the number; borrowed, valid until the last reference goes
+     */
+    public int number() {
+        return descriptor;
+    }
+
+    /**
+     * Adds to the counter of an eventfd, which makes it readable.
+     *
+     * @param amount how much, above 0
+     * @throws IreeException INVALID_ARGUMENT when it is no eventfd; FAILED_PRECONDITION when closed
+     */
+    public void signal(long amount) {
+        NativeError error = new NativeError();
+        guard.enter();
+        try {
+            int status = Shim.eventSignal(descriptor, amount, error.address());
+            if (status != 0) {
+                throw error.toException(status);
+            }
+        } finally {
+            guard.exit();
+            Reference.reachabilityFence(error);
+        }
+    }
+
+    /**
+     * Sets the counter of an eventfd back.
+     *
+     * @return what it was, 0 when it was not signalled
+     * @throws IreeException INVALID_ARGUMENT when it is no eventfd; FAILED_PRECONDITION when closed
+     */
+    public long take() {
+        NativeError error = new NativeError();
+        guard.enter();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            int status = Shim.eventTake(descriptor, out.address(), error.address());
+            if (status != 0) {
+                throw error.toException(status);
+            }
+            return out.get(ValueLayout.JAVA_LONG, 0);
+        } finally {
+            guard.exit();
+            Reference.reachabilityFence(error);
+        }
+    }
+
+    @Override
+    protected String describe() {
+        return "event descriptor " + descriptor;
+    }
+
+    @Override
+    protected void destroy() {
+        guard.close();
+    }
+}

@@ -1,0 +1,215 @@
+package io.github.iree4j.async;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** EVENT-1: an imported event reaches its timeline once, or never when the import was cancelled. */
+class ExternalTimepointsTest {
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final SemaphoreOptions EXPORTABLE = SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE);
+
+    private final List<SystemEvent> events = new ArrayList<>();
+    private final TimelineSemaphore semaphore = TimelineSemaphore.create(EXPORTABLE);
+
+    @BeforeAll
+    static void load() {
+        NativeLibrary.ensureAvailable();
+    }
+
+    @AfterEach
+    void everythingIsLetGo() {
+        semaphore.close();
+        events.forEach(SystemEvent::close);
+        assertThat(events).noneMatch(SystemEvent::isLive);
+        assertThat(semaphore.isLive()).isFalse();
+    }
+
+    private SystemEvent event() {
+        return kept(SystemEvent.create());
+    }
+
+    private SystemEvent kept(SystemEvent event) {
+        events.add(event);
+        return event;
+    }
+
+    @Test
+    void anImportedEventReachesATaintedValue() {
+        SystemEvent event = event();
+        SignalRecord found = new SignalRecord();
+        ExternalTimepoints.importEvent(event, semaphore, 3);
+        assertThat(semaphore.lookup(3, found)).isTrue();
+        assertThat(found.isReached()).isFalse();
+        assertThat(found.isTainted()).isTrue();
+        assertThat(found.primitive()).as("what a device can wait for").isSameAs(event);
+        event.signal();
+        semaphore.await(3, LONG);
+        assertThat(semaphore.isTainted(3)).isTrue();
+        Frontier ours = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 0), 1);
+        semaphore.signal(4, ours);
+        assertThat(semaphore.isTainted(3)).isFalse();
+        assertThat(semaphore.frontierAt(3)).isSameAs(ours);
+        awaitRelease(event);
+    }
+
+    @Test
+    void anEventThatIsSignalledAlreadyIsImportedToo() {
+        SystemEvent event = event();
+        event.signal();
+        ExternalTimepoints.importEvent(event, semaphore, 1);
+        semaphore.await(1, LONG);
+        assertThat(event.take()).as("nothing is read from it").isEqualTo(1);
+        awaitRelease(event);
+    }
+
+    @Test
+    void oneEventMayReachSeveralTimelines() {
+        SystemEvent event = event();
+        try (TimelineSemaphore other = TimelineSemaphore.create(0)) {
+            ExternalTimepoints.importEvent(event, semaphore, 1);
+            ExternalTimepoints.importEvent(event, other, 5);
+            event.signal();
+            semaphore.await(1, LONG);
+            other.await(5, LONG);
+        }
+        awaitRelease(event);
+    }
+
+    @Test
+    void aSystemWideTimelineIsExportedAsAnEventfd() {
+        SystemEvent exported = kept(ExternalTimepoints.exportEvent(semaphore, 2));
+        SystemEvent received = kept(SystemEvent.duplicate(exported.descriptor()));
+        try (TimelineSemaphore elsewhere = TimelineSemaphore.create(0)) {
+            ExternalTimepoints.importEvent(received, elsewhere, 1);
+            semaphore.signal(1);
+            assertThat(received.take()).isZero();
+            semaphore.signal(2);
+            elsewhere.await(1, LONG);
+            assertThat(elsewhere.isTainted(1)).isTrue();
+        }
+        assertThat(received.take()).isEqualTo(SystemEvent.REACHED);
+        awaitRelease(received);
+    }
+
+    @Test
+    void anExportedEventTellsOfFailure() {
+        SystemEvent exported = kept(ExternalTimepoints.exportEvent(semaphore, 2));
+        semaphore.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        assertThat(exported.take()).isEqualTo(SystemEvent.FAILED);
+        assertThat(kept(ExternalTimepoints.exportEvent(semaphore, 2)).take()).isEqualTo(SystemEvent.FAILED);
+    }
+
+    @Test
+    void aClosedExportIsForgotten() {
+        ExternalTimepoints.exportEvent(semaphore, 1).close();
+        semaphore.signal(1);
+        assertThat(semaphore.failure()).isNull();
+    }
+
+    @Test
+    void aNarrowerTimelineIsNotExported() {
+        try (TimelineSemaphore narrow = TimelineSemaphore.create(0)) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> ExternalTimepoints.exportEvent(narrow, 1))
+                    .withMessageContaining("export of value 1 needs a semaphore of scope 'SYSTEM_WIDE'")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
+        }
+    }
+
+    @Test
+    void aCancelledImportDoesNothing() {
+        SystemEvent event = event();
+        Cancellation wait = ExternalTimepoints.importEvent(event, semaphore, 1);
+        assertThat(wait.cancel()).isTrue();
+        assertThat(wait.cancel()).isFalse();
+        assertThat(semaphore.frontierAt(1)).as("the promise is withdrawn").isNull();
+        event.signal();
+        ExternalTimepoints.importEvent(event, semaphore, 2); // the same thread would have seen the first by then
+        semaphore.await(2, LONG);
+        assertThat(semaphore.value()).isEqualTo(2);
+        awaitRelease(event);
+    }
+
+    @Test
+    void anImportOfAReachedValueIsRefused() {
+        semaphore.signal(4);
+        SystemEvent event = event();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> ExternalTimepoints.importEvent(event, semaphore, 4))
+                .withMessageContaining("semaphore value 4 is reached or promised already");
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> SystemEvent.duplicate(-1))
+                .withMessageContaining("descriptor -1 is not open");
+    }
+
+    @Test
+    void anEventTooLateFailsTheTimeline() {
+        SystemEvent event = event();
+        ExternalTimepoints.importEvent(event, semaphore, 2);
+        semaphore.signal(3);
+        event.signal();
+        awaitRelease(event);
+        assertThat(semaphore.failure()).extracting(IreeException::code).isEqualTo(StatusCode.INVALID_ARGUMENT);
+    }
+
+    @Test
+    void manyEventsRaceWithCancellation() throws Exception {
+        int count = 200;
+        List<TimelineSemaphore> timelines = new ArrayList<>();
+        List<Cancellation> imports = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            timelines.add(TimelineSemaphore.create(0));
+            imports.add(ExternalTimepoints.importEvent(event(), timelines.get(i), 1));
+        }
+        CyclicBarrier start = new CyclicBarrier(2);
+        Thread signaller = Thread.ofPlatform().start(() -> {
+            meet(start);
+            events.forEach(SystemEvent::signal);
+        });
+        meet(start);
+        boolean[] cancelled = new boolean[count];
+        for (int i = 0; i < count; i++) {
+            cancelled[i] = imports.get(i).cancel();
+        }
+        signaller.join();
+        for (int i = 0; i < count; i++) {
+            awaitRelease(events.get(i));
+            assertThat(timelines.get(i).value()).isEqualTo(cancelled[i] ? 0 : 1);
+            timelines.get(i).close();
+        }
+    }
+
+    private static void meet(CyclicBarrier barrier) {
+        try {
+            barrier.await();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Closes the event and returns once nothing else holds it, so that what its import did is done. */
+    private static void awaitRelease(SystemEvent event) {
+        event.close();
+        long deadline = System.nanoTime() + LONG.toNanos();
+        while (event.isLive()) {
+            assertThat(System.nanoTime())
+                    .as("import still holds %s", event.describe())
+                    .isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * SEM-2, SEM-4, SEM-5, SEM-7: a timeline behaves as if its operations ran one after another, lookups that take no lock included, and in
+ * the end the waiter was called, cancelled or has nothing to be called for. Model checking assumes sequential consistency; the jcstress
+ * claims cover memory ordering.
+ */
+@Tag("lincheck")
+@Param(name = "value", gen = IntGen.class, conf = "1:3")
+public class TimelineSemaphoreLincheckTest {
+    private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
+
+    private final TimelineSemaphore timeline =
+            TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(2));
+    private final AtomicInteger called = new AtomicInteger();
+    private final Cancellation waiter = timeline.whenReached(2, (value, failure) -> called.incrementAndGet());
+    private volatile boolean cancelled;
+
+    /** Signals by an operation; returns whether it was accepted. */
+    @Operation
+    public boolean signal(@Param(name = "value") int value) {
+        try {
+            timeline.signal(value, Frontier.producedBy(AXIS, value));
+            return true;
+        } catch (IreeException refused) {
+            return false;
+        }
+    }
+
+    /** Signals for somebody outside; returns whether it was accepted. */
+    @Operation
+    public boolean signalExternal(@Param(name = "value") int value) {
+        try {
+            timeline.signalExternal(value);
+            return true;
+        } catch (IreeException refused) {
+            return false;
+        }
+    }
+
+    @Operation
+    public boolean promise(@Param(name = "value") int value) {
+        return timeline.promise(value, Frontier.producedBy(AXIS, value));
+    }
+
+    @Operation
+    public void fail() {
+        timeline.fail(new IreeException(StatusCode.ABORTED, "device is lost"));
+    }
+
+    @Operation
+    public long value() {
+        return timeline.value();
+    }
+
+    @Operation
+    public boolean isReached(@Param(name = "value") int value) {
+        return timeline.isReached(value);
+    }
+
+    /** What is known of a value, as text. */
+    @Operation
+    public String lookup(@Param(name = "value") int value) {
+        SignalRecord found = new SignalRecord();
+        return timeline.lookup(value, found) ? found.toString() : "nothing";
+    }
+
+    @Operation
+    public boolean isTainted(@Param(name = "value") int value) {
+        return timeline.isTainted(value);
+    }
+
+    @Operation
+    public boolean cancel() {
+        boolean now = waiter.cancel();
+        if (now) {
+            cancelled = true;
+        }
+        return now;
+    }
+
+    /** Nobody is lost and nobody is served twice. */
+    @Validate
+    public void isCalledOrCancelledOrHasNothingToBeCalledFor() {
+        boolean due = timeline.value() >= 2 || timeline.failure() != null;
+        boolean right = cancelled ? called.get() == 0 : called.get() == (due ? 1 : 0);
+        if (!right) {
+            throw new IllegalStateException("called " + called + " times, cancelled " + cancelled + ", due " + due);
+        }
+    }
+
+    @Test
+    void timelinesAreLinearizableUnderModelChecking() {
+        new ModelCheckingOptions()
+                .iterations(30)
+                .invocationsPerIteration(1_000)
+                .threads(2)
+                .actorsPerThread(3)
+                .check(TimelineSemaphoreLincheckTest.class);
+    }
+
+    @Test
+    void timelinesAreLinearizableUnderStress() {
+        new StressOptions()
+                .iterations(20)
+                .invocationsPerIteration(1_000)
+                .threads(3)
+                .actorsPerThread(3)
+                .check(TimelineSemaphoreLincheckTest.class);
+    }
+}

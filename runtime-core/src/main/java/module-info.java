@@ -9,6 +9,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.frontier;
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.spi;
+    exports io.github.iree4j.hal.virtual;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.modules.parameters;
     exports io.github.iree4j.status;

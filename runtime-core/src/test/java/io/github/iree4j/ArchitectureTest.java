@@ -66,6 +66,8 @@ class ArchitectureTest {
             entry(
                     "hal.local",
                     List.of("hal", "hal.spi", "frontier", "async", "task", "nativeaccess", "internal.concurrent")),
+            // A virtual device is a CPU with other queues.
+            entry("hal.virtual", List.of("hal", "hal.spi", "hal.local", "frontier", "async")),
             entry("modules.hal", List.of("vm", "hal", "frontier", "async")),
             entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),
@@ -82,6 +84,7 @@ class ArchitectureTest {
             R + ".task",
             R + ".hal",
             R + ".hal.spi",
+            R + ".hal.virtual",
             R + ".modules.parameters",
             R + ".vm",
             R + ".vm.bytecode",

@@ -102,6 +102,46 @@ final class Callbacks {
         }
     }
 
+    /** From now on what becomes due on this thread is kept; returns whether {@link #letGo} has to run it. */
+    static boolean hold() {
+        Callbacks mine = CURRENT.get();
+        if (mine.running) {
+            return false; // whoever runs runs them
+        }
+        mine.running = true;
+        return true;
+    }
+
+    /** Runs what was kept since {@link #hold} returned true. */
+    static void letGo() {
+        Callbacks mine = CURRENT.get();
+        try {
+            if (mine.head != null) {
+                mine.drain();
+            }
+        } finally {
+            mine.running = false;
+        }
+    }
+
+    /** Runs something now, or after the callback that this thread is in or once it lets go. */
+    static void runLater(Runnable action) {
+        run(new Action(action));
+    }
+
+    private static final class Action extends Due {
+        private final Runnable action;
+
+        Action(Runnable action) {
+            this.action = action;
+        }
+
+        @Override
+        void deliver() {
+            action.run();
+        }
+    }
+
     private void drain() {
         for (Due next; (next = head) != null; ) {
             head = next.due;

@@ -17,6 +17,7 @@ final class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     SemaphoreWaiter next;
 
     boolean linked;
+    boolean forPromise; // in the list of those who wait for a promise
     long reachedValue;
 
     @Nullable

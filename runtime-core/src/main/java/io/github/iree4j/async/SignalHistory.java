@@ -112,6 +112,11 @@ final class SignalHistory {
         }
     }
 
+    /** Under the lock: whether a value is reached or promised. */
+    boolean isKnown(long value) {
+        return value <= top || promisedCount > 0 && promised.values[promisedFirst + promisedCount - 1] >= value;
+    }
+
     /** Under the lock, or in a race with a change: then the result is of no use, but there is one. */
     private boolean read(long value, SignalRecord out) {
         if (value <= top) {

@@ -49,7 +49,8 @@ public final class TimelineSemaphore extends Resource {
     private final AtomicReference<@Nullable QueuePlace> home = new AtomicReference<>(); // the first queue that used it
     private volatile long value;
     private volatile @Nullable IreeException failure;
-    private final WaiterList waiters = new WaiterList(); // guarded by lock, like parked
+    private final WaiterList waiters = new WaiterList(); // guarded by lock, like the next two
+    private @Nullable WaiterList promiseWaiters; // once somebody waits for a promise
     private int parked;
 
     private TimelineSemaphore(SemaphoreOptions options) {
@@ -214,9 +215,20 @@ public final class TimelineSemaphore extends Resource {
                     StatusCode.INVALID_ARGUMENT,
                     "semaphore value " + next + " cannot be promised; the largest is " + MAXIMUM_VALUE);
         }
+        SemaphoreWaiter knowing;
         synchronized (lock) {
-            return failure == null && history.promised(next, what);
+            if (failure != null || !history.promised(next, what)) {
+                return false;
+            }
+            knowing = takePromiseWaiters(next);
         }
+        SemaphoreWaiter.deliver(knowing, next, null);
+        return true;
+    }
+
+    /** Under the lock. */
+    private @Nullable SemaphoreWaiter takePromiseWaiters(long limit) {
+        return promiseWaiters == null ? null : promiseWaiters.takeUpTo(limit);
     }
 
     /** Takes a promise of somebody outside back, if it is still there. */
@@ -263,6 +275,7 @@ public final class TimelineSemaphore extends Resource {
 
     private void signal(long next, Frontier frontier, boolean external) {
         SemaphoreWaiter due;
+        SemaphoreWaiter knowing;
         synchronized (lock) {
             IreeException failed = failure;
             if (failed != null) {
@@ -281,11 +294,13 @@ public final class TimelineSemaphore extends Resource {
             value = next; // SEM-1
             history.endChange(); // SEM-5
             due = waiters.takeUpTo(next);
+            knowing = takePromiseWaiters(next);
             if (parked > 0) {
                 lock.notifyAll();
             }
         }
         SemaphoreWaiter.deliver(due, next, null);
+        SemaphoreWaiter.deliver(knowing, next, null);
     }
 
     /**
@@ -322,6 +337,7 @@ public final class TimelineSemaphore extends Resource {
     public void fail(IreeException cause) {
         Objects.requireNonNull(cause, "cause");
         SemaphoreWaiter due;
+        SemaphoreWaiter knowing;
         long at;
         synchronized (lock) {
             if (failure != null) {
@@ -330,11 +346,13 @@ public final class TimelineSemaphore extends Resource {
             failure = cause;
             at = value;
             due = waiters.takeUpTo(Long.MAX_VALUE);
+            knowing = takePromiseWaiters(Long.MAX_VALUE);
             if (parked > 0) {
                 lock.notifyAll();
             }
         }
         SemaphoreWaiter.deliver(due, at, cause);
+        SemaphoreWaiter.deliver(knowing, at, cause);
     }
 
     /**
@@ -365,6 +383,36 @@ public final class TimelineSemaphore extends Resource {
                 waiter.failure = failed;
             }
             waiter.reachedValue = value;
+        }
+        Callbacks.run(waiter);
+        return waiter;
+    }
+
+    /**
+     * Calls back once something is known about reaching a value, so that {@link #lookup} finds it, or the timeline fails: on this
+     * thread if either is so already, else on the thread that promises, signals or fails. For schedulers, which may give a wait for a
+     * promise to a device.
+     *
+     * @param minimum the value waited for
+     * @param timepoint what to call; it gets the value promised or reached
+     * @return takes the callback back
+     */
+    public Cancellation whenPromised(long minimum, Timepoint timepoint) {
+        SemaphoreWaiter waiter = new SemaphoreWaiter(this, minimum, timepoint);
+        synchronized (lock) {
+            waiter.failure = failure;
+            waiter.reachedValue = value;
+            if (waiter.failure == null && !history.isKnown(minimum)) {
+                if (isLive()) {
+                    if (promiseWaiters == null) {
+                        promiseWaiters = new WaiterList();
+                    }
+                    waiter.forPromise = true;
+                    promiseWaiters.add(waiter); // SEM-3
+                    return waiter;
+                }
+                waiter.failure = abandoned(minimum);
+            }
         }
         Callbacks.run(waiter);
         return waiter;
@@ -460,10 +508,12 @@ public final class TimelineSemaphore extends Resource {
     @Override
     protected void destroy() {
         SemaphoreWaiter due;
+        SemaphoreWaiter knowing;
         long at;
         synchronized (lock) {
             at = value;
             due = waiters.takeUpTo(Long.MAX_VALUE);
+            knowing = takePromiseWaiters(Long.MAX_VALUE);
             if (parked > 0) {
                 lock.notifyAll();
             }
@@ -471,12 +521,16 @@ public final class TimelineSemaphore extends Resource {
         if (due != null) {
             SemaphoreWaiter.deliver(due, at, abandoned(due.minimum));
         }
+        if (knowing != null) {
+            SemaphoreWaiter.deliver(knowing, at, abandoned(knowing.minimum));
+        }
     }
 
     /** Takes a waiter off; false when it is off already. */
     boolean cancel(SemaphoreWaiter waiter) {
         synchronized (lock) {
-            return waiters.remove(waiter);
+            WaiterList list = waiter.forPromise ? promiseWaiters : waiters;
+            return list != null && list.remove(waiter);
         }
     }
 }

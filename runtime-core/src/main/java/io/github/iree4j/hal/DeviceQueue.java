@@ -64,6 +64,13 @@ public interface DeviceQueue {
     int index();
 
     /**
+     * Returns what the queue has done so far and how it resolved waits.
+     *
+     * @return the counters now
+     */
+    QueueCounters counters();
+
+    /**
      * Allocates memory in queue order. The handle is returned at once; it has storage once the signal fence is reached.
      *
      * @param wait what to wait for; null for nothing

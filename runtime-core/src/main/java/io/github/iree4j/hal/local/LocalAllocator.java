@@ -25,7 +25,7 @@ final class LocalAllocator implements Allocator {
 
     @Override
     public Device device() {
-        return device;
+        return device.facade();
     }
 
     @Override

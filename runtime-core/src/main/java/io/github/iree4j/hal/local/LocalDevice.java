@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.CommandBuffer;
@@ -9,34 +11,43 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.hal.QueueHardware;
+import io.github.iree4j.hal.QueueKind;
+import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.ExecutableLoader;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
-/** The CPU as a device. */
+/** The CPU as a device; or, for another kind of device, its memory, code and operations. */
 final class LocalDevice implements Device {
     private final DeviceInfo info;
     private final LocalQueue[] queues;
     private final HostMemory memory;
     private final LocalAllocator allocator;
     private final Workers workers;
-    private final PendingOperations pending;
+    private final Device facade;
     private final Loaders loaders;
     private volatile boolean closed;
 
     LocalDevice(DeviceInfo info, DeviceOptions options) {
+        this(info, options, null, null);
+    }
+
+    /** The inside of another kind of device, whose queues run on other hardware. */
+    LocalDevice(DeviceInfo info, DeviceOptions options, @Nullable Device facade, @Nullable QueueHardware hardware) {
         this.info = info;
+        this.facade = facade == null ? this : facade;
         this.memory = new HostMemory(options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit());
         this.allocator = new LocalAllocator(this, memory);
         int processors = Math.min(64, Runtime.getRuntime().availableProcessors());
         this.workers = new Workers(options.workers() == 0 ? processors : options.workers());
-        this.pending = new PendingOperations(info.id());
         this.loaders = new Loaders(options.loaders());
         this.queues = new LocalQueue[options.queueCount()];
         for (int i = 0; i < queues.length; i++) {
-            queues[i] = new LocalQueue(this, i);
+            queues[i] = new LocalQueue(this, i, hardware == null ? inline(options) : on(hardware, i, options));
         }
     }
 
@@ -48,8 +59,29 @@ final class LocalDevice implements Device {
         return workers;
     }
 
-    PendingOperations pending() {
-        return pending;
+    /** The device that users see. */
+    Device facade() {
+        return facade;
+    }
+
+    /** A queue whose operations run on the thread that submits them, or resolves the last of their waits. */
+    private QueueScheduler inline(DeviceOptions options) {
+        InlineBackend backend = new InlineBackend();
+        QueueScheduler scheduler =
+                QueueScheduler.create(options.schedulingDomain(), this, this, QueueKind.UNORDERED, backend);
+        backend.connect(scheduler);
+        return scheduler;
+    }
+
+    private QueueScheduler on(QueueHardware hardware, int queue, DeviceOptions options) {
+        QueueScheduler scheduler = QueueScheduler.create(
+                options.schedulingDomain(),
+                facade,
+                hardware.directGroup(),
+                hardware.kind(queue),
+                hardware.backend(queue));
+        hardware.connect(queue, scheduler);
+        return scheduler;
     }
 
     /**
@@ -114,7 +146,16 @@ final class LocalDevice implements Device {
     @Override
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         checkOpen();
-        return TimelineSemaphore.create(initialValue);
+        return TimelineSemaphore.create(
+                SemaphoreOptions.DEFAULT.withInitialValue(initialValue).withScope(scope(flags)));
+    }
+
+    /** The narrowest scope for the declared use. The host sees all of them, so its interrupts widen nothing. */
+    private static SemaphoreScope scope(long flags) {
+        if ((flags & (SEMAPHORE_EXPORTABLE | SEMAPHORE_EXPORTABLE_TIMEPOINTS)) != 0) {
+            return SemaphoreScope.SYSTEM_WIDE;
+        }
+        return (flags & SEMAPHORE_DEVICE_LOCAL) != 0 ? SemaphoreScope.DEVICE_LOCAL : SemaphoreScope.PROCESS_LOCAL;
     }
 
     @Override
@@ -137,7 +178,9 @@ final class LocalDevice implements Device {
     @Override
     public void close() {
         closed = true;
-        pending.close();
+        for (LocalQueue queue : queues) {
+            queue.scheduler().close();
+        }
         workers.close();
         memory.close();
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.QueueHardware;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
@@ -46,6 +47,20 @@ public final class LocalDriverProvider implements DriverProvider {
                     StatusCode.NOT_FOUND, "driver 'local' has no device '" + deviceId + "'; it has: " + NAME);
         }
         return new LocalDevice(devices().getFirst(), options);
+    }
+
+    /**
+     * Opens a device that works on the CPU's memory, with its code, but whose queues run on something else. Its operations are all
+     * {@link io.github.iree4j.hal.HostWork}.
+     *
+     * @param info what it is known by
+     * @param options how to open it; as many queues as the hardware has
+     * @param facade the device that users see, which delegates to this one
+     * @param hardware what its queues run on
+     * @return the device; the caller closes it
+     */
+    public static Device openOn(DeviceInfo info, DeviceOptions options, Device facade, QueueHardware hardware) {
+        return new LocalDevice(info, options, facade, hardware);
     }
 
     /** Whether a pattern of {@code *} (any text) and {@code ?} (any character) names this device. */

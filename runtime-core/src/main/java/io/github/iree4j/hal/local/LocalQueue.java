@@ -12,6 +12,8 @@ import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
+import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -21,22 +23,30 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A queue of the local device. An operation whose waits are reached runs on the thread that submits it; any other is kept and runs
- * on the thread that resolves the last of them.
- */
+/** A queue whose operations the host executes. Makes them; the scheduler orders them. */
 final class LocalQueue implements DeviceQueue {
     private final LocalDevice device;
     private final int index;
+    private final QueueScheduler scheduler;
 
-    LocalQueue(LocalDevice device, int index) {
+    LocalQueue(LocalDevice device, int index, QueueScheduler scheduler) {
         this.device = device;
         this.index = index;
+        this.scheduler = scheduler;
+    }
+
+    QueueScheduler scheduler() {
+        return scheduler;
     }
 
     @Override
     public Device device() {
-        return device;
+        return device.facade();
+    }
+
+    @Override
+    public QueueCounters counters() {
+        return scheduler.counters();
     }
 
     @Override
@@ -186,57 +196,7 @@ final class LocalQueue implements DeviceQueue {
         // Nothing is gathered.
     }
 
-    /**
-     * Makes an operation and runs it, keeps it, or fails its signals.
-     *
-     * @return why it was not run or kept, when the signals carry that; else null
-     */
-    private @Nullable IreeException submit(@Nullable Fence wait, @Nullable Fence signal, Supplier<Operation> make) {
-        if (signal != null && !signal.isLive()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
-        }
-        try {
-            device.checkOpen();
-            Operation operation = make.get();
-            if (wait != null) {
-                if (!wait.isLive()) {
-                    throw new IreeException(
-                            StatusCode.FAILED_PRECONDITION, "wait fence of " + operation.name() + " is closed");
-                }
-                IreeException failed = wait.failure();
-                if (failed != null) {
-                    throw failed;
-                }
-                if (!wait.isReached()) {
-                    device.pending().add(operation, wait, signal);
-                    return null;
-                }
-            }
-            runNow(operation);
-        } catch (IreeException e) {
-            if (signal == null) {
-                throw e;
-            }
-            signal.fail(e);
-            return e;
-        }
-        if (signal != null) {
-            signal.signalOrFail();
-        }
-        return null;
-    }
-
-    /** Runs an operation; whatever it throws becomes a failure with a status. */
-    static void runNow(Operation operation) {
-        try {
-            operation.run();
-        } catch (IreeException e) {
-            throw e;
-        } catch (OutOfMemoryError e) {
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED, operation.name() + " ran out of Java memory: " + e.getMessage(), e);
-        } catch (RuntimeException | Error e) {
-            throw new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + e, e);
-        }
+    private @Nullable IreeException submit(@Nullable Fence wait, @Nullable Fence signal, Supplier<HostOperation> make) {
+        return scheduler.submit(wait, signal, make);
     }
 }

@@ -21,7 +21,7 @@ final class Operations {
     private Operations() {}
 
     /** An operation on up to two reference-counted things. */
-    private abstract static class Using extends Operation {
+    private abstract static class Using extends HostOperation {
         private final RefCounted first;
         private final @Nullable RefCounted second;
 
@@ -32,7 +32,7 @@ final class Operations {
         }
 
         @Override
-        void retain() {
+        protected void retain() {
             first.retain();
             if (second != null) {
                 try {
@@ -45,7 +45,7 @@ final class Operations {
         }
 
         @Override
-        void release() {
+        protected void release() {
             first.release();
             if (second != null) {
                 second.release();
@@ -77,7 +77,7 @@ final class Operations {
         }
 
         @Override
-        void fail(IreeException cause) {
+        protected void failed(IreeException cause) {
             buffer.fail(cause);
         }
     }
@@ -137,7 +137,7 @@ final class Operations {
         }
 
         @Override
-        void retain() {
+        protected void retain() {
             super.retain();
             source = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
         }
@@ -232,7 +232,7 @@ final class Operations {
         }
     }
 
-    static final class Execute extends Operation {
+    static final class Execute extends HostOperation {
         private final LocalCommandBuffer commands;
         private final Workers workers;
         private @Nullable BindingTable bindings;
@@ -257,7 +257,7 @@ final class Operations {
         }
 
         @Override
-        void retain() {
+        protected void retain() {
             commands.retain();
             BindingTable table = bindings;
             if (table == null) {
@@ -281,7 +281,7 @@ final class Operations {
         }
 
         @Override
-        void release() {
+        protected void release() {
             if (bindings != null) {
                 release(bindings, commands.slots().length);
             }
@@ -297,7 +297,7 @@ final class Operations {
         }
     }
 
-    static final class Barrier extends Operation {
+    static final class Barrier extends HostOperation {
         Barrier() {
             super("barrier");
         }
@@ -306,13 +306,13 @@ final class Operations {
         void run() {}
 
         @Override
-        void retain() {}
+        protected void retain() {}
 
         @Override
-        void release() {}
+        protected void release() {}
     }
 
-    static final class Call extends Operation {
+    static final class Call extends HostOperation {
         private final HostCall call;
 
         Call(HostCall call) {
@@ -326,9 +326,9 @@ final class Operations {
         }
 
         @Override
-        void retain() {}
+        protected void retain() {}
 
         @Override
-        void release() {}
+        protected void release() {}
     }
 }

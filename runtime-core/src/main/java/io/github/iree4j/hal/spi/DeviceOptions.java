@@ -1,9 +1,11 @@
 package io.github.iree4j.hal.spi;
 
+import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * How to open a device.
@@ -13,8 +15,14 @@ import java.util.List;
  * @param memoryLimit the most bytes that buffers may take at once; 0 is what the device has (for the CPU: the memory of the machine
  *     or container beside the Java heap)
  * @param loaders loaders of executables to ask before those that the service loader finds
+ * @param schedulingDomain the queues of other devices that those of this one know of
  */
-public record DeviceOptions(int queueCount, int workers, long memoryLimit, List<ExecutableLoader> loaders) {
+public record DeviceOptions(
+        int queueCount,
+        int workers,
+        long memoryLimit,
+        List<ExecutableLoader> loaders,
+        SchedulingDomain schedulingDomain) {
 
     /** One queue, a worker for each processor, all the memory of the device. */
     public static final DeviceOptions DEFAULT = builder().build();
@@ -25,6 +33,7 @@ public record DeviceOptions(int queueCount, int workers, long memoryLimit, List<
         check("workers", workers, 0, 64);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
         loaders = List.copyOf(loaders);
+        Objects.requireNonNull(schedulingDomain, "schedulingDomain");
     }
 
     private static void check(String name, long value, long minimum, long maximum) {
@@ -50,6 +59,7 @@ public record DeviceOptions(int queueCount, int workers, long memoryLimit, List<
         private int workers;
         private long memoryLimit;
         private final List<ExecutableLoader> loaders = new ArrayList<>();
+        private SchedulingDomain schedulingDomain = SchedulingDomain.ofProcess();
 
         private Builder() {}
 
@@ -98,13 +108,24 @@ public record DeviceOptions(int queueCount, int workers, long memoryLimit, List<
         }
 
         /**
+         * Sets which queues know of one another.
+         *
+         * @param domain the domain; that of this process unless set
+         * @return this builder
+         */
+        public Builder schedulingDomain(SchedulingDomain domain) {
+            this.schedulingDomain = domain;
+            return this;
+        }
+
+        /**
          * Makes the options.
          *
          * @return the options
          * @throws IreeException INVALID_ARGUMENT naming what is out of range
          */
         public DeviceOptions build() {
-            return new DeviceOptions(queueCount, workers, memoryLimit, loaders);
+            return new DeviceOptions(queueCount, workers, memoryLimit, loaders, schedulingDomain);
         }
     }
 }

@@ -85,7 +85,7 @@ class HalHostileArgumentsTest {
     private boolean tame;
 
     /** Failures of operations without a signal fence are logged, and here there are thousands. */
-    private final Logger log = (Logger) LoggerFactory.getLogger("io.github.iree4j.hal.local");
+    private final Logger log = (Logger) LoggerFactory.getLogger("io.github.iree4j.hal");
 
     @BeforeEach
     void quiet() {

@@ -1,0 +1,139 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.status.IreeException;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One operation of a queue, as a backend makes it and its {@link QueueScheduler} orders it. Submitted once.
+ *
+ * <p>{@link #retain} is called before the operation outlives its submission, {@link #release} when it is over; a backend that completes
+ * inline gets neither for operations that need not wait.
+ */
+public abstract class QueueOperation {
+    private static final AtomicReferenceFieldUpdater<QueueOperation, @Nullable IreeException> FAILURE =
+            AtomicReferenceFieldUpdater.newUpdater(QueueOperation.class, IreeException.class, "failure");
+
+    private final String name;
+
+    /*
+     * The rest is the scheduler's. Written by the submitting thread before the operation is issued or held back; then by whoever resumes
+     * it, of which there is one at a time (Deferral); once it is issued under the lock of a FIFO queue, or on an unordered one by who
+     * completes it.
+     */
+    @Nullable
+    Fence wait;
+
+    @Nullable
+    Fence signal;
+
+    /** On an unordered queue what the waits brought, null when all that has completed. */
+    @Nullable
+    MutableFrontier imported;
+
+    /** Whether the decisions about its waits have been counted. */
+    boolean counted;
+
+    /** While something holds it back. */
+    volatile @Nullable Deferral deferral;
+
+    /** The thread that is submitting it: it throws a failure that no fence carries. */
+    @Nullable
+    Thread submitter;
+
+    /** What that thread throws. */
+    @Nullable
+    IreeException thrown;
+
+    boolean retained;
+
+    /** Whether a wait was not waited for here, so that it may not have been resolved when the operation ends. */
+    boolean elides;
+
+    /** Whether the hardware is done with it. */
+    boolean completed;
+
+    /** Why it failed; also written by {@link QueueScheduler#cancel}. */
+    private volatile @Nullable IreeException failure;
+
+    private volatile Frontier frontier = Frontier.EMPTY;
+
+    /**
+     * Makes an operation.
+     *
+     * @param name what it is called in messages, for example {@code fill}
+     */
+    protected QueueOperation(String name) {
+        this.name = name;
+    }
+
+    /**
+     * Names the operation in messages.
+     *
+     * @return for example {@code fill}
+     */
+    public final String name() {
+        return name;
+    }
+
+    /**
+     * Returns what happens before the end of this operation.
+     *
+     * @return its frontier, with its own entry as the producer's; empty before it has an epoch
+     */
+    public final Frontier frontier() {
+        return frontier;
+    }
+
+    /**
+     * Returns its position on the axis of its queue.
+     *
+     * @return the epoch; 0 before it has one
+     */
+    public final long epoch() {
+        return frontier.producerEpoch();
+    }
+
+    /**
+     * Returns why it failed, once that is known.
+     *
+     * @return the first failure, or null
+     */
+    public final @Nullable IreeException failure() {
+        return failure;
+    }
+
+    /** Notes why it fails; the first cause stays. */
+    final void fail(IreeException cause) {
+        FAILURE.compareAndSet(this, null, cause);
+    }
+
+    /** A wait has failed: that is the cause, even if the operation ran and failed too. */
+    final void blame(IreeException cause) {
+        failure = cause;
+    }
+
+    final void setFrontier(Frontier own) {
+        frontier = own;
+    }
+
+    /**
+     * The operation has failed, or will not run. Called once, before its signals fail.
+     *
+     * @param cause why
+     */
+    protected void failed(IreeException cause) {}
+
+    /**
+     * Copies what the caller may change after the submission, and retains what the operation uses.
+     *
+     * @throws IreeException FAILED_PRECONDITION when something it uses is closed
+     */
+    protected abstract void retain();
+
+    /** Undoes {@link #retain}. */
+    protected abstract void release();
+}

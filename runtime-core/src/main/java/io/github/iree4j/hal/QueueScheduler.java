@@ -1,0 +1,441 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.QueuePlace;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides when each operation of one queue is issued, what the device must wait for, and what its signals say. The only place where that
+ * is decided, whatever the backend.
+ *
+ * <p>For backends: a device makes one for each of its queues, submits operations to it, and tells it when they have completed. Safe from
+ * any thread; submitting never blocks, and throws only what no fence can carry.
+ */
+public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedScheduler {
+    private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
+
+    /** So many are a program that submits in a loop and never signals. A guess, not measured. */
+    private static final int PENDING_LIMIT = 1 << 20;
+
+    final SchedulingDomain domain;
+    final FrontierTracker tracker;
+    final QueueBackend backend;
+    final QueuePlace place;
+    final long axis;
+    private final Device device;
+
+    final LongAdder reached = new LongAdder();
+    final LongAdder elidedFifo = new LongAdder();
+    final LongAdder elidedFrontier = new LongAdder();
+    final LongAdder deviceWaits = new LongAdder();
+    final LongAdder deferred = new LongAdder();
+    final LongAdder covered = new LongAdder();
+    private final LongAdder submitted = new LongAdder();
+    private final LongAdder refused = new LongAdder(); // failed before they were issued
+    private final LongAdder failed = new LongAdder();
+
+    // Operations that wait to be issued.
+    private final Object pendingLock = new Object();
+    private @Nullable Deferral firstPending; // guarded by pendingLock, like the next two
+    private @Nullable Deferral lastPending;
+    private int pendingCount;
+    private volatile boolean closed; // written under pendingLock: nothing is added to the list after that
+
+    volatile @Nullable IreeException lost; // why nothing runs here any more
+
+    QueueScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
+        this.domain = domain;
+        this.tracker = domain.tracker();
+        this.device = device;
+        this.backend = backend;
+        this.axis = domain.axes().allocate(CausalDomain.QUEUE);
+        this.place = new QueuePlace(axis, device, directGroup);
+        tracker.register(axis);
+    }
+
+    /**
+     * Makes the scheduler of a queue.
+     *
+     * @param domain the queues it knows of
+     * @param device the device, borrowed
+     * @param directGroup what devices that signal one another directly have in common, compared by identity; the device itself when it
+     *     is alone
+     * @param kind how the backend runs operations
+     * @param backend the hardware
+     * @return the scheduler; the device closes it
+     */
+    public static QueueScheduler create(
+            SchedulingDomain domain, Device device, Object directGroup, QueueKind kind, QueueBackend backend) {
+        QueueScheduler scheduler = switch (kind) {
+            case FIFO -> new FifoScheduler(domain, device, directGroup, backend);
+            case UNORDERED -> new UnorderedScheduler(domain, device, directGroup, backend);
+        };
+        domain.add(scheduler);
+        return scheduler;
+    }
+
+    /**
+     * Returns the axis of the queue.
+     *
+     * @return the axis
+     */
+    public final long axis() {
+        return axis;
+    }
+
+    /**
+     * Submits an operation: it is issued once its waits allow, and signals when it is over.
+     *
+     * @param wait what to wait for; null for nothing
+     * @param signal what to signal; null for nothing
+     * @param make makes the operation, and throws what the signals are to fail with when it cannot be
+     * @return null, or why there is no operation when the signals carry that
+     * @throws IreeException FAILED_PRECONDITION when the signal fence is closed; without a signal fence a failure found now
+     */
+    public final @Nullable IreeException submit(
+            @Nullable Fence wait, @Nullable Fence signal, Supplier<? extends QueueOperation> make) {
+        if (signal != null && !signal.isLive()) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
+        }
+        submitted.increment();
+        QueueOperation operation;
+        try {
+            if (closed) {
+                throw new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + device.id() + "' is closed");
+            }
+            operation = make.get();
+            check(operation, wait, signal);
+        } catch (IreeException e) {
+            refused.increment();
+            failed.increment();
+            if (signal == null) {
+                throw e;
+            }
+            signal.fail(e);
+            return e;
+        }
+        operation.wait = wait;
+        operation.signal = signal;
+        operation.submitter = Thread.currentThread();
+        start(operation);
+        operation.submitter = null;
+        IreeException thrown = operation.thrown;
+        if (thrown != null) {
+            throw thrown;
+        }
+        return null;
+    }
+
+    private void check(QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
+        IreeException gone = lost;
+        if (gone != null) {
+            throw gone;
+        }
+        if (wait != null) {
+            if (!wait.isLive()) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION, "wait fence of " + operation.name() + " is closed");
+            }
+            for (int i = 0; i < wait.size(); i++) {
+                wait.semaphore(i).checkUse(place);
+            }
+        }
+        if (signal != null) {
+            for (int i = 0; i < signal.size(); i++) {
+                signal.semaphore(i).checkUse(place);
+            }
+        }
+    }
+
+    /** Issues an operation, holds it back or fails it. */
+    abstract void start(QueueOperation operation);
+
+    /** An operation that has run can be retired, its waits being resolved or one having failed. */
+    abstract void resolved(QueueOperation operation, @Nullable IreeException waitFailure);
+
+    /**
+     * Says that the hardware is done with an operation. Said once for each that was issued.
+     *
+     * @param operation the operation
+     * @param failure why it failed; null when it did not
+     */
+    public abstract void completed(QueueOperation operation, @Nullable IreeException failure);
+
+    /**
+     * Cancels an operation that is not over: one that waits will not run, one that was issued may run in vain. Its signals fail.
+     *
+     * @param operation one that was submitted here
+     * @param cause what its signals fail with
+     */
+    public final void cancel(QueueOperation operation, IreeException cause) {
+        Deferral deferral = operation.deferral;
+        if (deferral == null || !deferral.end(cause)) {
+            operation.fail(cause); // looked at when it retires
+        }
+    }
+
+    /**
+     * Says that the device is lost: what waits fails, and so does everything submitted from now on, and every wait for the axis of this
+     * queue. What was issued the backend completes, with the cause.
+     *
+     * @param cause why
+     */
+    public final void lost(IreeException cause) {
+        if (lost != null) {
+            return;
+        }
+        lost = cause;
+        tracker.fail(axis, cause);
+        abandonPending(operation -> cause);
+    }
+
+    /** Fails what still waits with ABORTED, and what would have to wait from now on. Harmless when repeated. */
+    public final void close() {
+        synchronized (pendingLock) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        domain.remove(this);
+        abandonPending(this::aborted);
+    }
+
+    private IreeException aborted(QueueOperation operation) {
+        return new IreeException(
+                StatusCode.ABORTED,
+                "device '" + device.id() + "' was closed while " + operation.name() + " waited to run");
+    }
+
+    private void abandonPending(Function<QueueOperation, IreeException> cause) {
+        List<Deferral> rest = new ArrayList<>();
+        synchronized (pendingLock) {
+            for (Deferral each = firstPending; each != null; each = each.next) {
+                rest.add(each);
+            }
+        }
+        for (Deferral each : rest) {
+            each.end(cause.apply(each.operation));
+        }
+    }
+
+    /**
+     * Returns what the queue has done so far.
+     *
+     * @return the counters now
+     */
+    public final QueueCounters counters() {
+        long retiredNow = retired();
+        long pendingNow;
+        synchronized (pendingLock) {
+            pendingNow = pendingCount;
+        }
+        long issued = submitted.sum() - refused.sum() - pendingNow;
+        return new QueueCounters(
+                submitted.sum(),
+                retiredNow,
+                failed.sum(),
+                pendingNow,
+                Math.max(0, issued - retiredNow),
+                reached.sum(),
+                elidedFifo.sum(),
+                elidedFrontier.sum(),
+                deviceWaits.sum(),
+                deferred.sum(),
+                covered.sum());
+    }
+
+    /** How many operations have run and are over. */
+    abstract long retired();
+
+    // ---- Holding back.
+
+    /**
+     * Puts an operation on the list of those that wait, keeping what it uses.
+     *
+     * @return what holds it back; the caller adds the waits. Null when that cannot be, with the failure in the operation
+     */
+    final @Nullable Deferral hold(QueueOperation operation, int count) {
+        Deferral deferral = new Deferral(this, operation, true, count);
+        IreeException failure = retain(operation);
+        if (failure == null) {
+            synchronized (pendingLock) {
+                if (closed) {
+                    failure = aborted(operation);
+                } else if (pendingCount >= PENDING_LIMIT) {
+                    failure = new IreeException(
+                            StatusCode.RESOURCE_EXHAUSTED,
+                            "%s would be one more than the %d operations that may wait on device '%s'; wait for some of them"
+                                    .formatted(operation.name(), PENDING_LIMIT, device.id()));
+                } else {
+                    link(deferral);
+                }
+            }
+        }
+        if (failure != null) {
+            operation.fail(failure);
+            return null;
+        }
+        operation.deferral = deferral;
+        return deferral;
+    }
+
+    private void link(Deferral deferral) {
+        deferral.previous = lastPending;
+        if (lastPending == null) {
+            firstPending = deferral;
+        } else {
+            lastPending.next = deferral;
+        }
+        lastPending = deferral;
+        deferral.linked = true;
+        pendingCount++;
+    }
+
+    private void unlink(Deferral deferral) {
+        synchronized (pendingLock) {
+            if (!deferral.linked) {
+                return;
+            }
+            deferral.linked = false;
+            if (deferral.previous == null) {
+                firstPending = deferral.next;
+            } else {
+                deferral.previous.next = deferral.next;
+            }
+            if (deferral.next == null) {
+                lastPending = deferral.previous;
+            } else {
+                deferral.next.previous = deferral.previous;
+            }
+            pendingCount--;
+        }
+    }
+
+    /** Called once by each deferral. */
+    final void resume(Deferral deferral, @Nullable IreeException waitFailure) {
+        QueueOperation operation = deferral.operation;
+        operation.deferral = null;
+        if (!deferral.beforeIssue) {
+            resolved(operation, waitFailure);
+            return;
+        }
+        unlink(deferral);
+        if (waitFailure != null) {
+            refuse(operation, waitFailure);
+        } else {
+            start(operation);
+        }
+    }
+
+    // ---- The end of an operation.
+
+    /** Keeps what the operation uses until it is over; returns why that is not possible. */
+    static @Nullable IreeException retain(QueueOperation operation) {
+        if (operation.retained) {
+            return null;
+        }
+        try {
+            operation.retain();
+        } catch (IreeException e) {
+            return e;
+        }
+        Fence signal = operation.signal;
+        if (signal != null) {
+            try {
+                signal.retain();
+            } catch (IreeException e) {
+                operation.release();
+                return e;
+            }
+        }
+        operation.retained = true;
+        return null;
+    }
+
+    /** Ends an operation that will not run. */
+    final void refuse(QueueOperation operation, @Nullable IreeException cause) {
+        refused.increment();
+        finish(operation, cause);
+    }
+
+    /** Ends an operation: lets go of what it used, and signals or fails its fence. */
+    final void finish(QueueOperation operation, @Nullable IreeException outcome) {
+        if (outcome != null) {
+            failed.increment();
+            operation.failed(outcome);
+        }
+        Fence signal = operation.signal;
+        if (operation.retained) {
+            operation.release();
+        }
+        if (signal != null) {
+            if (outcome == null) {
+                signal.signalOrFail(operation.frontier());
+            } else {
+                signal.fail(outcome);
+            }
+            if (operation.retained) {
+                signal.release();
+            }
+        } else if (outcome != null) {
+            report(operation, outcome);
+        }
+    }
+
+    private void report(QueueOperation operation, IreeException outcome) {
+        if (Thread.currentThread().equals(operation.submitter)) {
+            operation.thrown = outcome;
+        } else {
+            LOG.error("{} without a signal fence failed on device '{}'", operation.name(), device.id(), outcome);
+        }
+    }
+
+    /**
+     * Looks whether the waits of an operation that has run are all resolved; one that was elided may not have been yet, where this host
+     * sees the completions of different queues in another order than they happened.
+     *
+     * @return true when they are, with the failure in the operation if one has; false when the operation is held back until then
+     */
+    final boolean resolve(QueueOperation operation) {
+        Fence wait = operation.wait;
+        if (wait == null || !operation.elides) {
+            return true;
+        }
+        int open = -1;
+        for (int i = 0; i < wait.size(); i++) {
+            if (wait.semaphore(i).value() < wait.value(i)) { // what was reached first and failed later was reached
+                IreeException cause = wait.semaphore(i).failure();
+                if (cause != null) {
+                    operation.blame(cause);
+                    return true;
+                }
+                open = i;
+            }
+        }
+        if (open < 0) {
+            return true;
+        }
+        // One is enough to look again; its value may have been reached since.
+        Deferral deferral = new Deferral(this, operation, false, 1);
+        operation.deferral = deferral;
+        deferral.add(wait.semaphore(open), wait.value(open), false);
+        return false;
+    }
+
+    @Override
+    public final String toString() {
+        return "queue " + place + " of device '" + device.id() + "'";
+    }
+}

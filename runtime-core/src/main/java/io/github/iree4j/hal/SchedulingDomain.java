@@ -1,0 +1,93 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queues that know of one another: they share a tracker of what has completed and take their axes from one allocator, so their
+ * frontiers can be compared. Devices of one process use {@link #ofProcess()} unless told otherwise.
+ *
+ * <p>Safe from any thread.
+ */
+public final class SchedulingDomain {
+    private static final class OfProcess {
+        private static final SchedulingDomain INSTANCE =
+                create(AxisAllocator.ofProcess(), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
+    }
+
+    private final AxisAllocator axes;
+    private final FrontierTracker tracker;
+    private final int frontierCapacity;
+    private final ConcurrentHashMap<Long, QueueScheduler> queues = new ConcurrentHashMap<>(); // by axis, while open
+
+    private SchedulingDomain(AxisAllocator axes, FrontierTracker tracker, int frontierCapacity) {
+        this.axes = axes;
+        this.tracker = tracker;
+        this.frontierCapacity = frontierCapacity;
+    }
+
+    /**
+     * Returns the domain of this process.
+     *
+     * @return the domain, always the same
+     */
+    public static SchedulingDomain ofProcess() {
+        return OfProcess.INSTANCE;
+    }
+
+    /**
+     * Creates a domain.
+     *
+     * @param axes where its queues get their axes
+     * @param tracker where they register them; the caller keeps it open as long as the domain is used
+     * @param frontierCapacity how many entries the frontiers of operations may have, 1 to {@link Frontier#MAXIMUM_CAPACITY}
+     * @return the domain
+     */
+    public static SchedulingDomain create(AxisAllocator axes, FrontierTracker tracker, int frontierCapacity) {
+        return new SchedulingDomain(axes, tracker, frontierCapacity);
+    }
+
+    /**
+     * Returns what has completed.
+     *
+     * @return the tracker, borrowed
+     */
+    public FrontierTracker tracker() {
+        return tracker;
+    }
+
+    /**
+     * Returns where axes come from.
+     *
+     * @return the allocator, borrowed
+     */
+    public AxisAllocator axes() {
+        return axes;
+    }
+
+    /**
+     * Returns how many entries the frontiers of operations may have.
+     *
+     * @return the capacity
+     */
+    public int frontierCapacity() {
+        return frontierCapacity;
+    }
+
+    void add(QueueScheduler queue) {
+        queues.put(queue.axis(), queue);
+    }
+
+    void remove(QueueScheduler queue) {
+        queues.remove(queue.axis());
+    }
+
+    /** The open queue of an axis, if it is one of ours. */
+    @Nullable
+    QueueScheduler queue(long axis) {
+        return queues.get(axis);
+    }
+}

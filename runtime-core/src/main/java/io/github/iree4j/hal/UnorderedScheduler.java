@@ -1,0 +1,138 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.status.IreeException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Schedules a queue that starts each operation when its waits are reached.
+ *
+ * <p>An operation gets its epoch when it completes, so that the order of epochs is that of completion and "the axis reached e" means that
+ * everything up to e is over. Its frontier is what it waited for and its own entry, never what its neighbours knew.
+ */
+final class UnorderedScheduler extends QueueScheduler {
+    private final AtomicLong epochs = new AtomicLong();
+
+    UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
+        super(domain, device, directGroup, backend);
+    }
+
+    @Override
+    void start(QueueOperation operation) {
+        Fence wait = operation.wait;
+        if (wait != null) {
+            IreeException failure = wait.failure();
+            if (failure != null) {
+                refuse(operation, failure);
+                return;
+            }
+            if (!operation.elides && !wait.isReached()) {
+                holdBack(operation, wait);
+                return;
+            }
+            if (!operation.counted) {
+                reached.add(wait.size());
+            }
+            operation.imported = imports(wait);
+        }
+        if (!backend.completesInline()) {
+            IreeException failure = retain(operation);
+            if (failure != null) {
+                refuse(operation, failure);
+                return;
+            }
+        }
+        try {
+            backend.issue(operation);
+        } catch (IreeException e) {
+            completed(operation, e);
+        }
+    }
+
+    /** Waits for what is not reached, but for what another of the waits implies. */
+    private void holdBack(QueueOperation operation, Fence wait) {
+        int count = wait.size();
+        SignalRecord[] promises = new SignalRecord[count];
+        boolean[] open = new boolean[count]; // to be waited for
+        int waiting = 0;
+        for (int i = 0; i < count; i++) {
+            promises[i] = new SignalRecord();
+            boolean known = wait.semaphore(i).lookup(wait.value(i), promises[i]);
+            open[i] = !known || !promises[i].isReached();
+            waiting += open[i] ? 1 : 0;
+        }
+        if (waiting == 0) { // reached meanwhile
+            start(operation);
+            return;
+        }
+        int dropped = waiting > 1 ? CoveredWaits.drop(promises, open) : 0;
+        reached.add(count - waiting);
+        covered.add(dropped);
+        deferred.add(waiting - dropped);
+        operation.counted = true;
+        operation.elides = dropped > 0;
+        Deferral deferral = hold(operation, waiting - dropped);
+        if (deferral == null) {
+            refuse(operation, operation.failure());
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            if (open[i]) {
+                deferral.add(wait.semaphore(i), wait.value(i), false);
+            }
+        }
+    }
+
+    /** What the waits bring, as far as it has not completed; null when all has, which is the rule where the host sees completions. */
+    private @Nullable MutableFrontier imports(Fence wait) {
+        MutableFrontier gathered = null;
+        SignalRecord found = new SignalRecord();
+        for (int i = 0; i < wait.size(); i++) {
+            if (wait.semaphore(i).lookup(wait.value(i), found)
+                    && !found.frontier().isCompleted(tracker)) {
+                if (gathered == null) {
+                    gathered = new MutableFrontier(domain.frontierCapacity());
+                }
+                gathered.merge(found.frontier(), tracker);
+            }
+        }
+        return gathered;
+    }
+
+    @Override
+    public void completed(QueueOperation operation, @Nullable IreeException failure) {
+        if (failure != null) {
+            operation.fail(failure);
+        }
+        long epoch = epochs.incrementAndGet();
+        MutableFrontier imported = operation.imported;
+        operation.setFrontier(
+                imported == null ? Frontier.producedBy(axis, epoch) : imported.produce(axis, epoch, tracker));
+        if (lost == null) {
+            tracker.advance(axis, epoch);
+        }
+        if (resolve(operation)) {
+            finish(operation, operation.failure());
+        }
+    }
+
+    @Override
+    void resolved(QueueOperation operation, @Nullable IreeException waitFailure) {
+        if (waitFailure != null) {
+            operation.blame(waitFailure);
+            operation.elides = false; // decided
+        }
+        if (resolve(operation)) {
+            finish(operation, operation.failure());
+        }
+    }
+
+    @Override
+    long retired() {
+        return epochs.get();
+    }
+}

@@ -1,0 +1,308 @@
+package io.github.iree4j.hal.virtual;
+
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.QueueBackend;
+import io.github.iree4j.hal.QueueHardware;
+import io.github.iree4j.hal.QueueKind;
+import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.ExecutableLoader;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A device on a virtual clock. Its operations take as long as a {@link VirtualScript} says and then do what they do on the CPU; its
+ * queues order work as those of a GPU or of the CPU do, by the same scheduler.
+ *
+ * <pre>{@code
+ * VirtualClock clock = VirtualClock.stepped();
+ * try (VirtualDevice device = VirtualDevice.builder().clock(clock).fifoQueues(2).build()) {
+ *     device.queue(0).barrier(null, a, 0);
+ *     device.queue(1).barrier(a, b, 0);
+ *     clock.runUntilIdle();
+ *     assert b.isReached() && device.queue(1).counters().deviceWaits() == 1;
+ * }
+ * }</pre>
+ *
+ * <p>Safe from any thread; deterministic when used by one.
+ */
+public final class VirtualDevice implements Device {
+    private final Device inside;
+    private final VirtualClock clock;
+    private final List<VirtualQueue> hardware = new ArrayList<>();
+    private final List<QueueScheduler> schedulers = new ArrayList<>();
+
+    private VirtualDevice(Builder builder) {
+        this.clock = builder.clock;
+        Object directGroup = builder.directGroup == null ? this : builder.directGroup;
+        for (int i = 0; i < builder.lanes.size(); i++) {
+            hardware.add(new VirtualQueue(clock, directGroup, i, Math.abs(builder.lanes.get(i)), builder.script));
+        }
+        DeviceInfo info = new DeviceInfo(
+                "virtual", builder.id, builder.lanes.size() + (builder.lanes.size() == 1 ? " queue" : " queues"));
+        DeviceOptions options = builder.options.queueCount(builder.lanes.size()).build();
+        this.inside = LocalDriverProvider.openOn(info, options, this, new QueueHardware() {
+            @Override
+            public QueueKind kind(int queue) {
+                return builder.lanes.get(queue) == FIFO ? QueueKind.FIFO : QueueKind.UNORDERED;
+            }
+
+            @Override
+            public QueueBackend backend(int queue) {
+                return hardware.get(queue);
+            }
+
+            @Override
+            public void connect(int queue, QueueScheduler scheduler) {
+                hardware.get(queue).connect(scheduler);
+                schedulers.add(scheduler);
+            }
+
+            @Override
+            public Object directGroup() {
+                return directGroup;
+            }
+        });
+    }
+
+    /** In the builder's list of lanes. */
+    private static final int FIFO = -1;
+
+    /**
+     * Begins a device.
+     *
+     * @return a builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Returns the clock.
+     *
+     * @return the clock, borrowed
+     */
+    public VirtualClock clock() {
+        return clock;
+    }
+
+    /**
+     * Returns the axis of a queue, as frontiers mention it.
+     *
+     * @param queue its index
+     * @return the axis
+     */
+    public long axis(int queue) {
+        return schedulers.get(queue).axis();
+    }
+
+    /**
+     * Loses the device: everything on it fails, and everything submitted from now on.
+     *
+     * @param cause why
+     */
+    public void lose(IreeException cause) {
+        schedulers.forEach(scheduler -> scheduler.lost(cause));
+        hardware.forEach(queue -> queue.stop(cause));
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return inside.info();
+    }
+
+    @Override
+    public int queueCount() {
+        return inside.queueCount();
+    }
+
+    @Override
+    public DeviceQueue queue(int index) {
+        return inside.queue(index);
+    }
+
+    @Override
+    public Allocator allocator() {
+        return inside.allocator();
+    }
+
+    @Override
+    public Executable createExecutable(ExecutableParams params) {
+        return inside.createExecutable(params);
+    }
+
+    @Override
+    public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
+        return inside.createCommandBuffer(modes, categories, affinity, bindingCapacity);
+    }
+
+    @Override
+    public TimelineSemaphore createSemaphore(long initialValue, long flags) {
+        return inside.createSemaphore(initialValue, flags);
+    }
+
+    @Override
+    public OptionalLong queryI64(String category, String key) {
+        if (category.equals("hal.device.id")) {
+            return OptionalLong.of(key.equals(id()) || key.equals("virtual") || key.equals("*") ? 1 : 0);
+        }
+        return inside.queryI64(category, key);
+    }
+
+    /** Fails what waits and what is on the queues with ABORTED, and refuses new work. Harmless when repeated. */
+    @Override
+    public void close() {
+        schedulers.forEach(QueueScheduler::close);
+        IreeException aborted = new IreeException(StatusCode.ABORTED, "device '" + id() + "' was closed");
+        hardware.forEach(queue -> queue.stop(aborted));
+        inside.close();
+    }
+
+    @Override
+    public String toString() {
+        return "device '" + id() + "'";
+    }
+
+    /** Gathers what a device is like. One thread. */
+    public static final class Builder {
+        private String id = "virtual";
+        private VirtualClock clock = VirtualClock.stepped();
+        private VirtualScript script = VirtualScript.DEFAULT;
+        private final DeviceOptions.Builder options = DeviceOptions.builder();
+        private final List<Integer> lanes = new ArrayList<>();
+        private @Nullable Object directGroup;
+
+        private Builder() {}
+
+        /**
+         * Sets what the device is known by.
+         *
+         * @param name the id, {@code virtual} unless set
+         * @return this builder
+         */
+        public Builder id(String name) {
+            this.id = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Sets the clock, which devices that work together share.
+         *
+         * @param shared the clock; one of its own, stepped, unless set
+         * @return this builder
+         */
+        public Builder clock(VirtualClock shared) {
+            this.clock = Objects.requireNonNull(shared, "shared");
+            return this;
+        }
+
+        /**
+         * Sets how the hardware behaves.
+         *
+         * @param behaviour the script; {@link VirtualScript#DEFAULT} unless set
+         * @return this builder
+         */
+        public Builder script(VirtualScript behaviour) {
+            this.script = Objects.requireNonNull(behaviour, "behaviour");
+            return this;
+        }
+
+        /**
+         * Sets which queues know of one another.
+         *
+         * @param domain the domain; that of the process unless set
+         * @return this builder
+         */
+        public Builder schedulingDomain(SchedulingDomain domain) {
+            options.schedulingDomain(domain);
+            return this;
+        }
+
+        /**
+         * Says which devices wait for one another without the host.
+         *
+         * @param group what they have in common, compared by identity; the device is alone unless set
+         * @return this builder
+         */
+        public Builder directGroup(Object group) {
+            this.directGroup = Objects.requireNonNull(group, "group");
+            return this;
+        }
+
+        /**
+         * Adds queues that run operations in the order of issue.
+         *
+         * @param count how many
+         * @return this builder
+         */
+        public Builder fifoQueues(int count) {
+            for (int i = 0; i < count; i++) {
+                lanes.add(FIFO);
+            }
+            return this;
+        }
+
+        /**
+         * Adds a queue that runs operations as their waits are reached.
+         *
+         * @param width how many at once, at least 1
+         * @return this builder
+         */
+        public Builder unorderedQueue(int width) {
+            if (width < 1) {
+                throw new IreeException(StatusCode.INVALID_ARGUMENT, "'width' is " + width + " and must be at least 1");
+            }
+            lanes.add(width);
+            return this;
+        }
+
+        /**
+         * Sets the most bytes that buffers may take at once.
+         *
+         * @param bytes the limit; 0 is what the machine has
+         * @return this builder
+         */
+        public Builder memoryLimit(long bytes) {
+            options.memoryLimit(bytes);
+            return this;
+        }
+
+        /**
+         * Adds a loader of executables.
+         *
+         * @param loader the loader
+         * @return this builder
+         */
+        public Builder loader(ExecutableLoader loader) {
+            options.loader(loader);
+            return this;
+        }
+
+        /**
+         * Makes the device.
+         *
+         * @return the device, with one FIFO queue if none was added; the caller closes it
+         * @throws IreeException INVALID_ARGUMENT for more than 64 queues
+         */
+        public VirtualDevice build() {
+            if (lanes.isEmpty()) {
+                fifoQueues(1);
+            }
+            return new VirtualDevice(this);
+        }
+    }
+}

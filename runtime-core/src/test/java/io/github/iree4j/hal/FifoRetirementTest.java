@@ -1,0 +1,85 @@
+package io.github.iree4j.hal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** FIFO-1, FIFO-2: completions reported by several threads, in any order. */
+class FifoRetirementTest {
+    private static final int OPERATIONS = 400;
+
+    private static final class Nothing extends QueueOperation {
+        Nothing() {
+            super("nothing");
+        }
+
+        @Override
+        protected void retain() {}
+
+        @Override
+        protected void release() {}
+    }
+
+    @Test
+    void signalsComeInOrderWhoeverReportsCompletions() throws Exception {
+        for (int round = 0; round < 50; round++) {
+            long seed = System.nanoTime();
+            try (FrontierTracker tracker = FrontierTracker.create();
+                    VirtualDevice device = VirtualDevice.builder().build();
+                    TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
+                LinkedBlockingQueue<QueueOperation> onHardware = new LinkedBlockingQueue<>();
+                SchedulingDomain domain =
+                        SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
+                QueueScheduler scheduler =
+                        QueueScheduler.create(domain, device, device, QueueKind.FIFO, onHardware::add);
+                List<Thread> completers = new ArrayList<>();
+                for (int t = 0; t < 3; t++) {
+                    Random random = new Random(seed + t);
+                    completers.add(Thread.ofPlatform().start(() -> complete(scheduler, onHardware, random)));
+                }
+                for (int i = 1; i <= OPERATIONS; i++) {
+                    try (Fence signal = Fence.at(timeline, i)) {
+                        scheduler.submit(null, signal, Nothing::new);
+                    }
+                }
+                for (Thread completer : completers) {
+                    completer.join();
+                }
+                // A signal out of order would have failed the timeline; a lost completion would have left it short.
+                assertThat(timeline.failure()).as("seed %d", seed).isNull();
+                assertThat(timeline.value()).as("seed %d", seed).isEqualTo(OPERATIONS);
+                assertThat(tracker.completed(scheduler.axis())).isEqualTo(OPERATIONS);
+                assertThat(scheduler.counters().inFlight()).isZero();
+            }
+        }
+    }
+
+    /** Takes a few operations at a time and reports them in another order. */
+    private static void complete(
+            QueueScheduler scheduler, LinkedBlockingQueue<QueueOperation> onHardware, Random random) {
+        List<QueueOperation> taken = new ArrayList<>();
+        try {
+            for (QueueOperation next; (next = onHardware.poll(20, TimeUnit.MILLISECONDS)) != null; ) {
+                taken.add(next);
+                if (random.nextInt(4) == 0) {
+                    taken.reversed().forEach(operation -> scheduler.completed(operation, null));
+                    taken.clear();
+                }
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        taken.reversed().forEach(operation -> scheduler.completed(operation, null));
+    }
+}

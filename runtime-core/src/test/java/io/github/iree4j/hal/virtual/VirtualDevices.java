@@ -1,0 +1,35 @@
+package io.github.iree4j.hal.virtual;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.QueueKind;
+import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.lang.foreign.MemorySegment;
+
+/** Virtual devices that run kernels written in Java, as soon as there is something to run. */
+final class VirtualDevices {
+    private VirtualDevices() {}
+
+    static Device open(DeviceOptions.Builder builder, QueueKind kind) {
+        DeviceOptions options = builder.build();
+        VirtualDevice.Builder device = VirtualDevice.builder()
+                .clock(VirtualClock.automatic())
+                .loader(new JavaKernels())
+                .memoryLimit(options.memoryLimit());
+        for (int i = 0; i < options.queueCount(); i++) {
+            if (kind == QueueKind.FIFO) {
+                device.fifoQueues(1);
+            } else {
+                device.unorderedQueue(4);
+            }
+        }
+        return device.build();
+    }
+
+    static Executable kernels(Device device, int... constants) {
+        return device.createExecutable(
+                new ExecutableParams(JavaKernels.FORMAT, MemorySegment.ofArray(new byte[1]), null, constants));
+    }
+}

@@ -3,6 +3,7 @@ package io.github.iree4j.modules.vmvx;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.spi.HostDispatch;
 import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.CallingConvention;
@@ -112,7 +113,22 @@ final class VmvxExecutable implements LoadedExecutable {
             context = new WorkerContext();
             workers.set(worker, context);
         }
-        context.run(export, dispatch, begin, end);
+        try {
+            context.run(export, dispatch, begin, end);
+        } finally {
+            if (context.keepsBindings) {
+                // The memory may belong to anybody from here on. What is kept is in the module's state, and goes with
+                // it.
+                workers.set(worker, null);
+                context.close();
+            }
+        }
+        if (context.keepsBindings) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "VMVX function '%s' keeps a binding or local memory after its dispatch; it is valid during the dispatch only"
+                            .formatted(functions.get(export).name()));
+        }
     }
 
     @Override
@@ -126,10 +142,27 @@ final class VmvxExecutable implements LoadedExecutable {
         module.close();
     }
 
+    /** Counts who holds memory that is lent for one dispatch. Only the thread of the dispatch uses it. */
+    private static final class Holders implements RefCounted {
+        private int count;
+
+        @Override
+        public void retain() {
+            count++;
+        }
+
+        @Override
+        public void release() {
+            count--;
+        }
+    }
+
     /** What one worker needs to run kernels: belongs to that worker. */
     private final class WorkerContext implements AutoCloseable {
         private final Context context;
         private final @Nullable Invocation[] invocations = new Invocation[functions.size()];
+        /** The module's state holds memory of a dispatch that is over. */
+        private boolean keepsBindings;
 
         WorkerContext() {
             context = Context.create(List.of(VmvxModule.create(), module), ContextOptions.DEFAULTS);
@@ -171,12 +204,13 @@ final class VmvxExecutable implements LoadedExecutable {
                 call = context.invocation(functions.get(export));
                 invocations[export] = call;
             }
+            Holders holders = new Holders();
             VmList bindings = VmList.create(BUFFER, dispatch.bindingCount());
             try {
                 for (int i = 0; i < dispatch.bindingCount(); i++) {
-                    bindings.push(VmBuffer.wrap(dispatch.binding(i), true, null));
+                    bindings.push(VmBuffer.wrap(dispatch.binding(i), true, holders));
                 }
-                VmBuffer localMemory = VmBuffer.wrap(dispatch.localMemory(), true, null);
+                VmBuffer localMemory = VmBuffer.wrap(dispatch.localMemory(), true, holders);
                 VmBuffer pushed = VmBuffer.wrap(words(dispatch), false, null);
                 long countX = Integer.toUnsignedLong(dispatch.workgroupCountX());
                 long countY = Integer.toUnsignedLong(dispatch.workgroupCountY());
@@ -208,6 +242,7 @@ final class VmvxExecutable implements LoadedExecutable {
             } finally {
                 bindings.close();
                 call.reset();
+                keepsBindings = holders.count != 0 || bindings.isLive();
             }
         }
 

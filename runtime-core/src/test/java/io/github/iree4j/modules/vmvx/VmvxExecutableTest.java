@@ -26,6 +26,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** VMVX executables written as text and dispatched on the local device. */
 class VmvxExecutableTest {
@@ -132,6 +134,58 @@ class VmvxExecutableTest {
             assertThat(export.bindingCount()).isEqualTo(1);
             assertThat(export.constantCount()).isEqualTo(1);
             assertThat(export.localMemorySize()).isEqualTo(64);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "%R3 | !vm.buffer",
+                "%R2 | !vm.list<!vm.buffer>",
+                "%R0 | !vm.buffer",
+            })
+    void memoryOfADispatchCannotBeKeptForLater(String kept, String type) {
+        String text = """
+                vm.module @kernels version 0
+                vm.type !vm.list<!vm.buffer>
+                vm.type !vm.buffer
+                vm.global.ref private mutable @kept : TYPE
+
+                vm.export @keep
+                vm.func @keep""" + SIGNATURE + """
+                  vm.attr "binding_count" = "1"
+                  vm.attr "constant_count" = "1"
+                  vm.attr "local_memory" = "64"
+                ^bb0:
+                  %i12:13 = vm.const.i64.zero
+                  %i10 = vm.buffer.load.i32 %r1, %i12:13
+                  %i11 = vm.const.i32.zero
+                  vm.cond_br %i10, ^bb1(), ^bb2()
+                ^bb1:
+                  %r3 = vm.list.get.ref %r2, %i11 : !vm.buffer
+                  vm.global.store.ref KEPT, @kept : TYPE
+                  vm.return
+                ^bb2:
+                  %r3 = vm.global.load.ref @kept : TYPE
+                  %r4 = vm.const.ref.zero
+                  %i0 = vm.cmp.ne.ref %r3, %r4
+                  %r3 = vm.list.get.ref %r2, %i11 : !vm.buffer
+                  vm.buffer.store.i32 %i0, %r3, %i12:13
+                  vm.return
+                }
+                """.replace("KEPT", kept).replace("TYPE", type);
+        try (Executable executable = load(text);
+                Buffer out = device.allocator().allocate(BufferParams.DEFAULT, 4)) {
+            IreeException failure = dispatch(executable, DispatchConfig.of(1, 1, 1), new int[] {1}, out);
+            assertThat(failure.code()).isEqualTo(StatusCode.FAILED_PRECONDITION);
+            assertThat(failure).hasMessageContaining("'keep' keeps a binding");
+            assertThat(dispatch(executable, DispatchConfig.of(1, 1, 1), new int[] {0}, out))
+                    .as("a dispatch that keeps nothing")
+                    .isNull();
+            assertThat(out.map(MemoryAccess.READ, 0, 4).get(ValueLayout.JAVA_INT, 0))
+                    .as("whether something is still kept")
+                    .isZero();
         }
     }
 

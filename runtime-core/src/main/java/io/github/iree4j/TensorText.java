@@ -18,6 +18,8 @@ final class TensorText {
     private static final Pattern DECIMAL_FLOAT = Pattern.compile(
             "[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?|[+-]?0[xX][0-9a-fA-F.]+(?:[pP][+-]?\\d+)?");
 
+    private static final double NEGATIVE_NAN = Double.longBitsToDouble(0xFFF8_0000_0000_0000L);
+
     private TensorText() {}
 
     /** Shape and type of {@code 4x2xf32}; what may follow after an equals sign is not looked at. */
@@ -164,7 +166,7 @@ final class TensorText {
                 return sign * Double.POSITIVE_INFINITY;
             }
             case "nan" -> {
-                return Double.NaN;
+                return sign < 0 ? NEGATIVE_NAN : Double.NaN; // a sign that a NaN has is printed, so it is read as well
             }
             default -> {}
         }

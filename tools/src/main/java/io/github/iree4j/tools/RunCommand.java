@@ -6,7 +6,10 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -210,8 +213,11 @@ final class RunCommand implements Callable<Integer> {
             arguments = specs.parse(called.argumentKinds(), inputs);
             out.println("EXEC @" + called.name());
             out.flush();
-            try (Results results = called.invoke(forCall(arguments))) {
+            @Nullable Object[] values = forCall(called.program().devices().getFirst(), arguments);
+            try (Results results = called.invoke(values)) {
                 return process(called, results, out);
+            } finally {
+                releaseStorage(values);
             }
         } catch (IreeException e) {
             throw called.declaration().isEmpty() ? e : e.during("`" + called.declaration() + "`");
@@ -220,15 +226,35 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private static @Nullable Object[] forCall(List<Object> arguments) {
+    private static @Nullable Object[] forCall(Device device, List<Object> arguments) {
         @Nullable Object[] values = new Object[arguments.size()];
-        for (int i = 0; i < values.length; i++) {
-            Object argument = arguments.get(i);
-            values[i] = argument instanceof InputSpecs.NoValue
-                    ? null
-                    : argument instanceof InputSpecs.Storage storage ? storage.tensor() : argument;
+        try {
+            for (int i = 0; i < values.length; i++) {
+                Object argument = arguments.get(i);
+                values[i] = argument instanceof InputSpecs.NoValue
+                        ? null
+                        : argument instanceof InputSpecs.Storage storage ? buffer(device, storage.tensor()) : argument;
+            }
+            return values;
+        } catch (RuntimeException e) {
+            releaseStorage(values);
+            throw e;
         }
-        return values;
+    }
+
+    /** Storage for a result is a buffer without a shape, whether the function declares it or not. */
+    private static Buffer buffer(Device device, Tensor contents) {
+        Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, contents.byteSize());
+        contents.copyTo(buffer.map(MemoryAccess.DISCARD_WRITE, 0, contents.byteSize()));
+        return buffer;
+    }
+
+    private static void releaseStorage(@Nullable Object[] values) {
+        for (Object value : values) {
+            if (value instanceof Buffer buffer) {
+                buffer.close();
+            }
+        }
     }
 
     private static void closeTensor(Object value) {

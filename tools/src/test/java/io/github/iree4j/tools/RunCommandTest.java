@@ -214,6 +214,34 @@ class RunCommandTest {
         assertThat(add("--input=*" + npy, "--input=+" + npy).status()).isEqualTo(1);
     }
 
+    @Test
+    void storageIsPassedAsABufferThoughNothingDeclaresIt() throws Exception {
+        Path text = directory.resolve("same.vmasm");
+        Path module = directory.resolve("same.vmfb");
+        Files.writeString(text, """
+                vm.module @same version 0
+                vm.type !hal.buffer
+                vm.dependency @hal version 7
+                vm.import @hal.buffer.length cconv "0r_I"
+                vm.export @length
+                vm.func @length(%r0: !hal.buffer) -> (i64, !hal.buffer) {
+                ^bb0:
+                  %i0:1 = vm.call @hal.buffer.length(%r0)
+                  vm.return %i0:1, %r0
+                }
+                """);
+        assertThat(iree4j("asm", text.toString(), "-o", module.toString()).status())
+                .isZero();
+        Path bytes = directory.resolve("out.bin");
+        assertThat(iree4j("run", "--module=" + module, "--input=&4xf32"))
+                .isEqualTo(
+                        new Outcome(0, "EXEC @length\nresult[0]: i64=16\nresult[1]: hal.buffer\n(no printer)\n", ""));
+        assertThat(iree4j("run", "--module=" + module, "--input=&2xi8=3 4", "--output=", "--output=@" + bytes)
+                        .status())
+                .isZero();
+        assertThat(Files.readAllBytes(bytes)).containsExactly(3, 4);
+    }
+
     private Path write(String name, String... tensors) throws IOException {
         Path file = directory.resolve(name);
         try (var out = Files.newOutputStream(file)) {

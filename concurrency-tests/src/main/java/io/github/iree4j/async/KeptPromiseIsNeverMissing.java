@@ -52,6 +52,6 @@ public class KeptPromiseIsNeverMissing {
         SignalRecord found = new SignalRecord();
         boolean known = timeline.lookup(1, found);
         r.r1 = found.isReached() ? 1 : 0;
-        r.r2 = known && found.value() == 1 && found.frontier() == FIRST ? 1 : 0;
+        r.r2 = known && found.value() == 1 && found.frontier().equals(FIRST) ? 1 : 0;
     }
 }

@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.JJ_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "an axis is missing")
 @State
 public class RegisteredAxisIsFound {
-    private static final int BEFORE_GROWTH = 32;
+    private static final int BEFORE_GROWTH = 16;
 
     private final FrontierTracker tracker = FrontierTracker.create();
     private volatile boolean registered;

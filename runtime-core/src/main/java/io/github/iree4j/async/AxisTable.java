@@ -15,7 +15,7 @@ final class AxisTable {
      * lookup that starts after add() returned finds the axis, and one that runs meanwhile sees either table whole.
      */
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(TrackedAxis[].class);
-    private static final int INITIAL_SLOTS = 64;
+    private static final int INITIAL_SLOTS = 32;
 
     private volatile @Nullable TrackedAxis[] slots = new @Nullable TrackedAxis[INITIAL_SLOTS]; // replaced when it grows
     private int count; // under the lock
@@ -62,8 +62,8 @@ final class AxisTable {
         SLOT.setRelease(table, i, added);
     }
 
-    /** Spreads ordinals, which count up, and the high bits, which differ little. */
+    /** Folds the high bits, which tell machines and domains apart, into the ordinal, and spreads what comes of it. */
     private static int slot(long axis) {
-        return (int) (axis * 0x9E37_79B9_7F4A_7C15L >>> 32);
+        return (int) ((axis ^ axis >>> 32) * 0x9E37_79B9_7F4A_7C15L >>> 40);
     }
 }

@@ -210,8 +210,8 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     boolean cancel(FrontierWaiter waiter) {
         synchronized (lock) {
             TrackedAxis watched = waiter.watched;
-            if (watched == null) {
-                return false;
+            if (watched == null || waiter.frontier.isCompleted(this)) {
+                return false; // called, or due: whoever completed it is about to call it
             }
             watched.unlink(waiter); // TRACK-3
             return true;

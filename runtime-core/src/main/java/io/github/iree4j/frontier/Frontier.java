@@ -53,6 +53,11 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
     static final int TAINTED = 1 << 16;
     static final int PRODUCER_SHIFT = 17;
 
+    /** Bits of {@link #differences}. */
+    static final int BELOW = 1;
+
+    static final int ABOVE = 2;
+
     /** Cursor of {@link #nextUndominated} before the first entry. */
     static final long START = 0;
 
@@ -228,7 +233,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
     }
 
     /** The part of dominance that looks at entries. Not dominance: what {@code right} lost is not among them. */
-    final boolean dominatesEntries(Frontier right) {
+    boolean dominatesEntries(Frontier right) {
         return nextUndominated(right, START) == end(right);
     }
 
@@ -298,28 +303,18 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
      * @return BEFORE when only {@code right} dominates, AFTER when only this does
      */
     public final FrontierOrder compare(Frontier right) {
-        boolean after = !right.isTainted(); // as long as nothing shows that this does not dominate
-        boolean before = !isTainted();
-        if (sharesAxes(right)) {
-            long below =
-                    0; // sign set by any epoch here that is below the other; epochs are positive, so nothing overflows
-            long above = 0;
-            long[] theirs = right.epochs;
-            long[] ours = epochs;
-            for (int i = 0; i < ours.length; i++) {
-                below |= ours[i] - theirs[i];
-                above |= theirs[i] - ours[i];
-            }
-            after &= below >= 0;
-            before &= above >= 0;
-        } else {
-            after = after && dominatesEntries(right);
-            before = before && right.dominatesEntries(this);
-        }
+        int differences = differences(right);
+        boolean after = (differences & BELOW) == 0 && !right.isTainted();
+        boolean before = (differences & ABOVE) == 0 && !isTainted();
         if (after) {
             return before ? FrontierOrder.EQUAL : FrontierOrder.AFTER;
         }
         return before ? FrontierOrder.BEFORE : FrontierOrder.CONCURRENT;
+    }
+
+    /** {@link #BELOW} when an entry of {@code right} is not reached here, {@link #ABOVE} when one here is not reached there. */
+    int differences(Frontier right) {
+        return (dominatesEntries(right) ? 0 : BELOW) | (right.dominatesEntries(this) ? 0 : ABOVE);
     }
 
     /**

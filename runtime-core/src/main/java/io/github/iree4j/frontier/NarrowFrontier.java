@@ -54,9 +54,49 @@ final class NarrowFrontier extends Frontier {
         return (long) (marks & NODE_MASK) << 48 | (key & DOMAIN_MASK) << 40 - ORDINAL_BITS | key & ORDINAL_MASK;
     }
 
+    /** Whether keys of both mean the same axes. */
+    private boolean isOfNode(NarrowFrontier other) {
+        return ((marks ^ other.marks) & NODE_MASK) == 0;
+    }
+
+    @Override
+    boolean dominatesEntries(Frontier right) {
+        if (right instanceof NarrowFrontier narrow && keys.length == narrow.keys.length && isOfNode(narrow)) {
+            int i = 0;
+            while (i < keys.length && keys[i] == narrow.keys[i]) {
+                if (epochs[i] < narrow.epochs[i]) {
+                    return false;
+                }
+                i++;
+            }
+            if (i == keys.length) {
+                return true;
+            }
+        }
+        return super.dominatesEntries(right);
+    }
+
+    @Override
+    int differences(Frontier right) {
+        if (right instanceof NarrowFrontier narrow && keys.length == narrow.keys.length && isOfNode(narrow)) {
+            int i = 0;
+            long below = 0; // gets the sign of a difference below 0; epochs are positive, so none overflows
+            long above = 0;
+            while (i < keys.length && keys[i] == narrow.keys[i]) {
+                below |= epochs[i] - narrow.epochs[i];
+                above |= narrow.epochs[i] - epochs[i];
+                i++;
+            }
+            if (i == keys.length) {
+                return (below < 0 ? BELOW : 0) | (above < 0 ? ABOVE : 0);
+            }
+        }
+        return super.differences(right);
+    }
+
     @Override
     long nextUndominated(Frontier right, long cursor) {
-        return right instanceof NarrowFrontier narrow && ((marks ^ narrow.marks) & NODE_MASK) == 0
+        return right instanceof NarrowFrontier narrow && isOfNode(narrow)
                 ? nextUndominatedByKey(narrow, cursor)
                 : nextUndominatedByAxis(right, cursor);
     }
@@ -68,16 +108,6 @@ final class NarrowFrontier extends Frontier {
         int[] theirKeys = right.keys;
         long[] ourEpochs = epochs;
         long[] theirEpochs = right.epochs;
-        if (left == index) { // as long as both have the same axes, and nearly always they all are
-            int both = Math.min(ourKeys.length, theirKeys.length);
-            while (index < both && ourKeys[index] == theirKeys[index]) {
-                if (ourEpochs[index] < theirEpochs[index]) {
-                    return (long) index << 32 | index;
-                }
-                index++;
-            }
-            left = index;
-        }
         for (; index < theirKeys.length; index++) {
             int key = theirKeys[index];
             while (left < ourKeys.length && Integer.compareUnsigned(ourKeys[left], key) < 0) {
@@ -123,9 +153,9 @@ final class NarrowFrontier extends Frontier {
         }
         int[] theirs = narrow.keys;
         if (theirs == keys) {
-            return ((marks ^ narrow.marks) & NODE_MASK) == 0;
+            return isOfNode(narrow);
         }
-        if (theirs.length != keys.length || ((marks ^ narrow.marks) & NODE_MASK) != 0) {
+        if (theirs.length != keys.length || !isOfNode(narrow)) {
             return false;
         }
         if (keys.length >= SHORT) {

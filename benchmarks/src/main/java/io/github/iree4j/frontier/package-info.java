@@ -1,0 +1,5 @@
+/** Benchmarks of causal knowledge. */
+@NullMarked
+package io.github.iree4j.frontier;
+
+import org.jspecify.annotations.NullMarked;

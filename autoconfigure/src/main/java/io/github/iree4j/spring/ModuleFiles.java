@@ -12,17 +12,20 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
 
 /**
- * Files of one program while it is loaded. What is a file already is used in place; anything else, such as an entry of
- * a jar, is copied to a private temporary file, because the runtime maps modules and archives into memory. Closing
+ * Files of one program while it is loaded. What is a file already is used in place unless copies are asked for; anything
+ * else, such as an entry of a jar, is copied to a private temporary file, because the runtime maps modules and archives into memory. Closing
  * deletes the copies: mappings outlive their files' names.
  */
 final class ModuleFiles implements AutoCloseable {
 
     private final ResourceLoader resources;
+    private final boolean copyAll;
     private final List<Path> copies = new ArrayList<>();
 
-    ModuleFiles(ResourceLoader resources) {
+    /** Finds files with the help of {@code resources}; uses copies of all of them when {@code copyAll}. */
+    ModuleFiles(ResourceLoader resources, boolean copyAll) {
         this.resources = resources;
+        this.copyAll = copyAll;
     }
 
     /**
@@ -41,7 +44,7 @@ final class ModuleFiles implements AutoCloseable {
                                     ? "file '%s'".formatted(resource.getFile().getAbsolutePath())
                                     : resource.getDescription()));
         }
-        if (resource.isFile()) {
+        if (resource.isFile() && !copyAll) {
             return resource.getFile().toPath();
         }
         Path copy = Files.createTempFile("iree4j-", ".bin");

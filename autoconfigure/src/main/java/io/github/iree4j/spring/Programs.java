@@ -51,12 +51,31 @@ public final class Programs implements AutoCloseable {
     /**
      * Loads a program; one of the same name is replaced, and closed, once the new one is ready.
      *
+     * <p>Its files are mapped: while the program runs they may be deleted or replaced by renaming another file over them, but not
+     * overwritten or truncated, which changes the program under its callers or ends the process. See {@link #loadCopy}.
+     *
      * @param source what to load
      * @return the program
      * @throws ProgramLoadException when it cannot be loaded; a program of that name that was there stays
      */
     public LoadedProgram load(ProgramSource source) {
-        LoadedProgram fresh = new LoadedProgram(source, open(source));
+        return load(source, false);
+    }
+
+    /**
+     * Loads a program from private copies of its files, which may then be overwritten at any time, as users do with files in a
+     * directory that is watched. Takes the copies' space on disk while the program is loaded.
+     *
+     * @param source what to load
+     * @return the program
+     * @throws ProgramLoadException when it cannot be loaded; a program of that name that was there stays
+     */
+    public LoadedProgram loadCopy(ProgramSource source) {
+        return load(source, true);
+    }
+
+    private LoadedProgram load(ProgramSource source, boolean copy) {
+        LoadedProgram fresh = new LoadedProgram(source, open(source, copy));
         LoadedProgram replaced = loaded.put(source.name(), fresh);
         if (replaced != null) {
             replaced.program().close();
@@ -67,8 +86,8 @@ public final class Programs implements AutoCloseable {
         return fresh;
     }
 
-    private Program open(ProgramSource source) {
-        try (ModuleFiles files = new ModuleFiles(resources)) {
+    private Program open(ProgramSource source, boolean copy) {
+        try (ModuleFiles files = new ModuleFiles(resources, copy)) {
             ProgramOptions.Builder options = ProgramOptions.builder().module(files.file(source.location(), "module"));
             for (Map.Entry<String, List<String>> scope : source.parameters().entrySet()) {
                 for (String location : scope.getValue()) {

@@ -84,7 +84,8 @@ class ModelDirectory {
                 failures.put(name, "a configured program has this name");
                 return;
             }
-            programs.load(new ProgramSource(name, file.toString(), null, parameters(name)));
+            // Copies: whoever drops a newer file here overwrites the one that is being served.
+            programs.loadCopy(new ProgramSource(name, file.toString(), null, parameters(name)));
             failures.remove(name);
             log.info("serving '{}' from {}", name, file);
         } catch (ProgramLoadException | IOException e) {

@@ -159,6 +159,12 @@ class DigitsWebTests {
                 .andExpect(jsonPath("$.failed.broken").isNotEmpty());
         ask("/models/dropped/classify", "{\"inputs\": [{\"shape\": [0, 64], \"type\": \"f32\", \"data\": []}]}")
                 .andExpect(status().isOk());
+        String digit =
+                "{\"inputs\": [{\"shape\": [1, 64], \"type\": \"f32\", \"data\": [1%s]}]}".formatted(", 1".repeat(63));
+        // While it is served its files are overwritten, as cp does; mapped, they would take the process with them.
+        Files.write(models.resolve("dropped.model.irpa"), new byte[0]);
+        Files.write(models.resolve("dropped.vmfb"), new byte[0]);
+        ask("/models/dropped/classify", digit).andExpect(status().isOk());
         Files.delete(models.resolve("dropped.vmfb"));
         Files.delete(models.resolve("broken.vmfb"));
         mvc.perform(get("/models"))

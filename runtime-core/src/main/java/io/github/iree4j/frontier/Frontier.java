@@ -96,6 +96,22 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
     }
 
     /**
+     * Returns the frontier of another operation of the same queue that depends on nothing either. Shares the axis with this one.
+     *
+     * @param epoch its epoch, above 0
+     * @return the frontier; untainted, its one entry is its producer's
+     * @throws IreeException INVALID_ARGUMENT when this is not such a frontier, or the epoch is not above 0
+     */
+    public final Frontier producedAt(long epoch) {
+        if (epoch <= 0 || epochs.length != 1 || !hasProducer()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "no operation that depends on nothing has epoch " + epoch + " and is on the queue of " + this);
+        }
+        return withEpochs(new long[] {epoch}, 1 << PRODUCER_SHIFT);
+    }
+
+    /**
      * Makes a frontier of valid entries in ascending order of axis. Takes the epochs over, copies the axes.
      *
      * @param marks taint and producer; the node is filled in

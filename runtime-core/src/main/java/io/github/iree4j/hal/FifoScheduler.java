@@ -199,8 +199,9 @@ final class FifoScheduler extends QueueScheduler {
             operation.elides |= decisions[i] != Decision.REACHED;
         }
         long epoch = accumulator.issued() + 1;
-        operation.setFrontier(accumulator.issue(epoch, tracker));
+        operation.setFrontierRelease(accumulator.issue(epoch, tracker));
         inFlight.add(operation);
+        issued.increment();
         Fence signal = operation.signal;
         try {
             backend.issue(operation);

@@ -4,7 +4,8 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.status.IreeException;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +15,18 @@ import org.jspecify.annotations.Nullable;
  * inline gets neither for operations that need not wait.
  */
 public abstract class QueueOperation {
-    private static final AtomicReferenceFieldUpdater<QueueOperation, @Nullable IreeException> FAILURE =
-            AtomicReferenceFieldUpdater.newUpdater(QueueOperation.class, IreeException.class, "failure");
+    private static final VarHandle FAILURE;
+    private static final VarHandle FRONTIER;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            FAILURE = lookup.findVarHandle(QueueOperation.class, "failure", IreeException.class);
+            FRONTIER = lookup.findVarHandle(QueueOperation.class, "frontier", Frontier.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final String name;
 
@@ -59,7 +70,8 @@ public abstract class QueueOperation {
     /** Why it failed; also written by {@link QueueScheduler#cancel}. */
     private volatile @Nullable IreeException failure;
 
-    private volatile Frontier frontier = Frontier.EMPTY;
+    @SuppressWarnings("UnusedVariable") // through FRONTIER
+    private @Nullable Frontier frontier; // null before it has an epoch
 
     /**
      * Makes an operation.
@@ -85,7 +97,8 @@ public abstract class QueueOperation {
      * @return its frontier, with its own entry as the producer's; empty before it has an epoch
      */
     public final Frontier frontier() {
-        return frontier;
+        Frontier own = (Frontier) FRONTIER.getAcquire(this);
+        return own == null ? Frontier.EMPTY : own;
     }
 
     /**
@@ -94,7 +107,7 @@ public abstract class QueueOperation {
      * @return the epoch; 0 before it has one
      */
     public final long epoch() {
-        return frontier.producerEpoch();
+        return frontier().producerEpoch();
     }
 
     /**
@@ -116,8 +129,8 @@ public abstract class QueueOperation {
         failure = cause;
     }
 
-    final void setFrontier(Frontier own) {
-        frontier = own;
+    final void setFrontierRelease(Frontier own) {
+        FRONTIER.setRelease(this, own);
     }
 
     /**

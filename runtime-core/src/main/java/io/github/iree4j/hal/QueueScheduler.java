@@ -41,7 +41,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     final LongAdder deviceWaits = new LongAdder();
     final LongAdder deferred = new LongAdder();
     final LongAdder covered = new LongAdder();
-    private final LongAdder submitted = new LongAdder();
+    final LongAdder issued = new LongAdder(); // where they are not over before submit() returns
     private final LongAdder refused = new LongAdder(); // failed before they were issued
     private final LongAdder failed = new LongAdder();
 
@@ -108,7 +108,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         if (signal != null && !signal.isLive()) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }
-        submitted.increment();
         QueueOperation operation;
         try {
             if (closed) {
@@ -241,13 +240,13 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         synchronized (pendingLock) {
             pendingNow = pendingCount;
         }
-        long issued = submitted.sum() - refused.sum() - pendingNow;
+        long inFlight = backend.completesInline() ? 0 : Math.max(0, issued.sum() - retiredNow);
         return new QueueCounters(
-                submitted.sum(),
+                retiredNow + inFlight + pendingNow + refused.sum(),
                 retiredNow,
                 failed.sum(),
                 pendingNow,
-                Math.max(0, issued - retiredNow),
+                inFlight,
                 reached.sum(),
                 elidedFifo.sum(),
                 elidedFrontier.sum(),

@@ -16,9 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnorderedScheduler extends QueueScheduler {
     private final AtomicLong epochs = new AtomicLong();
+    private final Frontier first; // the frontiers of operations that depend on nothing share its axis
 
     UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
         super(domain, device, directGroup, backend);
+        this.first = Frontier.producedBy(axis, 1);
     }
 
     @Override
@@ -45,6 +47,7 @@ final class UnorderedScheduler extends QueueScheduler {
                 refuse(operation, failure);
                 return;
             }
+            issued.increment();
         }
         try {
             backend.issue(operation);
@@ -110,8 +113,8 @@ final class UnorderedScheduler extends QueueScheduler {
         }
         long epoch = epochs.incrementAndGet();
         MutableFrontier imported = operation.imported;
-        operation.setFrontier(
-                imported == null ? Frontier.producedBy(axis, epoch) : imported.produce(axis, epoch, tracker));
+        operation.setFrontierRelease(
+                imported == null ? first.producedAt(epoch) : imported.produce(axis, epoch, tracker));
         if (lost == null) {
             tracker.advance(axis, epoch);
         }

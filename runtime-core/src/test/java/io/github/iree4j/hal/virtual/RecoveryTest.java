@@ -1,0 +1,113 @@
+package io.github.iree4j.hal.virtual;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.SchedulingDomain;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Losing knowledge, by eviction or from outside, is a window: it ends when what was lost has completed. */
+class RecoveryTest {
+    private static final int OPERATIONS = "long".equals(System.getProperty("iree4j.test.effort")) ? 1_000_000 : 40_000;
+
+    /** More axes than fit. */
+    private static final int STREAMS = Frontier.DEFAULT_CAPACITY + 4;
+
+    @Test
+    void elisionAndProofsComeBackEachTimeTheEvictedWorkHasCompleted() {
+        run(false);
+    }
+
+    @Test
+    void elisionAndProofsComeBackAfterEachSignalFromOutside() {
+        run(true);
+    }
+
+    /**
+     * Rounds of: every other stream signals, one stream gathers them all (and loses some, or hears from outside), then everything
+     * completes. At the start of each round the gatherer must know everything again.
+     */
+    private static void run(boolean outside) {
+        VirtualClock clock = VirtualClock.stepped();
+        try (FrontierTracker tracker = FrontierTracker.create();
+                VirtualDevice device = VirtualDevice.builder()
+                        .clock(clock)
+                        .schedulingDomain(
+                                SchedulingDomain.create(AxisAllocator.create(3, 0), tracker, Frontier.DEFAULT_CAPACITY))
+                        .fifoQueues(STREAMS)
+                        .build();
+                TimelineSemaphore gathered = TimelineSemaphore.create(0);
+                TimelineSemaphore foreign = TimelineSemaphore.create(0)) {
+            List<TimelineSemaphore> spokes = new ArrayList<>();
+            for (int i = 1; i < STREAMS; i++) {
+                spokes.add(TimelineSemaphore.create(0));
+            }
+            int rounds = OPERATIONS / (2 * STREAMS);
+            int fan = outside ? 3 : STREAMS - 1;
+            long value = 0;
+            for (int round = 1; round <= rounds; round++) {
+                // Everything has completed: what begins now knows only itself, and proves it.
+                value = step(device, null, gathered, value);
+                Frontier fresh = gathered.frontierAt(value);
+                assertThat(fresh.size()).as("round %d", round).isEqualTo(1);
+                assertThat(fresh.isTainted()).as("round %d", round).isFalse();
+                assertThat(fresh.covers(fresh, tracker)).isTrue();
+
+                for (int i = 0; i < fan; i++) {
+                    try (Fence spoke = Fence.at(spokes.get(i), round)) {
+                        device.queue(i + 1).barrier(null, spoke, 0);
+                        value = step(device, spoke, gathered, value);
+                    }
+                }
+                if (outside) {
+                    foreign.signalExternal(2L * round - 1);
+                    try (Fence heard = Fence.at(foreign, 2L * round - 1)) {
+                        value = step(device, heard, gathered, value);
+                    }
+                }
+                Frontier lossy = gathered.frontierAt(value);
+                assertThat(lossy.isTainted()).as("round %d", round).isTrue();
+                assertThat(Frontier.EMPTY.covers(lossy, tracker))
+                        .as("what lost something proves nothing while it is in flight")
+                        .isFalse();
+
+                // Within the window: what the stream itself ran is still elided, and what it lost is waited for again
+                // at worst.
+                long elided = device.queue(0).counters().elidedFifo();
+                try (Fence own = Fence.at(gathered, value)) {
+                    value = step(device, own, gathered, value);
+                }
+                assertThat(device.queue(0).counters().elidedFifo()).isEqualTo(elided + 1);
+
+                clock.runUntilIdle();
+                assertThat(gathered.value()).isEqualTo(value);
+                assertThat(Frontier.EMPTY.covers(lossy, tracker))
+                        .as("its memory can be reused once its producer has completed")
+                        .isTrue();
+                if (outside) {
+                    foreign.signal(2L * round); // our own signal moves the watermark
+                    assertThat(foreign.isTainted(2L * round - 1)).isFalse();
+                }
+            }
+            assertThat(device.queue(0).counters().deferred())
+                    .as("nothing ever waited on the host")
+                    .isZero();
+            assertThat(device.queue(0).counters().deviceWaits()).isEqualTo((long) rounds * fan);
+            spokes.forEach(TimelineSemaphore::close);
+        }
+    }
+
+    private static long step(VirtualDevice device, @Nullable Fence wait, TimelineSemaphore timeline, long value) {
+        try (Fence signal = Fence.at(timeline, value + 1)) {
+            device.queue(0).barrier(wait, signal, 0);
+        }
+        return value + 1;
+    }
+}

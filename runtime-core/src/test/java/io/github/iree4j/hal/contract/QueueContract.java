@@ -216,7 +216,7 @@ public abstract class QueueContract extends DeviceContract {
 
     @Test
     void hostCallsMaySubmitAndWait() {
-        assumeTrue(goesOnDuringHostCalls());
+        assumeTrue(goesOnDuringHostCalls(), "queues of this device wait for host calls before they go on");
         Buffer buffer = ints(0);
         TimelineSemaphore timeline = semaphore();
         Fence start = fence();

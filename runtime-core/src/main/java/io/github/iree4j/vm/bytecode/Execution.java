@@ -8,7 +8,6 @@ import io.github.iree4j.vm.VmWait;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 import io.github.iree4j.vm.bytecode.FunctionCode.ReturnSite;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -19,42 +18,60 @@ import org.jspecify.annotations.Nullable;
  */
 final class Execution implements AutoCloseable {
     /*
-     * Frames below depth are in use. Each has arrays of its own, at least as long as its function needs, so that a register's ordinal is
-     * its index. References of frames not in use are null; words are anything. Every reference in a frame in use is owned by it.
+     * Frames are a list that only grows, from the bottom one. Those up to the top one are in use; which that is, the interpreter knows
+     * while it runs, and top says while it does not. Each has arrays of its own, at least as long as its function needs, so that a
+     * register's ordinal is its index. References of frames not in use are null; words are anything. Every reference in a frame in use
+     * is owned by it.
      */
     private static final int MIN_REGISTERS = 8;
 
-    private static final int INITIAL_FRAMES = 8;
     private static final int MAX_FRAMES_TOLD = 16;
+
+    /** Calls between two looks at whether all this is cancelled. */
+    private static final int CALLS = 100;
 
     /** One activation of a function. Pooled. */
     static final class Frame {
+        /** The frame below; null at the bottom. */
+        final @Nullable Frame caller;
+
+        /** 1 at the bottom. */
+        private final int depth;
+
+        /** The frame above, once there has been one. */
+        private @Nullable Frame next;
+
         FunctionCode function;
         BytecodeState state;
 
-        /** The call it came from; null at the bottom. */
-        @Nullable
-        CallSite site;
+        /** The call it came from; means nothing at the bottom. */
+        private @Nullable CallSite site;
 
         int[] words = {};
 
-        @Nullable
-        Object[] refs = {};
+        @Nullable Object[] refs = {};
 
         /** After the instruction it is at, while another frame is above it or the call is deferred. */
         int pc;
 
-        Frame(FunctionCode function, BytecodeState state) {
+        Frame(@Nullable Frame caller, FunctionCode function, BytecodeState state) {
+            this.caller = caller;
             this.function = function;
             this.state = state;
+            depth = caller == null ? 1 : caller.depth + 1;
+        }
+
+        CallSite site() {
+            return Objects.requireNonNull(site);
         }
     }
 
     private final ContextOptions limits;
     private final ImportCall importCall = new ImportCall();
     private @Nullable VmCall root;
-    private @Nullable Frame[] frames;
-    private int depth;
+    private @Nullable Frame bottom;
+    private @Nullable Frame top;
+    private int callsUntilLook;
 
     /** Registers of all frames, used or not. */
     private int registers;
@@ -64,7 +81,6 @@ final class Execution implements AutoCloseable {
 
     Execution(ContextOptions limits) {
         this.limits = limits;
-        frames = new Frame[Math.min(INITIAL_FRAMES, limits.maxCallDepth())];
     }
 
     VmCall root() {
@@ -72,16 +88,21 @@ final class Execution implements AutoCloseable {
     }
 
     Frame top() {
-        return Objects.requireNonNull(frames[depth - 1]);
+        return Objects.requireNonNull(top);
     }
 
     /** Starts a call from outside: its arguments become the first registers. */
     void enter(FunctionCode function, BytecodeState state, VmCall call) {
-        if (depth != 0) {
+        if (top != null) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "a call is in progress on this stack");
         }
+        Frame frame = bottom;
+        if (frame == null) {
+            frame = new Frame(null, function, state);
+            bottom = frame;
+        }
+        ready(frame, function, state);
         root = call;
-        Frame frame = reserve(function, state);
         int[] words = frame.words;
         String letters = function.convention.arguments();
         int word = 0;
@@ -101,17 +122,23 @@ final class Execution implements AutoCloseable {
                 default -> frame.refs[ref++] = References.retained(call.ref(Object.class));
             }
         }
-        frame.site = null;
         frame.pc = 0;
-        depth = 1;
+        top = frame;
     }
 
     /** Calls a function of bytecode: pushes its frame and passes the arguments. The caller's pc must be saved. */
     Frame call(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
-        if (root().isCancelled()) {
-            throw cancelled();
+        if (--callsUntilLook < 0) {
+            callsUntilLook = CALLS;
+            if (root().isCancelled()) {
+                throw cancelled();
+            }
         }
-        Frame frame = reserve(callee, state);
+        Frame frame = caller.next;
+        if (frame == null) {
+            frame = addFrame(caller, callee, state);
+        }
+        ready(frame, callee, state);
         int[] source = caller.words;
         int[] target = frame.words;
         int[] from = site.argumentWords;
@@ -123,16 +150,14 @@ final class Execution implements AutoCloseable {
         for (int i = 0; i < passed.length; i++) {
             frame.refs[i] = References.take(caller.refs, passed[i]);
         }
-        frame.site = site;
-        frame.pc = 0;
-        depth++;
+        if (frame.site != site) {
+            frame.site = site;
+        }
         return frame;
     }
 
-    /** Returns to a caller of bytecode: passes the results, pops the frame and returns the caller's. */
-    Frame leave(ReturnSite results, CallSite site) {
-        Frame callee = top();
-        Frame caller = Objects.requireNonNull(frames[depth - 2]);
+    /** Returns to a caller of bytecode: passes the results and empties the frame. */
+    static void leave(ReturnSite results, Frame callee, Frame caller, CallSite site) {
         int[] from = results.words;
         int[] to = site.resultWords;
         for (int i = 0; i < from.length; i++) {
@@ -143,13 +168,11 @@ final class Execution implements AutoCloseable {
             Object object = References.take(callee.refs, passed[i]);
             References.put(caller.refs, site.resultRefs[i] & ~Code.MOVE, object);
         }
-        pop();
-        return caller;
+        drop(callee);
     }
 
     /** Returns to outside: sets the call's results and pops the last frame. */
-    void leave(ReturnSite results) {
-        Frame frame = top();
+    void leave(ReturnSite results, Frame frame) {
         VmCall call = root();
         int[] words = frame.words;
         String letters = frame.function.convention.results();
@@ -170,8 +193,15 @@ final class Execution implements AutoCloseable {
                 default -> call.returnRef(References.take(frame.refs, results.refs[ref++]));
             }
         }
-        pop();
+        drop(frame);
+        top = null;
         root = null;
+    }
+
+    /** Remembers where to go on when the call is resumed. */
+    void pause(Frame frame, int pc) {
+        frame.pc = pc;
+        top = frame;
     }
 
     /**
@@ -225,11 +255,9 @@ final class Execution implements AutoCloseable {
     }
 
     /** Unwinds after a failure and says where it came from. */
-    RuntimeException failed(Throwable failure, int pc) {
-        if (depth > 0) {
-            top().pc = pc;
-        }
-        String where = trace();
+    RuntimeException failed(Throwable failure, Frame frame, int pc) {
+        pause(frame, pc);
+        String where = trace(frame);
         unwind();
         return switch (failure) {
             case IreeException e -> e.during(where);
@@ -253,49 +281,50 @@ final class Execution implements AutoCloseable {
     }
 
     private void unwind() {
-        while (depth > 0) {
-            pop();
+        for (Frame frame = top; frame != null; frame = frame.caller) {
+            drop(frame);
         }
+        top = null;
         importPending = false;
         root = null;
     }
 
-    private void pop() {
-        Frame frame = top();
-        References.clear(frame.refs, frame.function.refs);
-        depth--;
+    private static void drop(Frame frame) {
+        int count = frame.function.refs;
+        if (count != 0) {
+            References.clear(frame.refs, count);
+        }
     }
 
-    /** Readies the next frame, not yet counted: room for its registers, words zero. */
-    private Frame reserve(FunctionCode function, BytecodeState state) {
-        Frame frame = depth < frames.length ? frames[depth] : null;
-        if (frame == null) {
-            frame = addFrame(function, state);
-        } else {
+    /** Makes a frame one of a function: with room for its registers, and words zero. */
+    private void ready(Frame frame, FunctionCode function, BytecodeState state) {
+        // Frames are older than most, and writing references to old objects is dear.
+        if (frame.function != function) {
             frame.function = function;
+        }
+        if (frame.state != state) {
             frame.state = state;
         }
         int[] words = frame.words;
         if (function.words > words.length || function.refs > frame.refs.length) {
             grow(frame);
         } else {
-            Arrays.fill(words, 0, function.words, 0);
+            // What arguments are put into needs no zeros.
+            for (int i = function.firstZeroed; i < function.words; i++) {
+                words[i] = 0;
+            }
         }
-        return frame;
     }
 
-    private Frame addFrame(FunctionCode function, BytecodeState state) {
-        if (depth >= limits.maxCallDepth()) {
+    private Frame addFrame(Frame caller, FunctionCode function, BytecodeState state) {
+        if (caller.depth >= limits.maxCallDepth()) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "calling '%s' needs frame %d and the limit is %d; is the recursion endless?"
-                            .formatted(function.name, depth + 1, limits.maxCallDepth()));
+                            .formatted(function.name, caller.depth + 1, limits.maxCallDepth()));
         }
-        if (depth == frames.length) {
-            frames = Arrays.copyOf(frames, Math.min(limits.maxCallDepth(), 2 * depth));
-        }
-        Frame frame = new Frame(function, state);
-        frames[depth] = frame;
+        Frame frame = new Frame(caller, function, state);
+        caller.next = frame;
         return frame;
     }
 
@@ -315,10 +344,9 @@ final class Execution implements AutoCloseable {
         frame.refs = new Object[refs];
     }
 
-    private String trace() {
+    private static String trace(Frame top) {
         List<String> lines = new ArrayList<>();
-        for (int i = depth - 1; i >= 0 && lines.size() < MAX_FRAMES_TOLD; i--) {
-            Frame frame = Objects.requireNonNull(frames[i]);
+        for (Frame frame = top; frame != null && lines.size() < MAX_FRAMES_TOLD; frame = frame.caller) {
             int offset = frame.function.offsetOf(frame.pc - 1);
             String source = frame.state.module().sourceOf(frame.function.ordinal, offset);
             lines.add("in @%s.%s+0x%x%s"
@@ -328,8 +356,8 @@ final class Execution implements AutoCloseable {
                             offset,
                             source == null ? "" : " (" + source + ")"));
         }
-        if (depth > MAX_FRAMES_TOLD) {
-            lines.add("and %d more".formatted(depth - MAX_FRAMES_TOLD));
+        if (top.depth > MAX_FRAMES_TOLD) {
+            lines.add("and %d more".formatted(top.depth - MAX_FRAMES_TOLD));
         }
         return String.join(", ", lines);
     }

@@ -26,6 +26,9 @@ final class FunctionCode {
 
     final int argumentRefs;
 
+    /** From here on, words are zero when the function starts; before it, every word is an argument. */
+    final int firstZeroed;
+
     /** Where instructions start, in {@link #code} and in the file's code, both ascending. */
     private final int[] starts;
 
@@ -72,6 +75,11 @@ final class FunctionCode {
         }
         argumentWords = Arrays.copyOf(targets, count);
         argumentRefs = ref;
+        int dense = 0;
+        while (dense < count && argumentWords[dense] == dense) {
+            dense++;
+        }
+        firstZeroed = dense;
     }
 
     /** Returns where the instruction at or before an index came from, in the file's code. */

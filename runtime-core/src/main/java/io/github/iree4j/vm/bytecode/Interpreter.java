@@ -48,16 +48,21 @@ final class Interpreter {
         int pc = frame.pc;
         try {
             while (true) {
-                pc = WordLoop.run(code, pc, words);
-                if (pc < 0) {
-                    pc = ~pc;
-                    if (root.isCancelled()) {
-                        throw x.cancelled();
+                long w = code[pc];
+                int op = (char) w;
+                if (op != Op.CALL && op != Op.RETURN && op != Code.CALL_IMPORT) {
+                    pc = WordLoop.run(code, pc, words);
+                    if (pc < 0) {
+                        pc = ~pc;
+                        if (root.isCancelled()) {
+                            throw x.cancelled();
+                        }
+                        continue;
                     }
-                    continue;
+                    w = code[pc];
+                    op = (char) w;
                 }
-                long w = code[pc++];
-                int op = (int) w & 0xFFFF;
+                pc++;
                 int a = (int) (w >>> 16) & 0xFFFF;
                 int b = (int) (w >>> 32) & 0xFFFF;
                 int c = (int) (w >>> 48);
@@ -144,7 +149,7 @@ final class Interpreter {
                         frame.pc = pc;
                         if (callee == null || calleeState == null) {
                             if (!x.callNative(linked, site, frame)) {
-                                frame.pc = pc - 1;
+                                x.pause(frame, pc - 1);
                                 return;
                             }
                             // A call that may yield goes on wherever it says, which may be back.
@@ -176,12 +181,14 @@ final class Interpreter {
                     }
                     case Op.RETURN: {
                         ReturnSite results = function.returns[(int) (w >>> 32)];
-                        CallSite site = frame.site;
-                        if (site == null) {
-                            x.leave(results);
+                        Execution.Frame caller = frame.caller;
+                        if (caller == null) {
+                            x.leave(results, frame);
                             return;
                         }
-                        frame = x.leave(results, site);
+                        CallSite site = frame.site();
+                        Execution.leave(results, frame, caller, site);
+                        frame = caller;
                         function = frame.function;
                         state = frame.state;
                         code = function.code;
@@ -192,7 +199,7 @@ final class Interpreter {
                     }
                     case Op.YIELD:
                         move(code, pc, a, words, refs);
-                        frame.pc = (int) (w >>> 32);
+                        x.pause(frame, (int) (w >>> 32));
                         root.defer(VmWait.NONE);
                         return;
                     default:
@@ -201,7 +208,7 @@ final class Interpreter {
                 }
             }
         } catch (Throwable e) {
-            throw x.failed(e, pc);
+            throw x.failed(e, frame, pc);
         }
     }
 

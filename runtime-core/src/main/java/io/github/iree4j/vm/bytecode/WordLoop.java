@@ -28,10 +28,10 @@ final class WordLoop {
         int jumps = JUMPS;
         while (true) {
             long w = code[pc++];
-            int a = (int) (w >>> 16) & 0xFFFF;
-            int b = (int) (w >>> 32) & 0xFFFF;
+            int a = (char) (w >> 16);
+            int b = (char) (w >> 32);
             int c = (int) (w >>> 48);
-            switch ((int) w & 0xFFFF) {
+            switch ((char) w) {
                 case Op.CONST_I32:
                     words[a] = (int) (w >>> 32);
                     break;
@@ -291,8 +291,8 @@ final class WordLoop {
     private static void move(long[] code, int first, int count, int[] words) {
         for (int i = first; i < first + count; i++) {
             long w = code[i];
-            int a = (int) (w >>> 16) & 0xFFFF;
-            int b = (int) (w >>> 32) & 0xFFFF;
+            int a = (char) (w >> 16);
+            int b = (char) (w >> 32);
             words[b] = words[a];
             if ((int) (w & 0xFFFF) == Code.MOVE_WIDE) {
                 words[b + 1] = words[a + 1];

@@ -106,9 +106,7 @@ public class InterpreterBenchmark {
               vm.return %%i3
             }
             """.formatted(
-                    "  %i0 = vm.call @m:1(%i0)\n".repeat(CALLS),
-                    "  %i0 = vm.call @native.add_1(%i0)\n".repeat(CALLS),
-                    adds());
+            "  %i0 = vm.call @m:1(%i0)\n".repeat(CALLS), "  %i0 = vm.call @native.add_1(%i0)\n".repeat(CALLS), adds());
 
     /** In four chains, so that what is measured is the interpreter and not how soon a store can be loaded again. */
     private static String adds() {

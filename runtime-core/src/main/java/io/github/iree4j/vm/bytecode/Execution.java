@@ -49,7 +49,8 @@ final class Execution implements AutoCloseable {
 
         int[] words = {};
 
-        @Nullable Object[] refs = {};
+        @Nullable
+        Object[] refs = {};
 
         /** After the instruction it is at, while another frame is above it or the call is deferred. */
         int pc;

@@ -42,16 +42,11 @@ public class FirstFailureReachesEveryWaiter {
         timeline.fail(LOST);
     }
 
-    /** Fails the other way. */
+    /** Registers, then fails the other way. */
     @Actor
     public void aborter() {
-        timeline.fail(ABORTED);
-    }
-
-    /** Registers meanwhile. */
-    @Actor
-    public void waiter() {
         timeline.whenReached(2, (value, failure) -> record(failure));
+        timeline.fail(ABORTED);
     }
 
     /** What the waiters got. */

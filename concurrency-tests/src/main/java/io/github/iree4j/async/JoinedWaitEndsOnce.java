@@ -37,22 +37,17 @@ public class JoinedWaitEndsOnce {
         MultiWait.whenAny(fences, (index, failure) -> any.incrementAndGet());
     }
 
-    /** Reaches one. */
+    /** Reaches one, takes the wait for both back. */
     @Actor
     public void signaller() {
         left.signal(1);
+        cancelled = allWait.cancel() ? 1 : 0;
     }
 
     /** Fails the other. */
     @Actor
     public void failer() {
         right.fail(new IreeException(StatusCode.DATA_LOSS, "lost"));
-    }
-
-    /** Takes the wait for both back. */
-    @Actor
-    public void canceller() {
-        cancelled = allWait.cancel() ? 1 : 0;
     }
 
     /** How often each ended. */

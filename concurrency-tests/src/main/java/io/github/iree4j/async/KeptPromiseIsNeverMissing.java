@@ -34,16 +34,11 @@ public class KeptPromiseIsNeverMissing {
         timeline.promise(2, SECOND);
     }
 
-    /** Keeps the first. */
+    /** Makes a third, keeps the first. */
     @Actor
     public void queue() {
-        timeline.signal(1, FIRST);
-    }
-
-    /** Makes a third. */
-    @Actor
-    public void submitter() {
         timeline.promise(3, Frontier.producedBy(AXIS, 3));
+        timeline.signal(1, FIRST);
     }
 
     /** Looks. */

@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** One registered timepoint. Guarded by the semaphore's lock until it is taken off the list, then owned by the deliverer. */
-final class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
+class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     final long minimum;
     private final TimelineSemaphore semaphore;
     private final Timepoint timepoint;
@@ -16,42 +16,54 @@ final class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     @Nullable
     SemaphoreWaiter next;
 
+    /** In the list of those who wait for a promise. */
+    final boolean forPromise;
+
     boolean linked;
-    boolean forPromise; // in the list of those who wait for a promise
     long reachedValue;
 
     @Nullable
     IreeException failure;
 
-    SemaphoreWaiter(TimelineSemaphore semaphore, long minimum, Timepoint timepoint) {
+    SemaphoreWaiter(TimelineSemaphore semaphore, long minimum, Timepoint timepoint, boolean forPromise) {
+        this.forPromise = forPromise;
         this.semaphore = semaphore;
         this.minimum = minimum;
         this.timepoint = Objects.requireNonNull(timepoint, "timepoint");
     }
 
-    /** Calls a chain of waiters that were taken off. */
+    /** Wakes and calls a chain of waiters that were taken off. */
     static void deliver(@Nullable SemaphoreWaiter first, long at, @Nullable IreeException cause) {
-        if (first == null) {
-            return;
-        }
+        SemaphoreWaiter head = null;
+        SemaphoreWaiter tail = null;
         for (SemaphoreWaiter waiter = first; waiter != null; ) {
             SemaphoreWaiter following = waiter.next;
             waiter.next = null;
-            waiter.due = following;
             waiter.reachedValue = at;
             waiter.failure = cause;
+            if (waiter instanceof ParkedThread parked) {
+                parked.wake();
+            } else if (tail == null) {
+                head = waiter;
+                tail = waiter;
+            } else {
+                tail.due = waiter;
+                tail = waiter;
+            }
             waiter = following;
         }
-        Callbacks.run(first);
+        if (head != null) {
+            Callbacks.run(head);
+        }
     }
 
     @Override
-    void deliver() {
+    final void deliver() {
         timepoint.reached(reachedValue, failure);
     }
 
     @Override
-    public boolean cancel() {
+    public final boolean cancel() {
         return semaphore.cancel(this);
     }
 }

@@ -95,7 +95,7 @@ final class SignalHistory {
     }
 
     /** Fills in what is known of a value; false, and nothing filled in, when it is neither reached nor promised. */
-    boolean lookup(long value, SignalRecord out, Object lock) {
+    boolean lookup(long value, SignalRecord out, BriefLock lock) {
         for (int i = 0; i < TRIES; i++) {
             long before = (long) VERSION.getAcquire(this); // SEM-4
             if ((before & 1) == 0) {
@@ -107,8 +107,11 @@ final class SignalHistory {
             }
             Thread.onSpinWait();
         }
-        synchronized (lock) {
+        lock.lock();
+        try {
             return read(value, out);
+        } finally {
+            lock.unlock();
         }
     }
 

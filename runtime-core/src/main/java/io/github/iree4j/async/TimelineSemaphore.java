@@ -7,6 +7,7 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,15 +44,14 @@ public final class TimelineSemaphore extends Resource {
     /** The largest value a timeline can reach. */
     public static final long MAXIMUM_VALUE = Long.MAX_VALUE - 1;
 
-    private final Object lock = new Object();
+    private final BriefLock lock = new BriefLock();
     private final SemaphoreScope scope;
     private final SignalHistory history;
     private final AtomicReference<@Nullable QueuePlace> home = new AtomicReference<>(); // the first queue that used it
     private volatile long value;
     private volatile @Nullable IreeException failure;
-    private final WaiterList waiters = new WaiterList(); // guarded by lock, like the next two
+    private final WaiterList waiters = new WaiterList(); // guarded by lock, like the next
     private @Nullable WaiterList promiseWaiters; // once somebody waits for a promise
-    private int parked;
 
     private TimelineSemaphore(SemaphoreOptions options) {
         this.scope = options.scope();
@@ -216,14 +216,27 @@ public final class TimelineSemaphore extends Resource {
                     "semaphore value " + next + " cannot be promised; the largest is " + MAXIMUM_VALUE);
         }
         SemaphoreWaiter knowing;
-        synchronized (lock) {
+        lock.lock();
+        try {
             if (failure != null || !history.promised(next, what)) {
                 return false;
             }
             knowing = takePromiseWaiters(next);
+        } finally {
+            lock.unlock();
         }
         SemaphoreWaiter.deliver(knowing, next, null);
         return true;
+    }
+
+    /** Under the lock. */
+    private WaiterList promiseWaiters() {
+        WaiterList list = promiseWaiters;
+        if (list == null) {
+            list = new WaiterList();
+            promiseWaiters = list;
+        }
+        return list;
     }
 
     /** Under the lock. */
@@ -233,8 +246,11 @@ public final class TimelineSemaphore extends Resource {
 
     /** Takes a promise of somebody outside back, if it is still there. */
     void withdrawPromise(long next, Object primitive) {
-        synchronized (lock) {
+        lock.lock();
+        try {
             history.withdrawn(next, primitive);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -274,33 +290,41 @@ public final class TimelineSemaphore extends Resource {
     }
 
     private void signal(long next, Frontier frontier, boolean external) {
-        SemaphoreWaiter due;
-        SemaphoreWaiter knowing;
-        synchronized (lock) {
-            IreeException failed = failure;
-            if (failed != null) {
-                throw failed.during("signal of a failed semaphore to " + next);
+        SemaphoreWaiter due = null;
+        SemaphoreWaiter knowing = null;
+        boolean accepted;
+        lock.lock();
+        try {
+            accepted = failure == null && next > value && next <= MAXIMUM_VALUE;
+            if (accepted) {
+                if (external) {
+                    history.beginSignalFromOutside(next);
+                } else {
+                    history.beginSignal(next, frontier);
+                }
+                value = next; // SEM-1
+                history.endChange(); // SEM-5
+                due = waiters.takeUpTo(next);
+                knowing = takePromiseWaiters(next);
             }
-            if (next <= value || next > MAXIMUM_VALUE) {
-                throw new IreeException(
-                        StatusCode.INVALID_ARGUMENT,
-                        "semaphore value must increase: " + value + " -> " + next + "; each value is signalled once");
-            }
-            if (external) {
-                history.beginSignalFromOutside(next);
-            } else {
-                history.beginSignal(next, frontier);
-            }
-            value = next; // SEM-1
-            history.endChange(); // SEM-5
-            due = waiters.takeUpTo(next);
-            knowing = takePromiseWaiters(next);
-            if (parked > 0) {
-                lock.notifyAll();
-            }
+        } finally {
+            lock.unlock();
+        }
+        if (!accepted) {
+            throw refusal(next);
         }
         SemaphoreWaiter.deliver(due, next, null);
         SemaphoreWaiter.deliver(knowing, next, null);
+    }
+
+    /** Why a signal is refused. */
+    private IreeException refusal(long next) {
+        IreeException failed = failure;
+        return failed != null
+                ? failed.during("signal of a failed semaphore to " + next)
+                : new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "semaphore value must increase: " + value + " -> " + next + "; each value is signalled once");
     }
 
     /**
@@ -309,8 +333,11 @@ public final class TimelineSemaphore extends Resource {
      * @param known the last value whose history is ours
      */
     public void taintAbove(long known) {
-        synchronized (lock) {
+        lock.lock();
+        try {
             history.taintAbove(known);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -339,7 +366,8 @@ public final class TimelineSemaphore extends Resource {
         SemaphoreWaiter due;
         SemaphoreWaiter knowing;
         long at;
-        synchronized (lock) {
+        lock.lock();
+        try {
             if (failure != null) {
                 return;
             }
@@ -347,9 +375,8 @@ public final class TimelineSemaphore extends Resource {
             at = value;
             due = waiters.takeUpTo(Long.MAX_VALUE);
             knowing = takePromiseWaiters(Long.MAX_VALUE);
-            if (parked > 0) {
-                lock.notifyAll();
-            }
+        } finally {
+            lock.unlock();
         }
         SemaphoreWaiter.deliver(due, at, cause);
         SemaphoreWaiter.deliver(knowing, at, cause);
@@ -369,22 +396,10 @@ public final class TimelineSemaphore extends Resource {
             Callbacks.call(timepoint, at);
             return Cancellation.OVER;
         }
-        SemaphoreWaiter waiter = new SemaphoreWaiter(this, minimum, timepoint);
-        synchronized (lock) {
-            IreeException failed = failure;
-            if (failed == null && value < minimum) {
-                if (!isLive()) {
-                    waiter.failure = abandoned(minimum);
-                } else {
-                    waiters.add(waiter); // SEM-3
-                    return waiter;
-                }
-            } else {
-                waiter.failure = failed;
-            }
-            waiter.reachedValue = value;
+        SemaphoreWaiter waiter = new SemaphoreWaiter(this, minimum, timepoint, false);
+        if (!register(waiter)) {
+            Callbacks.run(waiter);
         }
-        Callbacks.run(waiter);
         return waiter;
     }
 
@@ -398,24 +413,32 @@ public final class TimelineSemaphore extends Resource {
      * @return takes the callback back
      */
     public Cancellation whenPromised(long minimum, Timepoint timepoint) {
-        SemaphoreWaiter waiter = new SemaphoreWaiter(this, minimum, timepoint);
-        synchronized (lock) {
-            waiter.failure = failure;
-            waiter.reachedValue = value;
-            if (waiter.failure == null && !history.isKnown(minimum)) {
-                if (isLive()) {
-                    if (promiseWaiters == null) {
-                        promiseWaiters = new WaiterList();
-                    }
-                    waiter.forPromise = true;
-                    promiseWaiters.add(waiter); // SEM-3
-                    return waiter;
-                }
-                waiter.failure = abandoned(minimum);
-            }
+        SemaphoreWaiter waiter = new SemaphoreWaiter(this, minimum, timepoint, true);
+        if (!register(waiter)) {
+            Callbacks.run(waiter);
         }
-        Callbacks.run(waiter);
         return waiter;
+    }
+
+    /** Adds a waiter; false when its outcome is there already, and is set. */
+    private boolean register(SemaphoreWaiter waiter) {
+        lock.lock();
+        try {
+            waiter.reachedValue = value;
+            waiter.failure = failure;
+            if (waiter.failure != null
+                    || (waiter.forPromise ? history.isKnown(waiter.minimum) : value >= waiter.minimum)) {
+                return false;
+            }
+            if (isLive()) {
+                (waiter.forPromise ? promiseWaiters() : waiters).add(waiter); // SEM-3
+                return true;
+            }
+        } finally {
+            lock.unlock();
+        }
+        waiter.failure = abandoned(waiter.minimum);
+        return false;
     }
 
     /**
@@ -445,39 +468,43 @@ public final class TimelineSemaphore extends Resource {
             return;
         }
         Callbacks.help();
+        ParkedThread waiter = new ParkedThread(this, minimum);
+        if (register(waiter)) {
+            park(waiter, timeoutNanos);
+        }
+        if (waiter.failure != null) {
+            throw rethrown(waiter.failure);
+        }
+    }
+
+    /** Returns once the waiter has its outcome; throws when time runs out or the thread is interrupted before that. */
+    private void park(ParkedThread waiter, long timeoutNanos) {
         boolean forever = timeoutNanos == Long.MAX_VALUE;
         long deadline = forever ? 0 : System.nanoTime() + timeoutNanos;
-        synchronized (lock) {
-            parked++;
-            try {
-                while (failure == null && value < minimum) {
-                    if (!isLive()) {
-                        throw abandoned(minimum);
-                    }
-                    if (forever) {
-                        lock.wait();
-                        continue;
-                    }
-                    long left = deadline - System.nanoTime();
-                    if (left <= 0) {
-                        throw new IreeException(
-                                StatusCode.DEADLINE_EXCEEDED,
-                                "semaphore is at " + value + " and did not reach " + minimum + " within "
-                                        + Duration.ofNanos(timeoutNanos));
-                    }
-                    lock.wait(left / 1_000_000, (int) (left % 1_000_000));
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+        while (!waiter.isOver()) {
+            long left = forever ? Long.MAX_VALUE : deadline - System.nanoTime();
+            if (left <= 0 && waiter.cancel()) {
                 throw new IreeException(
-                        StatusCode.CANCELLED, "interrupted while waiting for semaphore value " + minimum, e);
-            } finally {
-                parked--;
+                        StatusCode.DEADLINE_EXCEEDED,
+                        "semaphore is at " + value + " and did not reach " + waiter.minimum + " within "
+                                + Duration.ofNanos(timeoutNanos));
             }
-        }
-        IreeException failed = failure;
-        if (failed != null) {
-            throw rethrown(failed);
+            if (Thread.interrupted()) {
+                boolean cancelled = waiter.cancel();
+                Thread.currentThread().interrupt();
+                if (cancelled) {
+                    throw new IreeException(
+                            StatusCode.CANCELLED, "interrupted while waiting for semaphore value " + waiter.minimum);
+                }
+                left = 0;
+            }
+            if (left <= 0) {
+                LockSupport.parkNanos(this, BriefLock.SLEEP_NANOS); // taken off: the outcome is a few instructions away
+            } else if (forever) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, left);
+            }
         }
     }
 
@@ -510,13 +537,13 @@ public final class TimelineSemaphore extends Resource {
         SemaphoreWaiter due;
         SemaphoreWaiter knowing;
         long at;
-        synchronized (lock) {
+        lock.lock();
+        try {
             at = value;
             due = waiters.takeUpTo(Long.MAX_VALUE);
             knowing = takePromiseWaiters(Long.MAX_VALUE);
-            if (parked > 0) {
-                lock.notifyAll();
-            }
+        } finally {
+            lock.unlock();
         }
         if (due != null) {
             SemaphoreWaiter.deliver(due, at, abandoned(due.minimum));
@@ -528,9 +555,11 @@ public final class TimelineSemaphore extends Resource {
 
     /** Takes a waiter off; false when it is off already. */
     boolean cancel(SemaphoreWaiter waiter) {
-        synchronized (lock) {
-            WaiterList list = waiter.forPromise ? promiseWaiters : waiters;
-            return list != null && list.remove(waiter);
+        lock.lock();
+        try {
+            return (waiter.forPromise ? promiseWaiters() : waiters).remove(waiter);
+        } finally {
+            lock.unlock();
         }
     }
 }

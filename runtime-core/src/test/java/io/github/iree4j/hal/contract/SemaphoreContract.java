@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -14,12 +17,15 @@ import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What every backend's timelines must do. */
 public abstract class SemaphoreContract extends DeviceContract {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+
+    private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
 
     /** For subclasses. */
     protected SemaphoreContract() {}
@@ -198,6 +204,58 @@ public abstract class SemaphoreContract extends DeviceContract {
             waiter.join();
             assertThat(outcome.get()).isNull();
         }
+    }
+
+    /** Each waits for a value of its own: a signal wakes the one it is for. */
+    @Test
+    void threadsThatWaitForDifferentValuesWakeInTurn() throws Exception {
+        TimelineSemaphore semaphore = semaphore();
+        int count = 2_000;
+        List<Thread> threads = new ArrayList<>();
+        AtomicReferenceArray<@Nullable Throwable> thrown = new AtomicReferenceArray<>(count);
+        for (int i = 0; i < count; i++) {
+            int index = i;
+            threads.add(Thread.ofVirtual().start(() -> {
+                try {
+                    semaphore.await(index + 1, Duration.ofMinutes(1));
+                    if (semaphore.value() <= index) {
+                        thrown.set(index, new IllegalStateException("woken at " + semaphore.value()));
+                    }
+                } catch (Throwable t) {
+                    thrown.set(index, t);
+                }
+            }));
+        }
+        for (int i = 0; i < count; i++) {
+            semaphore.signal(i + 1);
+        }
+        for (int i = 0; i < count; i++) {
+            threads.get(i).join();
+            assertThat(thrown.get(i)).as("thread %d", i).isNull();
+        }
+    }
+
+    @Test
+    void aLateWaiterInheritsTheEarliestSignalNotTheLatest() {
+        TimelineSemaphore semaphore = semaphore();
+        Frontier first = Frontier.producedBy(AXIS, 1);
+        Frontier second = Frontier.producedBy(AXIS, 2);
+        assertThat(semaphore.promise(1, first)).isTrue();
+        assertThat(semaphore.promise(2, second)).isTrue();
+        semaphore.signal(1, first);
+        semaphore.signal(2, second);
+        assertThat(semaphore.frontierAt(1)).isSameAs(first);
+        assertThat(semaphore.frontierAt(2)).isSameAs(second);
+    }
+
+    @Test
+    void taintLastsUntilASignalOfOurOwn() {
+        TimelineSemaphore semaphore = semaphore();
+        semaphore.signalExternal(1);
+        assertThat(semaphore.isTainted(1)).isTrue();
+        semaphore.signal(2, Frontier.producedBy(AXIS, 1));
+        assertThat(semaphore.isTainted(1)).isFalse();
+        assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.producedBy(AXIS, 1));
     }
 
     @Test

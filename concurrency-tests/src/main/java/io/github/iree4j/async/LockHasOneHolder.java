@@ -1,0 +1,56 @@
+package io.github.iree4j.async;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * Claim: what two threads add to a plain field under the lock adds up, so there is one holder at a time and each sees what the one
+ * before wrote.
+ *
+ * <p>LOCK-1: a release that were a plain write, or a lock taken without a compare-and-set, would lose some.
+ */
+@JCStressTest
+@Outcome(id = "6", expect = Expect.ACCEPTABLE, desc = "all added")
+@Outcome(expect = Expect.FORBIDDEN, desc = "two holders at once, or one that did not see the other's write")
+@State
+public class LockHasOneHolder {
+    private final BriefLock lock = new BriefLock();
+    private int sum;
+
+    /** For jcstress. */
+    public LockHasOneHolder() {}
+
+    private void add(int amount) {
+        lock.lock();
+        try {
+            sum += amount;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Adds twice. */
+    @Actor
+    public void left() {
+        add(1);
+        add(1);
+    }
+
+    /** Adds twice more. */
+    @Actor
+    public void right() {
+        add(2);
+        add(2);
+    }
+
+    /** What came of it. */
+    @Arbiter
+    public void outcome(I_Result r) {
+        r.r1 = sum;
+    }
+}

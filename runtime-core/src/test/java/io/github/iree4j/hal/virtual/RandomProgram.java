@@ -239,7 +239,7 @@ final class RandomProgram implements AutoCloseable {
         Point point = new Point(index, value);
         int kind = random.nextInt(3);
         outsideActions.add(() -> timeline.whenReached(before, (reached, failure) -> {
-            if (failure != null) {
+            if (failure != null || timeline.failure() != null) {
                 return;
             }
             switch (kind) {

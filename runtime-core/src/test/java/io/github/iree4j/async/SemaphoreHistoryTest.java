@@ -10,6 +10,8 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What a timeline remembers of its signals and promises. */
@@ -282,5 +284,50 @@ class SemaphoreHistoryTest {
         assertThat(semaphore.lookup(1, found)).isTrue();
         assertThat(found.primitive()).isNull();
         assertThat(found.isTainted()).isTrue();
+    }
+
+    @Test
+    void whoWaitsForAPromiseIsCalledByIt() {
+        List<String> calls = new ArrayList<>();
+        semaphore.whenPromised(2, (value, failure) -> calls.add("2 knows " + value));
+        semaphore.whenPromised(5, (value, failure) -> calls.add("5 knows " + value));
+        semaphore.promise(1, Frontier.producedBy(A, 1));
+        assertThat(calls).isEmpty();
+        semaphore.promise(3, Frontier.producedBy(A, 3));
+        assertThat(calls).containsExactly("2 knows 3");
+        semaphore.whenPromised(3, (value, failure) -> calls.add("late"));
+        assertThat(calls).containsExactly("2 knows 3", "late");
+        semaphore.signal(6);
+        assertThat(calls).containsExactly("2 knows 3", "late", "5 knows 6");
+    }
+
+    @Test
+    void whoWaitsForAPromiseHearsOfFailureAndOfTheEnd() {
+        List<String> calls = new ArrayList<>();
+        semaphore.whenPromised(1, (value, failure) -> calls.add(failure == null ? "null" : failure.getMessage()));
+        Cancellation cancelled = semaphore.whenPromised(1, (value, failure) -> calls.add("cancelled"));
+        assertThat(cancelled.cancel()).isTrue();
+        assertThat(cancelled.cancel()).isFalse();
+        semaphore.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        assertThat(calls).containsExactly("lost on purpose");
+        TimelineSemaphore closed = TimelineSemaphore.create(0);
+        closed.whenPromised(4, (value, failure) -> calls.add(failure == null ? "null" : failure.getMessage()));
+        closed.close();
+        assertThat(calls).hasSize(2);
+        assertThat(calls.getLast()).contains("closed before it reached 4");
+    }
+
+    @Test
+    void aPromiseWithdrawnLeavesTheOthers() {
+        Object event = new Object();
+        semaphore.promise(1, Frontier.producedBy(A, 1));
+        semaphore.promiseExternal(2, event);
+        semaphore.promise(3, Frontier.producedBy(A, 3));
+        semaphore.withdrawPromise(2, new Object());
+        assertThat(semaphore.lookup(2, found)).isTrue();
+        assertThat(found.primitive()).isSameAs(event);
+        semaphore.withdrawPromise(2, event);
+        assertThat(semaphore.frontierAt(2)).isEqualTo(Frontier.producedBy(A, 3));
+        assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.producedBy(A, 1));
     }
 }

@@ -1,9 +1,23 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import org.jspecify.annotations.Nullable;
 
-/** A group of participants in collective operations, seen from one of them. */
+/**
+ * A group of participants in collective operations, seen from one of them.
+ *
+ * <p>Every participant submits the same collectives in the same order: the first that one submits meets the first of all others, and so
+ * on. Sends and receives are counted apart, for each pair of participants. A collective is over, for all of them at once, when the last
+ * has arrived; nobody's thread waits for that. When one participant fails, or closes its channel while others count on it, all
+ * collectives of the group fail with that cause, now and from then on.
+ *
+ * <p>Safe from any thread; collectives of one participant are numbered as they are submitted.
+ */
 public abstract class Channel extends Resource {
+    /** As a color of {@link #split}: a participant of no group. */
+    public static final int NO_COLOR = -1;
 
     /** For backends. */
     protected Channel() {}
@@ -12,6 +26,7 @@ public abstract class Channel extends Resource {
      * Returns which participant this is.
      *
      * @return 0 to {@link #count()} - 1
+     * @throws IreeException FAILED_PRECONDITION before the channel is {@link #ready}; why it never will be
      */
     public abstract int rank();
 
@@ -19,6 +34,24 @@ public abstract class Channel extends Resource {
      * Returns how many participants there are.
      *
      * @return the count
+     * @throws IreeException FAILED_PRECONDITION before the channel is {@link #ready}; why it never will be
      */
     public abstract int count();
+
+    /**
+     * Returns when rank and count are known: for a channel made by {@link #split}, once all participants have split.
+     *
+     * @return the fence, borrowed; null when there is nothing to wait for
+     */
+    public abstract @Nullable Fence ready();
+
+    /**
+     * Makes smaller groups of this one: all participants call it, and those of one color form a group. Does not wait for the others.
+     *
+     * @param color 0 or above; {@link #NO_COLOR} for a participant that will be in no group
+     * @param key the order of ranks in the new group; of equal ones, that of ranks in this group
+     * @return the new channel, which the caller closes; null with {@link #NO_COLOR}
+     * @throws IreeException INVALID_ARGUMENT for another negative color; why the group failed
+     */
+    public abstract @Nullable Channel split(int color, int key);
 }

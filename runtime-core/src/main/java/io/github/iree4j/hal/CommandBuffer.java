@@ -280,15 +280,21 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Runs a collective operation.
+     * Runs a collective operation. Those with nothing between them, not even a barrier, run at once; so one can send and receive without
+     * caring which comes first.
      *
-     * @param channel the participants
+     * <p>With n elements among N participants: all-gather sends n and receives N n; all-reduce sends and receives n; all-to-all sends and
+     * receives n, a multiple of N; broadcast sends n at the root and receives n elsewhere; reduce sends n and receives n at the root;
+     * reduce-scatter sends N n and receives n; send, receive and send-receive move n. A range that is not used may be null. Source and
+     * target may be the same where they are equally long, and the part of one that belongs to this participant may be the other.
+     *
+     * @param channel the participants; it is {@link Channel#ready}
      * @param operation what to do
-     * @param parameter rank of the root or the peer, where the operation has one
-     * @param source what is sent, where something is
-     * @param target what is received, where something is
-     * @param elementCount elements each participant contributes
-     * @throws IreeException UNIMPLEMENTED when the backend has no collectives
+     * @param parameter rank of the root or the peer, where the operation has one; {@link Collective#peers} for send-receive
+     * @param source what is sent, where something is; usable by dispatches, at least as long as needed
+     * @param target what is received, where something is; usable by dispatches, at least as long as needed
+     * @param elementCount elements, see above
+     * @throws IreeException UNIMPLEMENTED when the backend has no collectives; INVALID_ARGUMENT or OUT_OF_RANGE for what does not fit
      */
     public final void collective(
             Channel channel,
@@ -298,7 +304,32 @@ public abstract class CommandBuffer extends Resource {
             @Nullable BufferRef target,
             long elementCount) {
         checkRecording(DISPATCH, "collective");
-        recordCollective(channel, operation, parameter, source, target, elementCount);
+        CollectiveRanges ranges =
+                CollectiveRanges.of(operation, parameter, elementCount, channel.rank(), channel.count());
+        BufferRef sent = collectiveRange(operation, "source", source, ranges.sourceBytes(), MemoryAccess.READ);
+        BufferRef received = collectiveRange(operation, "target", target, ranges.targetBytes(), MemoryAccess.WRITE);
+        recordCollective(channel, operation, parameter, sent, received, elementCount);
+    }
+
+    private @Nullable BufferRef collectiveRange(
+            Collective operation, String end, @Nullable BufferRef ref, long bytes, int access) {
+        if (bytes < 0) {
+            return null;
+        }
+        String what = end + " of " + operation.name();
+        if (ref == null) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, what + " is missing");
+        }
+        if (ref.length() != Buffer.WHOLE && ref.length() < bytes) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%s needs %d bytes, the range has %d".formatted(what, bytes, ref.length()));
+        }
+        Buffer buffer = ref.buffer();
+        if (buffer != null) {
+            buffer.require(what, MemoryType.DEVICE_VISIBLE, 0, access);
+        }
+        return check(what, new BufferRef(buffer, ref.slot(), ref.offset(), bytes), ANY_DISPATCH, access);
     }
 
     /**
@@ -516,14 +547,14 @@ public abstract class CommandBuffer extends Resource {
             long flags);
 
     /**
-     * Records a collective operation.
+     * Records a checked collective operation.
      *
      * @param channel the participants
      * @param operation what to do
      * @param parameter rank of the root or the peer
-     * @param source what is sent
-     * @param target what is received
-     * @param elementCount elements each participant contributes
+     * @param source what is sent, as long as needed; null when this participant sends nothing
+     * @param target what is received, as long as needed; null when this participant receives nothing
+     * @param elementCount elements
      */
     protected void recordCollective(
             Channel channel,

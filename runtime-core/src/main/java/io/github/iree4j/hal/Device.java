@@ -104,15 +104,29 @@ public interface Device extends AutoCloseable {
     TimelineSemaphore createSemaphore(long initialValue, long flags);
 
     /**
-     * Joins a group for collective operations.
+     * Joins the group without a name for collective operations; see {@link #createChannel(long, ChannelParams)}.
      *
      * @param affinity queues that take part
      * @param rank which participant this is; -1 leaves it to the device
      * @param count how many participants there are; -1 leaves it to the device
      * @return the channel; the caller closes it
-     * @throws IreeException UNIMPLEMENTED when the device has no collectives
+     * @throws IreeException as {@link #createChannel(long, ChannelParams)}
      */
     default Channel createChannel(long affinity, int rank, int count) {
+        return createChannel(affinity, ChannelParams.of(rank, count));
+    }
+
+    /**
+     * Joins a group for collective operations. Does not wait for the other participants: collectives do. Once all have joined, the next
+     * to join under the same name begins another group.
+     *
+     * @param affinity queues that take part
+     * @param params which group, and which participant of it
+     * @return the channel; the caller closes it
+     * @throws IreeException UNIMPLEMENTED when the device has no collectives; ALREADY_EXISTS when another participant has the rank;
+     *     INVALID_ARGUMENT when others of the group joined with another count, which fails the group
+     */
+    default Channel createChannel(long affinity, ChannelParams params) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no collective channels");
     }
 

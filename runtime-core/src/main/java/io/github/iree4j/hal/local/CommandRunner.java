@@ -25,7 +25,8 @@ final class CommandRunner {
     private long offset;
     private long length;
 
-    private CommandRunner(LocalCommandBuffer commands, Worker worker) {
+    private CommandRunner(LocalCommandBuffer commands, Worker worker, int from) {
+        this.at = from;
         this.commands = commands;
         this.worker = worker;
         this.code = commands.code();
@@ -33,11 +34,13 @@ final class CommandRunner {
     }
 
     /**
-     * Executes a command buffer whose submission has been checked.
+     * Executes a command buffer whose submission has been checked, or a part of it.
      *
+     * @param from its first word of code
+     * @param to the word after its last
      * @throws IreeException when a buffer has no storage, a range known only now does not fit, or a kernel fails
      */
-    static void run(LocalCommandBuffer commands, @Nullable BindingTable table, Workers workers) {
+    static void run(LocalCommandBuffer commands, @Nullable BindingTable table, Workers workers, int from, int to) {
         Worker worker = workers.acquire();
         int[] slots = commands.slots();
         int slotCount = slots.length == 0 ? 0 : slots[slots.length - 1] + 1;
@@ -52,7 +55,7 @@ final class CommandRunner {
             for (; pinnedFixed < fixed.length; pinnedFixed++) {
                 worker.fixedBlocks[pinnedFixed] = fixed[pinnedFixed].pin();
             }
-            new CommandRunner(commands, worker).runAll();
+            new CommandRunner(commands, worker, from).runAll(to);
         } finally {
             for (int i = 0; i < pinnedFixed; i++) {
                 fixed[i].unpin();
@@ -83,8 +86,8 @@ final class CommandRunner {
         worker.slotBlocks[slot] = LocalCommandBuffer.local(buffer).pin();
     }
 
-    private void runAll() {
-        while (at < code.length) {
+    private void runAll(int end) {
+        while (at < end) {
             switch ((int) code[at++]) {
                 case LocalCommandBuffer.BARRIER -> {
                     // Commands run in order already.

@@ -2,6 +2,8 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
@@ -13,9 +15,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -50,12 +54,17 @@ final class LocalCommandBuffer extends CommandBuffer {
 
     private static final long UPDATE_BYTES_LIMIT = 256L << 20;
 
+    /** Each is an operation of its own when it is executed. */
+    private static final int COLLECTIVES_LIMIT = 1 << 12;
+
     private long[] code = new long[64];
     private int length;
     private final List<LocalBuffer> buffers = new ArrayList<>(); // fixed ones, each retained once
     private final Map<LocalBuffer, Integer> bufferIndex = new IdentityHashMap<>();
     private final List<LocalExecutable> executables = new ArrayList<>(); // each retained once
     private final List<MemorySegment> updates = new ArrayList<>();
+    private final List<CollectiveCommand> collectives = new ArrayList<>(); // not in the code
+    private final Set<LocalChannel> channels = Collections.newSetFromMap(new IdentityHashMap<>()); // each retained once
     private long updateBytes;
     private final AtomicBoolean submitted = new AtomicBoolean();
     private final BitSet usedSlots = new BitSet();
@@ -83,6 +92,16 @@ final class LocalCommandBuffer extends CommandBuffer {
 
     MemorySegment update(int index) {
         return updates.get(index);
+    }
+
+    /** Collectives in their order. */
+    List<CollectiveCommand> collectives() {
+        return collectives;
+    }
+
+    /** The channels of the collectives. */
+    Set<LocalChannel> channels() {
+        return channels;
     }
 
     /** The slots that commands use, in ascending order. */
@@ -184,6 +203,43 @@ final class LocalCommandBuffer extends CommandBuffer {
         }
         for (BufferRef binding : bindings) {
             emit(binding);
+        }
+    }
+
+    @Override
+    protected void recordCollective(
+            Channel channel,
+            Collective operation,
+            int parameter,
+            @Nullable BufferRef source,
+            @Nullable BufferRef target,
+            long elementCount) {
+        if (!(channel instanceof LocalChannel local)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "channel was not created by the device of the command buffer");
+        }
+        if (collectives.size() >= COLLECTIVES_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "command buffer holds %d collectives, the limit; record several".formatted(COLLECTIVES_LIMIT));
+        }
+        use(source);
+        use(target);
+        if (channels.add(local)) {
+            local.retain();
+        }
+        collectives.add(new CollectiveCommand(length, local, operation, parameter, source, target, elementCount));
+    }
+
+    private void use(@Nullable BufferRef ref) {
+        if (ref == null) {
+            return;
+        }
+        Buffer buffer = ref.buffer();
+        if (buffer == null) {
+            usedSlots.set(ref.slot());
+        } else {
+            fixedIndex(buffer);
         }
     }
 
@@ -293,5 +349,6 @@ final class LocalCommandBuffer extends CommandBuffer {
     protected void destroy() {
         buffers.forEach(LocalBuffer::release);
         executables.forEach(LocalExecutable::release);
+        channels.forEach(LocalChannel::release);
     }
 }

@@ -4,6 +4,8 @@ import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
@@ -14,11 +16,14 @@ import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.QueueHardware;
 import io.github.iree4j.hal.QueueKind;
 import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.ExecutableLoader;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The CPU as a device; or, for another kind of device, its memory, code and operations. */
@@ -30,6 +35,8 @@ final class LocalDevice implements Device {
     private final Workers workers;
     private final Device facade;
     private final Loaders loaders;
+    private final SchedulingDomain domain;
+    private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // that are not closed
     private volatile boolean closed;
 
     LocalDevice(DeviceInfo info, DeviceOptions options) {
@@ -39,6 +46,7 @@ final class LocalDevice implements Device {
     /** The inside of another kind of device, whose queues run on other hardware. */
     LocalDevice(DeviceInfo info, DeviceOptions options, @Nullable Device facade, @Nullable QueueHardware hardware) {
         this.info = info;
+        this.domain = options.schedulingDomain();
         this.facade = facade == null ? this : facade;
         this.memory = new HostMemory(options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit());
         this.allocator = new LocalAllocator(this, memory);
@@ -144,6 +152,30 @@ final class LocalDevice implements Device {
     }
 
     @Override
+    public Channel createChannel(long affinity, ChannelParams params) {
+        checkOpen();
+        QueueAffinity.normalize(affinity, queues.length);
+        return adopt(new LocalChannel(this, ChannelRegistry.join(domain, params)));
+    }
+
+    /** Notes a channel, which fails when the device is closed before it. */
+    LocalChannel adopt(LocalChannel channel) {
+        channels.add(channel);
+        if (closed) {
+            channel.fail(aborted());
+        }
+        return channel;
+    }
+
+    void forget(LocalChannel channel) {
+        channels.remove(channel);
+    }
+
+    private IreeException aborted() {
+        return new IreeException(StatusCode.ABORTED, "device '" + info.id() + "' of a channel was closed");
+    }
+
+    @Override
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         checkOpen();
         return TimelineSemaphore.create(
@@ -181,6 +213,7 @@ final class LocalDevice implements Device {
         for (LocalQueue queue : queues) {
             queue.scheduler().close();
         }
+        channels.forEach(channel -> channel.fail(aborted()));
         workers.close();
         memory.close();
     }

@@ -171,6 +171,10 @@ final class LocalQueue implements DeviceQueue {
             CommandBuffer commands,
             @Nullable BindingTable bindings,
             long flags) {
+        if (commands instanceof LocalCommandBuffer local && !local.collectives().isEmpty()) {
+            CollectiveExecution.submit(scheduler, wait, signal, local, bindings, device.workers());
+            return;
+        }
         submit(wait, signal, () -> {
             if (!(commands instanceof LocalCommandBuffer local)) {
                 throw new IreeException(

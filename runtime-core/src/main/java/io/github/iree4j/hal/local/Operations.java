@@ -246,11 +246,17 @@ final class Operations {
             commands.claimSubmission();
         }
 
+        /** What the slots hold; our own copy once {@link #retain} has been called. */
+        @Nullable
+        BindingTable bindings() {
+            return bindings;
+        }
+
         @Override
         void run() {
             commands.retain(); // its code must not be unloaded under it
             try {
-                CommandRunner.run(commands, bindings, workers);
+                CommandRunner.run(commands, bindings, workers, 0, commands.code().length);
             } finally {
                 commands.release();
             }

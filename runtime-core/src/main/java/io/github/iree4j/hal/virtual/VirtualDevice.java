@@ -2,6 +2,8 @@ package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
@@ -153,6 +155,11 @@ public final class VirtualDevice implements Device {
     @Override
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         return inside.createSemaphore(initialValue, flags);
+    }
+
+    @Override
+    public Channel createChannel(long affinity, ChannelParams params) {
+        return inside.createChannel(affinity, params);
     }
 
     @Override

@@ -1,15 +1,24 @@
 package io.github.iree4j.modules.hal;
 
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** {@code hal.channel.*}. Whether there are collectives is the device's business; most say UNIMPLEMENTED. */
+/** {@code hal.channel.*}. Whether there are collectives is the device's business. */
 final class ChannelImports {
+    private static final int NAME_LIMIT = 1024;
+
     private ChannelImports() {}
 
     static void register(NativeModule.Builder<HalState> module) {
@@ -19,29 +28,47 @@ final class ChannelImports {
     }
 
     private static void create(HalState state, VmCall call) {
-        Device device = call.required(Device.class);
+        Device device = state.own(call.required(Device.class));
         long affinity = call.i64();
         Arguments.bits("flags", call.i64(), 0);
-        VmBuffer id = call.ref(VmBuffer.class);
-        VmBuffer group = call.ref(VmBuffer.class);
-        if (id != null || group != null) {
-            throw new IreeException(
-                    StatusCode.UNIMPLEMENTED,
-                    "hal.channel.create with an id or a group: channels of devices have neither; compile without named groups");
-        }
+        String id = name(call.ref(VmBuffer.class));
+        String group = name(call.ref(VmBuffer.class));
         int rank = call.i32();
         int count = call.i32();
-        call.returnRef(device.createChannel(affinity, rank, count));
+        call.returnRef(device.createChannel(affinity, new ChannelParams(id, group, rank, count)));
+    }
+
+    /** Bytes as characters, one for one; checked for its length before it is copied. */
+    private static String name(@Nullable VmBuffer bytes) {
+        if (bytes == null) {
+            return "";
+        }
+        if (bytes.length() > NAME_LIMIT) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "channel id or group of %d bytes; the limit is %d".formatted(bytes.length(), NAME_LIMIT));
+        }
+        return new String(
+                Arguments.bytes("id", bytes, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_BYTE),
+                StandardCharsets.ISO_8859_1);
     }
 
     private static void split(HalState state, VmCall call) {
-        call.required(Channel.class);
-        throw new IreeException(
-                StatusCode.UNIMPLEMENTED, "hal.channel.split is not supported; create the smaller channels one by one");
+        Channel channel = call.required(Channel.class);
+        int color = call.i32();
+        int key = call.i32();
+        Arguments.bits("flags", call.i64(), 0);
+        call.returnRef(channel.split(color, key));
     }
 
+    /** Of a channel from a split, these are known once all participants have split: until then the call is deferred. */
     private static void rankAndCount(HalState state, VmCall call) {
         Channel channel = call.required(Channel.class);
+        Fence ready = channel.ready();
+        if (ready != null && !ready.isReached() && ready.failure() == null && !call.resumed()) {
+            call.defer(new FenceWait(List.of(ready), -1));
+            return;
+        }
         call.returnI32(channel.rank());
         call.returnI32(channel.count());
     }

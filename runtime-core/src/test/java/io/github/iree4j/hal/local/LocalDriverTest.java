@@ -219,15 +219,6 @@ class LocalDriverTest {
     }
 
     @Test
-    void collectivesAreNotThereYet() {
-        assertThatThrownBy(() -> device.createChannel(-1, 0, 2))
-                .isInstanceOf(IreeException.class)
-                .hasMessage("device 'local' has no collective channels")
-                .extracting(e -> ((IreeException) e).code())
-                .isEqualTo(StatusCode.UNIMPLEMENTED);
-    }
-
-    @Test
     void hostileCodeIsRefused() {
         assertThatThrownBy(() -> device.createExecutable(new ExecutableParams(
                         "embedded-elf-" + CpuFeatures.architecture(), MemorySegment.ofArray(new byte[100]))))

@@ -1,0 +1,68 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Objects;
+
+/**
+ * Which group of participants a channel joins, and as which of them.
+ *
+ * @param id names the group together with {@code group}; opaque bytes as Latin-1 characters, empty for the one without a name
+ * @param group names the group together with {@code id}
+ * @param rank which participant this is; {@link #DEFAULT} takes the lowest that nobody has
+ * @param count how many participants there are; {@link #DEFAULT} makes a group of its own with this one alone
+ */
+public record ChannelParams(String id, String group, int rank, int count) {
+    /** In place of a rank or a count: left to the device. */
+    public static final int DEFAULT = -1;
+
+    /** The most participants a group can have. */
+    public static final int MAXIMUM_COUNT = 4096;
+
+    private static final int MAXIMUM_NAME = 1024;
+
+    /** Checks the ranges. */
+    public ChannelParams {
+        Objects.requireNonNull(id, "id");
+        Objects.requireNonNull(group, "group");
+        if (id.length() > MAXIMUM_NAME || group.length() > MAXIMUM_NAME) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "channel id of %d and group of %d characters; the limit is %d each"
+                            .formatted(id.length(), group.length(), MAXIMUM_NAME));
+        }
+        if (count != DEFAULT && (count < 1 || count > MAXIMUM_COUNT)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "channel count " + count + " is not within [1, " + MAXIMUM_COUNT + "]");
+        }
+        int limit = count == DEFAULT ? 1 : count;
+        if (rank != DEFAULT && (rank < 0 || rank >= limit)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "channel rank " + rank + " is not within [0, " + (limit - 1) + "]");
+        }
+    }
+
+    /**
+     * A participant of the group without a name.
+     *
+     * @param rank which participant, or {@link #DEFAULT}
+     * @param count how many there are, or {@link #DEFAULT}
+     * @return the parameters
+     */
+    public static ChannelParams of(int rank, int count) {
+        return new ChannelParams("", "", rank, count);
+    }
+
+    /**
+     * A participant of a named group.
+     *
+     * @param id the name
+     * @param rank which participant, or {@link #DEFAULT}
+     * @param count how many there are, or {@link #DEFAULT}
+     * @return the parameters
+     */
+    public static ChannelParams of(String id, int rank, int count) {
+        return new ChannelParams(id, "", rank, count);
+    }
+}

@@ -1,0 +1,194 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A participant of a {@link ChannelGroup}; of a group that is still to be made when it comes from a split. */
+final class LocalChannel extends Channel {
+    private final LocalDevice device;
+    private final @Nullable TimelineSemaphore known; // of a split: 1 once the group is there
+    private final @Nullable Fence ready;
+    private final Object lock = new Object();
+    private volatile ChannelRegistry.@Nullable Membership membership; // written once, under lock
+    private boolean gone; // guarded by lock
+
+    LocalChannel(LocalDevice device, ChannelRegistry.Membership membership) {
+        this.device = device;
+        this.membership = membership;
+        this.known = null;
+        this.ready = null;
+    }
+
+    /** One whose group comes with {@link #become}. */
+    private LocalChannel(LocalDevice device) {
+        this.device = device;
+        this.known = TimelineSemaphore.create(0);
+        this.ready = Fence.at(known, 1);
+    }
+
+    @Override
+    public int rank() {
+        return membership().rank();
+    }
+
+    @Override
+    public int count() {
+        return membership().group().count();
+    }
+
+    @Override
+    public @Nullable Fence ready() {
+        checkLive();
+        return ready;
+    }
+
+    ChannelGroup group() {
+        return membership().group();
+    }
+
+    private ChannelRegistry.Membership membership() {
+        checkLive();
+        ChannelRegistry.Membership now = membership;
+        if (now != null) {
+            return now;
+        }
+        IreeException failure = known == null ? null : known.failure();
+        if (failure != null) {
+            throw new IreeException(failure.code(), failure.getMessage(), failure);
+        }
+        throw new IreeException(
+                StatusCode.FAILED_PRECONDITION,
+                "channel has no rank before all participants have split; wait until it is ready");
+    }
+
+    @Override
+    public @Nullable Channel split(int color, int key) {
+        ChannelRegistry.Membership own = membership();
+        if (color < NO_COLOR) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "channel color " + color + " is negative; " + NO_COLOR + " stands for no group");
+        }
+        LocalChannel part = color == NO_COLOR ? null : device.adopt(new LocalChannel(device));
+        try {
+            own.group().arrive(own.group().split(own.rank()), new Split(color, key, part));
+        } catch (IreeException e) {
+            if (part != null) {
+                part.close();
+            }
+            throw e;
+        }
+        return part;
+    }
+
+    /** What a participant brings to a split. */
+    private static final class Split extends Arrival {
+        final int color;
+        final int key;
+        final @Nullable LocalChannel part;
+
+        Split(int color, int key, @Nullable LocalChannel part) {
+            super(Frontier.EMPTY);
+            this.color = color;
+            this.key = key;
+            this.part = part;
+        }
+
+        @Override
+        void over(@Nullable IreeException failure, Frontier outcome) {
+            if (part != null) {
+                part.known(failure, outcome);
+            }
+        }
+    }
+
+    /** Makes the groups of a split, of which all participants are there, by rank. */
+    static void form(SchedulingDomain domain, List<Arrival> arrivals) {
+        TreeMap<Integer, List<Split>> byColor = new TreeMap<>();
+        for (Arrival each : arrivals) {
+            Split split = (Split) each;
+            if (split.color == NO_COLOR) {
+                continue;
+            }
+            byColor.computeIfAbsent(split.color, color -> new ArrayList<>()).add(split);
+        }
+        for (List<Split> members : byColor.values()) {
+            members.sort(Comparator.comparingInt(split -> split.key)); // stable: by rank among equals
+            ChannelGroup group = new ChannelGroup(domain, members.size());
+            for (Split each : members) {
+                int rank = group.join(-1);
+                if (each.part != null) {
+                    each.part.become(new ChannelRegistry.Membership(group, rank));
+                }
+            }
+        }
+    }
+
+    private void become(ChannelRegistry.Membership own) {
+        synchronized (lock) {
+            membership = own;
+            if (!gone) {
+                return;
+            }
+        }
+        own.group().leave(own.rank());
+    }
+
+    private void known(@Nullable IreeException failure, Frontier outcome) {
+        TimelineSemaphore timeline = known;
+        if (timeline == null) {
+            return;
+        }
+        try {
+            timeline.retain();
+        } catch (IreeException e) {
+            return; // nobody asks any more
+        }
+        if (failure == null) {
+            timeline.signal(1, outcome);
+        } else {
+            timeline.fail(failure);
+        }
+        timeline.release();
+    }
+
+    /** This participant cannot go on, so none of its group can. */
+    void fail(IreeException cause) {
+        ChannelRegistry.Membership own = membership;
+        if (own != null) {
+            own.group().fail(cause);
+        }
+    }
+
+    @Override
+    protected String describe() {
+        return "channel";
+    }
+
+    @Override
+    protected void destroy() {
+        device.forget(this);
+        ChannelRegistry.Membership own;
+        synchronized (lock) {
+            gone = true;
+            own = membership;
+        }
+        if (own != null) {
+            own.group().leave(own.rank());
+        }
+        if (ready != null && known != null) {
+            ready.close();
+            known.close();
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.iree4j.hal.local;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A sequence of meetings of the same parties: the n-th ticket of each admits to the n-th meeting. Guarded by the lock of the
+ * {@link ChannelGroup}.
+ */
+final class Meetings {
+    final Kind kind;
+    final int parties;
+    private final long[] next; // per party, the meeting that its next ticket is for
+    private final Map<Long, Meeting> open = new HashMap<>(); // with a ticket given out, not over
+
+    /** What is done at the meetings. */
+    enum Kind {
+        /** A collective of all participants. The party is the rank. */
+        COLLECTIVE,
+        /** A transfer: the sender is party 0, the receiver party 1. */
+        TRANSFER,
+        /** A split. The party is the rank. */
+        SPLIT
+    }
+
+    Meetings(Kind kind, int parties) {
+        this.kind = kind;
+        this.parties = parties;
+        this.next = new long[parties];
+    }
+
+    /** One meeting. */
+    static final class Meeting {
+        final Meetings sequence;
+        final long number;
+        final @Nullable Arrival[] arrivals; // by party
+        int arrived;
+
+        private Meeting(Meetings sequence, long number) {
+            this.sequence = sequence;
+            this.number = number;
+            this.arrivals = new @Nullable Arrival[sequence.parties];
+        }
+    }
+
+    /** Admits one party to one meeting. */
+    record Ticket(Meeting meeting, int party) {}
+
+    Ticket ticket(int party) {
+        long number = next[party]++;
+        Meeting meeting = open.computeIfAbsent(number, n -> new Meeting(this, n));
+        return new Ticket(meeting, party);
+    }
+
+    /** Whether a meeting waits, or would, for a party that takes no more tickets. */
+    boolean isHopeless(long number, int gone) {
+        return next[gone] <= number;
+    }
+
+    /** Whether one of the open meetings waits for a party that takes no more tickets. */
+    boolean isAnyHopeless(int gone) {
+        return open.keySet().stream().anyMatch(number -> isHopeless(number, gone));
+    }
+
+    void close(Meeting meeting) {
+        open.remove(meeting.number);
+    }
+
+    Iterable<Meeting> open() {
+        return open.values();
+    }
+
+    void clear() {
+        open.clear();
+    }
+}

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.lifetime.UseGuard;
@@ -213,6 +214,22 @@ public final class IreeRuntime implements AutoCloseable {
             } finally {
                 tensor.exit();
             }
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * Creates a timeline at 0, whose points invocations wait for and signal, see {@link ProgramFunction#submit}. It is of this process:
+     * programs of several runtimes may share it, and it stays when the runtime is closed.
+     *
+     * @return the timeline; the caller closes it
+     * @throws IreeException FAILED_PRECONDITION when the runtime is closed
+     */
+    public Timeline createTimeline() {
+        guard.enter();
+        try {
+            return Timeline.create();
         } finally {
             guard.exit();
         }

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
  *
  * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for calls at the same
- * time. Closing it during a call lets the call finish; later calls fail with FAILED_PRECONDITION. Results outlive the program.
+ * time. Closing it during a call lets the call finish, and work that was submitted as well; later calls fail with FAILED_PRECONDITION.
+ * Results outlive the program.
  */
 public final class Program implements AutoCloseable {
     private final IreeRuntime runtime;
@@ -33,6 +34,7 @@ public final class Program implements AutoCloseable {
     private final Map<String, ProgramFunction> functions = new LinkedHashMap<>();
     private final ReentrantLock turn = new ReentrantLock();
     private final UseGuard guard;
+    private final OrderedCalls ordered = new OrderedCalls();
 
     /** Takes over what was loaded; the caller has entered the runtime for it. */
     Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded) {
@@ -145,6 +147,11 @@ public final class Program implements AutoCloseable {
         return memory;
     }
 
+    /** Calls of functions with fences, which are made in the order of their submission. */
+    OrderedCalls ordered() {
+        return ordered;
+    }
+
     void enter() {
         guard.enter();
     }
@@ -162,13 +169,13 @@ public final class Program implements AutoCloseable {
     /** Runs one call; the caller has entered the program and closes the arguments. */
     Results run(ProgramFunction function, Call call) {
         if (!function.isAsynchronous()) {
-            return new Results(function.fullName(), runInTurn(function, call, null));
+            return new Results(function.fullName(), runInTurn(function, call, null, null));
         }
         TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
         @Nullable Object[] values;
         try (timeline;
                 Fence done = Fence.at(timeline, 1)) {
-            values = runInTurn(function, call, done);
+            values = runInTurn(function, call, null, done);
         }
         try {
             // Outside the turn, so that the next call may be submitted; and without a reference, so that a program that
@@ -182,7 +189,9 @@ public final class Program implements AutoCloseable {
         return new Results(function.fullName(), values);
     }
 
-    private @Nullable Object[] runInTurn(ProgramFunction function, Call call, @Nullable Fence done) {
+    /** Runs one call, which for a function with fences ends before its work does, and reads the results; no fence to signal for others. */
+    @Nullable
+    Object[] runInTurn(ProgramFunction function, Call call, @Nullable Fence ready, @Nullable Fence done) {
         if (turn.isHeldByCurrentThread()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
@@ -202,8 +211,7 @@ public final class Program implements AutoCloseable {
             try {
                 call.arguments().writeTo(invocation);
                 if (done != null) {
-                    Object nothing = null; // to wait for: inputs are ready
-                    invocation.ref(nothing);
+                    invocation.ref((Object) ready); // null: inputs are ready
                     invocation.ref(done);
                 }
                 invocation.run();

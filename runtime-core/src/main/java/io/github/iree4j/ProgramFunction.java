@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
@@ -227,6 +228,53 @@ public final class ProgramFunction {
         program.exit();
         if (!future.complete(results)) {
             results.close();
+        }
+    }
+
+    /**
+     * Submits the function to timelines, and returns at once: it runs after one fence and reaches another.
+     *
+     * <p><b>Order.</b> Fences are the only order between submissions, whatever the order of the calls; work whose fences allow it runs at
+     * the same time. A function {@linkplain #isAsynchronous() with fences} gets both handed through, so that its device waits and signals
+     * and no thread does; such calls are made in the order of their submission, so that a program with a timeline of its own keeps that
+     * order where no fence gives one. Any other function joins in as work of the host: it runs on a virtual thread once the fence to wait
+     * for is reached, in its turn among the calls of the program.
+     *
+     * <p><b>Several that signal one fence</b> are counted: it is reached when all those that were submitted until then are done. When the
+     * first may be done before the last is submitted, say how many there are
+     * ({@link io.github.iree4j.async.Timeline#at(long, int)}).
+     *
+     * <p><b>Results.</b> The future of a function with fences completes when the program has returned them, mostly long before their
+     * contents are there: they may be passed on at once, and read when {@code signal} is reached. That of any other function, and that of
+     * every function submitted without {@code signal}, completes with contents, and before {@code signal} is reached.
+     *
+     * <p><b>Failure.</b> What fails the work fails {@code signal}, with the root cause: a failed fence to wait for (the function then does
+     * not run), the function itself, or cancellation. A future that has not completed fails as well. Completing the future from outside
+     * cancels a function without fences as {@link #invokeAsync} says, and one with fences until its call is made; later, fail the
+     * timeline it waits for.
+     *
+     * <p><b>Ownership.</b> Inputs are looked at before this returns, and kept until the work is done; fences may be closed right away.
+     * Closing program or runtime lets submitted work finish, so one whose fence is never reached keeps them open: fail its timeline.
+     *
+     * @param wait when inputs are ready; null for now
+     * @param signal what to reach when the work is done, a point neither reached nor promised; null when the future is enough
+     * @param inputs as many as the function takes
+     * @return the results, which the receiver closes, or an {@link IreeException}
+     * @throws IreeException INVALID_ARGUMENT for inputs that do not fit and for a point that is reached or promised already;
+     *     FAILED_PRECONDITION when the program, an input or a fence is closed. Nothing is submitted then
+     */
+    public CompletableFuture<Results> submit(@Nullable Fence wait, @Nullable Fence signal, @Nullable Object... inputs) {
+        program.enter();
+        ArgumentList arguments = null;
+        try {
+            arguments = new ArgumentList(signature, program.memory(), inputs);
+            return Submission.start(program, this, new Call(fullName(), arguments), wait, signal);
+        } catch (RuntimeException | Error e) {
+            if (arguments != null) {
+                arguments.close();
+            }
+            program.exit();
+            throw e;
         }
     }
 

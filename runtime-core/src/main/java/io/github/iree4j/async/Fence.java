@@ -198,6 +198,26 @@ public final class Fence extends Resource {
     }
 
     /**
+     * Says that one more will signal every point, see {@link TimelineSemaphore#addSignaller}: a point that several signal is reached with
+     * the last. On failure nothing has changed.
+     *
+     * @throws IreeException INVALID_ARGUMENT when a point is reached or promised already; FAILED_PRECONDITION when the fence is closed
+     */
+    public void addSignaller() {
+        checkLive();
+        for (int i = 0; i < values.length; i++) {
+            try {
+                semaphores[i].addSignaller(values[i]);
+            } catch (IreeException e) {
+                for (int j = 0; j < i; j++) {
+                    semaphores[j].removeSignaller(values[j]);
+                }
+                throw e;
+            }
+        }
+    }
+
+    /**
      * Signals every point. A point that cannot be signalled does not keep the others from it.
      *
      * @throws IreeException of the first point that could not be signalled: INVALID_ARGUMENT when its timeline is already there,

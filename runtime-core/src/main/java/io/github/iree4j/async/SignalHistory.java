@@ -120,6 +120,16 @@ final class SignalHistory {
         return value <= top || promisedCount > 0 && promised.values[promisedFirst + promisedCount - 1] >= value;
     }
 
+    /** Under the lock: whether this very value is promised. */
+    boolean isPromised(long value) {
+        for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
+            if (promised.values[i] == value) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Under the lock, or in a race with a change: then the result is of no use, but there is one. */
     private boolean read(long value, SignalRecord out) {
         if (value <= top) {

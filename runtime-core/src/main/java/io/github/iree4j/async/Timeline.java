@@ -7,8 +7,8 @@ import java.time.Duration;
  *
  * <pre>{@code
  * try (Timeline timeline = Timeline.create(); Fence start = timeline.at(1); Fence done = timeline.at(2)) {
- *     first.invokeAsync(null, start, ...);   // submitted, not run
- *     second.invokeAsync(start, done, ...);
+ *     second.submit(start, done, ...);   // submitted, not run
+ *     first.submit(null, start, ...);
  *     done.await();
  * }
  * }</pre>
@@ -48,6 +48,20 @@ public final class Timeline implements AutoCloseable {
      * @return the fence; the caller closes it
      */
     public Fence at(long value) {
+        return Fence.at(semaphore, value);
+    }
+
+    /**
+     * Returns a point that several signal: it is reached with the last of that many signals. Submissions that name one point are counted
+     * without this as long as the point is not reached meanwhile; this is for when the first may have run before the last is submitted.
+     *
+     * @param value the value, neither reached nor promised
+     * @param signals how many signals it takes, at least 1
+     * @return the fence; the caller closes it
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the value is reached or promised, or for less than one signal
+     */
+    public Fence at(long value, int signals) {
+        semaphore.expectSignals(value, signals);
         return Fence.at(semaphore, value);
     }
 

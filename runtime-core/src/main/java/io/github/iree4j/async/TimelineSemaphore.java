@@ -52,6 +52,7 @@ public final class TimelineSemaphore extends Resource {
     private volatile @Nullable IreeException failure;
     private final WaiterList waiters = new WaiterList(); // guarded by lock, like the next
     private @Nullable WaiterList promiseWaiters; // once somebody waits for a promise
+    private @Nullable JointPoints joints; // guarded by lock; once several signal one value
 
     private TimelineSemaphore(SemaphoreOptions options) {
         this.scope = options.scope();
@@ -218,7 +219,8 @@ public final class TimelineSemaphore extends Resource {
         SemaphoreWaiter knowing;
         lock.lock();
         try {
-            if (failure != null || !history.promised(next, what)) {
+            // What happens before a value that several signal is known when the last of them is.
+            if (failure != null || joints != null && joints.isJoint(next) || !history.promised(next, what)) {
                 return false;
             }
             knowing = takePromiseWaiters(next);
@@ -296,11 +298,20 @@ public final class TimelineSemaphore extends Resource {
         lock.lock();
         try {
             accepted = failure == null && next > value && next <= MAXIMUM_VALUE;
+            JointPoints several = joints;
+            boolean joint = accepted && several != null && several.isJoint(next);
+            if (accepted && several != null) {
+                if (!several.arrive(next)) {
+                    return;
+                }
+                several.forget(next);
+            }
             if (accepted) {
                 if (external) {
                     history.beginSignalFromOutside(next);
                 } else {
-                    history.beginSignal(next, frontier);
+                    // The last of several knows nothing of what happened before the others: as if signalled by hand.
+                    history.beginSignal(next, joint ? Frontier.EMPTY : frontier);
                 }
                 value = next; // SEM-1
                 history.endChange(); // SEM-5
@@ -325,6 +336,81 @@ public final class TimelineSemaphore extends Resource {
                 : new IreeException(
                         StatusCode.INVALID_ARGUMENT,
                         "semaphore value must increase: " + value + " -> " + next + "; each value is signalled once");
+    }
+
+    /**
+     * Says that a value is reached with the last of several signals, not with the first. Who promises such a value is not recorded, and
+     * nothing is known of what happens before it.
+     *
+     * @param next the value, neither reached nor promised
+     * @param signals how many, at least 1
+     * @throws IreeException INVALID_ARGUMENT when the value is reached or promised, or for less than one signal
+     */
+    public void expectSignals(long next, int signals) {
+        if (signals < 1) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "semaphore value " + next + " cannot take " + signals + " signals");
+        }
+        if (!count(next, signals)) {
+            throw late(next);
+        }
+    }
+
+    /**
+     * Says that one more will signal a value: it is reached when all those have. For those who accept work before it runs.
+     *
+     * @param next the value, neither reached nor, unless {@link #expectSignals} counted on it, promised
+     * @throws IreeException INVALID_ARGUMENT when the value is reached or promised
+     */
+    public void addSignaller(long next) {
+        if (!count(next, 0)) {
+            throw late(next);
+        }
+    }
+
+    /** Takes {@link #addSignaller} back. */
+    void removeSignaller(long next) {
+        lock.lock();
+        try {
+            if (joints == null || !joints.removeSignaller(next)) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        signal(next);
+    }
+
+    /** Counts signals said to come, or for none of those one signaller more; false when it is too late for that. */
+    private boolean count(long next, int expected) {
+        lock.lock();
+        try {
+            if (next <= value || next > MAXIMUM_VALUE || failure == null && history.isPromised(next)) {
+                return false;
+            }
+            JointPoints points = joints;
+            if (points == null) {
+                points = new JointPoints();
+                joints = points;
+            }
+            if (expected > 0) {
+                points.expect(next, expected);
+            } else {
+                points.addSignaller(next);
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private IreeException late(long next) {
+        long at = value;
+        return new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "semaphore value " + next + " takes no further signal: it is "
+                        + (next <= at ? "reached (at " + at + ")" : "promised or above the largest")
+                        + "; say how many signal one value before the first is submitted");
     }
 
     /**

@@ -1,0 +1,116 @@
+package io.github.iree4j.async;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Values that several signal. */
+@Timeout(60)
+class JointSignalsTest {
+    private final TimelineSemaphore semaphore = TimelineSemaphore.create(0);
+
+    @Test
+    void aValueIsReachedWithTheLastOfThoseThatWereCounted() {
+        semaphore.addSignaller(1);
+        semaphore.addSignaller(1);
+        semaphore.addSignaller(1);
+        AtomicInteger called = new AtomicInteger();
+        semaphore.whenReached(1, (value, failure) -> called.incrementAndGet());
+        semaphore.signal(1);
+        semaphore.signal(1);
+        assertThat(semaphore.value()).isZero();
+        assertThat(called).hasValue(0);
+        semaphore.signal(1);
+        assertThat(semaphore.value()).isEqualTo(1);
+        assertThat(called).hasValue(1);
+        assertThatExceptionOfType(IreeException.class).isThrownBy(() -> semaphore.signal(1));
+    }
+
+    @Test
+    void signalsThatAreExpectedCountBeforeAndAfterTheirSubmission() {
+        semaphore.expectSignals(1, 3);
+        semaphore.signal(1);
+        semaphore.addSignaller(1);
+        semaphore.signal(1);
+        assertThat(semaphore.value()).isZero();
+        semaphore.signal(1);
+        assertThat(semaphore.value()).isEqualTo(1);
+        assertThatExceptionOfType(IreeException.class).isThrownBy(() -> semaphore.expectSignals(2, 0));
+        assertThatExceptionOfType(IreeException.class).isThrownBy(() -> semaphore.expectSignals(1, 1));
+    }
+
+    @Test
+    void nothingIsPromisedNorClaimedOfAValueThatSeveralSignal() {
+        Frontier frontier = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 1), 5);
+        semaphore.expectSignals(1, 2);
+        assertThat(semaphore.promise(1, frontier)).isFalse();
+        assertThat(semaphore.frontierAt(1)).isNull();
+        semaphore.signal(1, frontier);
+        semaphore.signal(1, frontier);
+        assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.EMPTY);
+        semaphore.addSignaller(2);
+        assertThat(semaphore.promise(2, frontier)).as("a single one knows").isTrue();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> semaphore.addSignaller(2))
+                .withMessageContaining("promised");
+        semaphore.signal(2, frontier);
+        assertThat(semaphore.frontierAt(2)).isEqualTo(frontier);
+    }
+
+    @Test
+    void aFenceThatCannotBeSignalledCountsNothing() {
+        TimelineSemaphore ahead = TimelineSemaphore.create(5);
+        try (Fence fence = Fence.of(List.of(new Fence.Entry(semaphore, 1), new Fence.Entry(ahead, 5)))) {
+            semaphore.addSignaller(1);
+            assertThatExceptionOfType(IreeException.class).isThrownBy(fence::addSignaller);
+            semaphore.signal(1);
+            assertThat(semaphore.value()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void passingAValueForgetsItsCount() {
+        semaphore.addSignaller(1);
+        semaphore.addSignaller(1);
+        semaphore.addSignaller(3);
+        semaphore.addSignaller(3);
+        semaphore.signal(2);
+        assertThat(semaphore.value()).isEqualTo(2);
+        semaphore.signal(3);
+        assertThat(semaphore.value()).isEqualTo(2);
+        semaphore.signal(3);
+        assertThat(semaphore.value()).isEqualTo(3);
+    }
+
+    @Test
+    void threadsThatSignalAtTheSameTimeReachItOnce() throws Exception {
+        int threads = 4;
+        for (int value = 1; value <= 500; value++) {
+            semaphore.expectSignals(value, threads);
+            CountDownLatch start = new CountDownLatch(1);
+            int next = value;
+            for (int t = 0; t < threads; t++) {
+                Thread.ofVirtual().start(() -> {
+                    try {
+                        start.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    semaphore.signal(next);
+                });
+            }
+            start.countDown();
+            semaphore.await(value);
+            assertThat(semaphore.value()).isEqualTo(value);
+        }
+    }
+}

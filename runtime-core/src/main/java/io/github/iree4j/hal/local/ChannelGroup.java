@@ -51,24 +51,8 @@ final class ChannelGroup {
         this.splits = new Meetings(Meetings.Kind.SPLIT, count);
     }
 
-    SchedulingDomain domain() {
-        return domain;
-    }
-
     int count() {
         return count;
-    }
-
-    long axis() {
-        return axis;
-    }
-
-    /** Why there are no more meetings, or null. */
-    @Nullable
-    IreeException failure() {
-        synchronized (lock) {
-            return failure;
-        }
     }
 
     /**

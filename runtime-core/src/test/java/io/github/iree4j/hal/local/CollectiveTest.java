@@ -624,6 +624,47 @@ class CollectiveTest {
     }
 
     @Test
+    void aFailureWhileOthersArriveLeavesNothingPending() throws Exception {
+        int threads = 4;
+        int rounds = 100;
+        List<Channel> channels = channels("failing", threads);
+        List<List<Fence>> done = new ArrayList<>();
+        List<CommandBuffer> commands = new ArrayList<>();
+        for (int rank = 0; rank < threads; rank++) {
+            commands.add(one(channels.get(rank), SUM, 0, ints(1), ints(0), 1));
+            List<Fence> own = new ArrayList<>();
+            for (int round = 0; round < rounds; round++) {
+                own.add(fence());
+            }
+            done.add(own);
+        }
+        Fence broken = fence();
+        broken.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
+        List<Thread> running = new ArrayList<>();
+        for (int rank = 0; rank < threads; rank++) {
+            int own = rank;
+            running.add(Thread.startVirtualThread(() -> {
+                for (int round = 0; round < rounds; round++) {
+                    Fence wait = own == 3 && round == rounds / 2 ? broken : null;
+                    device.queue(own).execute(wait, done.get(own).get(round), commands.get(own), null, 0);
+                }
+            }));
+        }
+        for (Thread each : running) {
+            each.join();
+        }
+        for (int round = 0; round < rounds; round++) {
+            for (int rank = 0; rank < threads; rank++) {
+                Fence each = done.get(rank).get(round);
+                assertThat(each.query()).as("rank %d, round %d", rank, round).isNotEqualTo(StatusCode.DEFERRED);
+                if (round >= rounds / 2) {
+                    assertThat(each.query()).isEqualTo(StatusCode.DATA_LOSS);
+                }
+            }
+        }
+    }
+
+    @Test
     void streamsMeetAsWell() {
         VirtualClock clock = VirtualClock.stepped();
         device.close();

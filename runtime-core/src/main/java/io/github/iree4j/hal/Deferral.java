@@ -66,6 +66,11 @@ final class Deferral implements Timepoint {
         }
     }
 
+    /** Ends the waiting before the first wait was added, without telling the scheduler; returns false when it was over before. */
+    boolean abandon() {
+        return left.getAndSet(OVER) > 0;
+    }
+
     /**
      * Ends the waiting with a failure.
      *

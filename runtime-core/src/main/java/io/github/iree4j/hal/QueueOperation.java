@@ -64,6 +64,9 @@ public abstract class QueueOperation {
     /** Whether a wait was not waited for here, so that it may not have been resolved when the operation ends. */
     boolean elides;
 
+    /** Whether {@link QueueScheduler#cancel} was called. */
+    volatile boolean cancelled;
+
     /** Whether the hardware is done with it. */
     boolean completed;
 

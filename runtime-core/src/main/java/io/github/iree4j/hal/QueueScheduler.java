@@ -127,6 +127,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         operation.wait = wait;
         operation.signal = signal;
         operation.submitter = Thread.currentThread();
+        domain.submitted(this, operation);
         start(operation);
         operation.submitter = null;
         IreeException thrown = operation.thrown;
@@ -178,9 +179,11 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * @param cause what its signals fail with
      */
     public final void cancel(QueueOperation operation, IreeException cause) {
+        operation.fail(cause); // looked at when it retires
+        operation.cancelled = true; // and this when it is held back
         Deferral deferral = operation.deferral;
-        if (deferral == null || !deferral.end(cause)) {
-            operation.fail(cause); // looked at when it retires
+        if (deferral != null) {
+            deferral.end(cause);
         }
     }
 
@@ -287,6 +290,11 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             return null;
         }
         operation.deferral = deferral;
+        if (operation.cancelled && deferral.abandon()) { // cancelled before it could be seen here
+            operation.deferral = null;
+            unlink(deferral);
+            return null;
+        }
         return deferral;
     }
 
@@ -371,6 +379,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     /** Ends an operation: lets go of what it used, and signals or fails its fence. */
     final void finish(QueueOperation operation, @Nullable IreeException outcome) {
+        try {
+            end(operation, outcome);
+        } finally {
+            domain.over(operation, outcome != null);
+        }
+    }
+
+    private void end(QueueOperation operation, @Nullable IreeException outcome) {
         if (outcome != null) {
             failed.increment();
             operation.failed(outcome);

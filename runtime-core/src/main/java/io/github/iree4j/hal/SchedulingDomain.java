@@ -4,6 +4,7 @@ import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,7 @@ public final class SchedulingDomain {
     private final FrontierTracker tracker;
     private final int frontierCapacity;
     private final ConcurrentHashMap<Long, QueueScheduler> queues = new ConcurrentHashMap<>(); // by axis, while open
+    private final CopyOnWriteArrayList<SpeculationScope> speculations = new CopyOnWriteArrayList<>(); // while open
 
     private SchedulingDomain(AxisAllocator axes, FrontierTracker tracker, int frontierCapacity) {
         this.axes = axes;
@@ -89,5 +91,31 @@ public final class SchedulingDomain {
     @Nullable
     QueueScheduler queue(long axis) {
         return queues.get(axis);
+    }
+
+    void add(SpeculationScope scope) {
+        speculations.add(scope);
+    }
+
+    void remove(SpeculationScope scope) {
+        speculations.remove(scope);
+    }
+
+    /** Tells those who follow speculative work of an operation that is about to start. */
+    void submitted(QueueScheduler queue, QueueOperation operation) {
+        if (!speculations.isEmpty()) {
+            for (SpeculationScope scope : speculations) {
+                scope.submitted(queue, operation);
+            }
+        }
+    }
+
+    /** Tells them that it is over, after its signals. */
+    void over(QueueOperation operation, boolean failed) {
+        if (!speculations.isEmpty()) {
+            for (SpeculationScope scope : speculations) {
+                scope.over(operation, failed);
+            }
+        }
     }
 }

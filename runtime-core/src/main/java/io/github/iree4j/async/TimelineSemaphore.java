@@ -39,6 +39,7 @@ public final class TimelineSemaphore extends Resource {
      * SEM-3: no waiter is lost: it is added, and the value tested again, under the `lock` that signal() holds.
      * SEM-6: value is volatile, not just released: two threads that signal one timeline and look at another's do not miss each other.
      * SEM-7: the first failure stays and reaches every waiter: set, and waiters taken off or refused, under `lock`.
+     * SEM-8: a value that several signal is reached once, with the last: they are counted, and promises refused, under `lock`.
      */
 
     /** The largest value a timeline can reach. */

@@ -91,6 +91,7 @@ class JointSignalsTest {
         assertThat(semaphore.value()).isEqualTo(3);
     }
 
+    // SEM-8: whoever comes last reaches the value.
     @Test
     void threadsThatSignalAtTheSameTimeReachItOnce() throws Exception {
         int threads = 4;

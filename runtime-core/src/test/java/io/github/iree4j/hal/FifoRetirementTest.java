@@ -8,6 +8,8 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -62,6 +64,46 @@ class FifoRetirementTest {
                 assertThat(tracker.completed(scheduler.axis())).isEqualTo(OPERATIONS);
                 assertThat(scheduler.counters().inFlight()).isZero();
             }
+        }
+    }
+
+    @Test
+    void cancellingFailsTheSignalsOfWhatWaitsAndOfWhatIsOnTheHardwareButNotOfWhatIsOver() {
+        IreeException cause = new IreeException(StatusCode.CANCELLED, "not wanted any more");
+        try (FrontierTracker tracker = FrontierTracker.create();
+                VirtualDevice device = VirtualDevice.builder().build();
+                TimelineSemaphore never = TimelineSemaphore.create(0);
+                TimelineSemaphore a = TimelineSemaphore.create(0);
+                TimelineSemaphore b = TimelineSemaphore.create(0);
+                TimelineSemaphore c = TimelineSemaphore.create(0);
+                Fence unreached = Fence.at(never, 1);
+                Fence over = Fence.at(a, 1);
+                Fence running = Fence.at(b, 1);
+                Fence waiting = Fence.at(c, 1)) {
+            SchedulingDomain domain =
+                    SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
+            QueueScheduler scheduler = QueueScheduler.create(domain, device, device, QueueKind.FIFO, operation -> {});
+            Nothing first = new Nothing();
+            Nothing second = new Nothing();
+            Nothing third = new Nothing();
+            scheduler.submit(null, over, () -> first);
+            scheduler.submit(null, running, () -> second);
+            scheduler.submit(unreached, waiting, () -> third);
+            scheduler.completed(first, null);
+            for (Nothing each : List.of(first, second, third)) {
+                scheduler.cancel(each, cause);
+            }
+            assertThat(over.isReached()).isTrue();
+            assertThat(waiting.failure()).isSameAs(cause);
+            assertThat(running.failure())
+                    .as("until the hardware is done with it")
+                    .isNull();
+            scheduler.completed(second, null);
+            assertThat(running.failure()).isSameAs(cause);
+            never.signal(1);
+            assertThat(scheduler.counters().pending()).isZero();
+            assertThat(scheduler.counters().failed()).isEqualTo(2);
+            assertThat(scheduler.counters().retired()).isEqualTo(2);
         }
     }
 

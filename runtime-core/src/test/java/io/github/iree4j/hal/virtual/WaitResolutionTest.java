@@ -391,7 +391,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aCancelledOperationFailsItsSignals() {
+    void anOperationWhoseWaitFailsIsOverWithoutHavingRun() {
         DeviceQueue queue = streams(1).queue(0);
         TimelineSemaphore never = semaphore();
         TimelineSemaphore done = semaphore();

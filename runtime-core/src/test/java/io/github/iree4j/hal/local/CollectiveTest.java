@@ -623,6 +623,7 @@ class CollectiveTest {
         assertThat(last.epochOf(last.producerAxis())).isEqualTo(rounds);
     }
 
+    // GROUP-1: whoever arrives is told once, though the group fails meanwhile.
     @Test
     void aFailureWhileOthersArriveLeavesNothingPending() throws Exception {
         int threads = 4;

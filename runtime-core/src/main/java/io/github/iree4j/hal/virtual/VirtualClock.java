@@ -65,8 +65,17 @@ public final class VirtualClock {
         if (next == null) {
             return false;
         }
-        next.action.run();
+        run(next);
         return true;
+    }
+
+    private static void run(Event event) {
+        boolean held = HeldCallbacks.begin(); // actions take locks and plan under them
+        try {
+            event.action.run();
+        } finally {
+            HeldCallbacks.end(held);
+        }
     }
 
     /**
@@ -89,7 +98,7 @@ public final class VirtualClock {
      */
     public void runUntil(long time) {
         for (Event next; (next = next(time)) != null; ) {
-            next.action.run();
+            run(next);
         }
         synchronized (this) {
             now = Math.max(now, time);
@@ -105,7 +114,10 @@ public final class VirtualClock {
         return events.remove();
     }
 
-    /** Plans something. Callers may hold this clock's lock; it runs without. */
+    /**
+     * Plans something; it runs without any lock. Callers that hold a lock hold callbacks back as well, since an automatic clock may go on
+     * before this returns.
+     */
     void after(long delay, Runnable action) {
         synchronized (this) {
             events.add(new Event(now + delay, planned++, action));

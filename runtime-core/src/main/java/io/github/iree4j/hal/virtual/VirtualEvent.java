@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.virtual;
 
+import io.github.iree4j.async.HeldCallbacks;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -43,15 +44,20 @@ public final class VirtualEvent {
 
     /** Fires it: streams that wait for it go on. Harmless when repeated. */
     public void fire() {
-        synchronized (clock) {
-            if (fired) {
-                return;
+        boolean held = HeldCallbacks.begin(); // an automatic clock goes on once its lock is free
+        try {
+            synchronized (clock) {
+                if (fired) {
+                    return;
+                }
+                fired = true;
+                for (Runnable stream : waiting) {
+                    clock.after(0, stream);
+                }
+                waiting.clear();
             }
-            fired = true;
-            for (Runnable stream : waiting) {
-                clock.after(0, stream);
-            }
-            waiting.clear();
+        } finally {
+            HeldCallbacks.end(held);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.virtual;
 
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.HostWork;
 import io.github.iree4j.hal.QueueBackend;
 import io.github.iree4j.hal.QueueOperation;
@@ -57,13 +58,18 @@ final class VirtualQueue implements QueueBackend {
 
     @Override
     public void issue(QueueOperation operation) {
-        synchronized (clock) {
-            IreeException why = gone;
-            if (why != null) {
-                throw why;
+        boolean held = HeldCallbacks.begin(); // an automatic clock goes on once its lock is free
+        try {
+            synchronized (clock) {
+                IreeException why = gone;
+                if (why != null) {
+                    throw why;
+                }
+                entries.add(new Work(operation, ++issued));
+                clock.after(0, this::proceed);
             }
-            entries.add(new Work(operation, ++issued));
-            clock.after(0, this::proceed);
+        } finally {
+            HeldCallbacks.end(held);
         }
     }
 
@@ -175,22 +181,27 @@ final class VirtualQueue implements QueueBackend {
     /** Ends everything with a failure, and whatever is issued from now on. Who waits for events of this queue goes on. */
     void stop(IreeException cause) {
         List<Work> ended = new ArrayList<>();
-        synchronized (clock) {
-            if (gone != null) {
-                return;
-            }
-            gone = cause;
-            ended.addAll(running);
-            running.clear();
-            for (Entry entry; (entry = entries.poll()) != null; ) {
-                if (entry instanceof Work work) {
-                    ended.add(work);
+        boolean held = HeldCallbacks.begin();
+        try {
+            synchronized (clock) {
+                if (gone != null) {
+                    return;
                 }
+                gone = cause;
+                ended.addAll(running);
+                running.clear();
+                for (Entry entry; (entry = entries.poll()) != null; ) {
+                    if (entry instanceof Work work) {
+                        ended.add(work);
+                    }
+                }
+                marks.values().forEach(VirtualEvent::fire);
             }
-            marks.values().forEach(VirtualEvent::fire);
-        }
-        for (Work work : ended) {
-            report(work, cause);
+            for (Work work : ended) {
+                report(work, cause);
+            }
+        } finally {
+            HeldCallbacks.end(held);
         }
     }
 }

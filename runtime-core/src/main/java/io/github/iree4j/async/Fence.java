@@ -280,7 +280,7 @@ public final class Fence extends Resource {
      * @throws IreeException the first failure; CANCELLED when interrupted (the thread stays interrupted)
      */
     public void await() {
-        await(Long.MAX_VALUE);
+        await(WaitTime.FOREVER);
     }
 
     /**
@@ -290,7 +290,7 @@ public final class Fence extends Resource {
      * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted)
      */
     public void await(Duration timeout) {
-        await(TimelineSemaphore.saturatedNanos(timeout));
+        await(WaitTime.nanos(timeout));
     }
 
     private void await(long timeoutNanos) {

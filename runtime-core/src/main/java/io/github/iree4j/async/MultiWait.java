@@ -37,7 +37,7 @@ public final class MultiWait {
      * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted)
      */
     public static void awaitAll(List<? extends @Nullable Fence> fences, Duration timeout) {
-        awaitAll(fences, TimelineSemaphore.saturatedNanos(timeout));
+        awaitAll(fences, WaitTime.nanos(timeout));
     }
 
     static void awaitAll(List<? extends @Nullable Fence> fences, long timeoutNanos) {
@@ -64,7 +64,7 @@ public final class MultiWait {
                 first[0] = index;
                 end(done, failure);
             });
-            await(done, wait, TimelineSemaphore.saturatedNanos(timeout), fences);
+            await(done, wait, WaitTime.nanos(timeout), fences);
             return first[0];
         }
     }

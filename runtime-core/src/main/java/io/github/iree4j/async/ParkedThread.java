@@ -13,14 +13,36 @@ final class ParkedThread extends SemaphoreWaiter {
         super(semaphore, minimum, NOTHING, false);
     }
 
-    /** Whether the outcome is there. */
-    boolean isOver() {
-        return over;
-    }
-
     /** On the thread that took this off the list, once the outcome is set. */
     void wake() {
         over = true;
         LockSupport.unpark(thread);
+    }
+
+    /** On its own thread: returns once the outcome is there; throws when time runs out or the thread is interrupted before that. */
+    void park(long timeoutNanos) {
+        boolean forever = timeoutNanos == WaitTime.FOREVER;
+        long deadline = forever ? 0 : System.nanoTime() + timeoutNanos;
+        while (!over) {
+            long left = forever ? WaitTime.FOREVER : deadline - System.nanoTime();
+            if (left <= 0 && cancel()) {
+                throw SemaphoreErrors.outOfTime(semaphore.value(), minimum, timeoutNanos);
+            }
+            if (Thread.interrupted()) {
+                boolean cancelled = cancel();
+                Thread.currentThread().interrupt();
+                if (cancelled) {
+                    throw SemaphoreErrors.interrupted(minimum);
+                }
+                left = 0;
+            }
+            if (left <= 0) {
+                LockSupport.parkNanos(this, BriefLock.SLEEP_NANOS); // taken off: the outcome is a few instructions away
+            } else if (forever) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, left);
+            }
+        }
     }
 }

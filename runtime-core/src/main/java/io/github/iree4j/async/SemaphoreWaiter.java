@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** One registered timepoint. Guarded by the semaphore's lock until it is taken off the list, then owned by the deliverer. */
 class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     final long minimum;
-    private final TimelineSemaphore semaphore;
+    final TimelineSemaphore semaphore;
     private final Timepoint timepoint;
 
     @Nullable

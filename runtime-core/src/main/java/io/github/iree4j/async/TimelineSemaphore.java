@@ -7,7 +7,6 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,9 +50,8 @@ public final class TimelineSemaphore extends Resource {
     private final AtomicReference<@Nullable QueuePlace> home = new AtomicReference<>(); // the first queue that used it
     private volatile long value;
     private volatile @Nullable IreeException failure;
-    private final WaiterList waiters = new WaiterList(); // guarded by lock, like the next
-    private @Nullable WaiterList promiseWaiters; // once somebody waits for a promise
-    private @Nullable JointPoints joints; // guarded by lock; once several signal one value
+    private @Nullable SemaphoreWaiters waiters; // guarded by lock, like the next; once somebody waits
+    private @Nullable JointPoints joints; // once several signal one value
 
     private TimelineSemaphore(SemaphoreOptions options) {
         this.scope = options.scope();
@@ -224,7 +222,7 @@ public final class TimelineSemaphore extends Resource {
             if (failure != null || joints != null && joints.isJoint(next) || !history.promised(next, what)) {
                 return false;
             }
-            knowing = takePromiseWaiters(next);
+            knowing = waiters == null ? null : waiters.takePromised(next);
         } finally {
             lock.unlock();
         }
@@ -232,19 +230,9 @@ public final class TimelineSemaphore extends Resource {
         return true;
     }
 
-    /** Under the lock. */
-    private WaiterList promiseWaiters() {
-        WaiterList list = promiseWaiters;
-        if (list == null) {
-            list = new WaiterList();
-            promiseWaiters = list;
-        }
-        return list;
-    }
-
-    /** Under the lock. */
-    private @Nullable SemaphoreWaiter takePromiseWaiters(long limit) {
-        return promiseWaiters == null ? null : promiseWaiters.takeUpTo(limit);
+    /** Under the lock: takes off who waits for at most that value or a promise of it. */
+    private @Nullable SemaphoreWaiter takeWaiters(long limit) {
+        return waiters == null ? null : waiters.takeReached(limit);
     }
 
     /** Takes a promise of somebody outside back, if it is still there. */
@@ -294,7 +282,6 @@ public final class TimelineSemaphore extends Resource {
 
     private void signal(long next, Frontier frontier, boolean external) {
         SemaphoreWaiter due = null;
-        SemaphoreWaiter knowing = null;
         boolean accepted;
         lock.lock();
         try {
@@ -316,27 +303,15 @@ public final class TimelineSemaphore extends Resource {
                 }
                 value = next; // SEM-1
                 history.endChange(); // SEM-5
-                due = waiters.takeUpTo(next);
-                knowing = takePromiseWaiters(next);
+                due = takeWaiters(next);
             }
         } finally {
             lock.unlock();
         }
         if (!accepted) {
-            throw refusal(next);
+            throw SemaphoreErrors.refusal(value, next, failure);
         }
         SemaphoreWaiter.deliver(due, next, null);
-        SemaphoreWaiter.deliver(knowing, next, null);
-    }
-
-    /** Why a signal is refused. */
-    private IreeException refusal(long next) {
-        IreeException failed = failure;
-        return failed != null
-                ? failed.during("signal of a failed semaphore to " + next)
-                : new IreeException(
-                        StatusCode.INVALID_ARGUMENT,
-                        "semaphore value must increase: " + value + " -> " + next + "; each value is signalled once");
     }
 
     /**
@@ -353,7 +328,7 @@ public final class TimelineSemaphore extends Resource {
                     StatusCode.INVALID_ARGUMENT, "semaphore value " + next + " cannot take " + signals + " signals");
         }
         if (!count(next, signals)) {
-            throw late(next);
+            throw SemaphoreErrors.tooLateToJoin(value, next);
         }
     }
 
@@ -365,7 +340,7 @@ public final class TimelineSemaphore extends Resource {
      */
     public void addSignaller(long next) {
         if (!count(next, 0)) {
-            throw late(next);
+            throw SemaphoreErrors.tooLateToJoin(value, next);
         }
     }
 
@@ -405,15 +380,6 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    private IreeException late(long next) {
-        long at = value;
-        return new IreeException(
-                StatusCode.INVALID_ARGUMENT,
-                "semaphore value " + next + " takes no further signal: it is "
-                        + (next <= at ? "reached (at " + at + ")" : "promised or above the largest")
-                        + "; say how many signal one value before the first is submitted");
-    }
-
     /**
      * Forgets what is known about values above one, because somebody outside has a hand in them after all. Promises stay.
      *
@@ -451,7 +417,6 @@ public final class TimelineSemaphore extends Resource {
     public void fail(IreeException cause) {
         Objects.requireNonNull(cause, "cause");
         SemaphoreWaiter due;
-        SemaphoreWaiter knowing;
         long at;
         lock.lock();
         try {
@@ -460,13 +425,11 @@ public final class TimelineSemaphore extends Resource {
             }
             failure = cause;
             at = value;
-            due = waiters.takeUpTo(Long.MAX_VALUE);
-            knowing = takePromiseWaiters(Long.MAX_VALUE);
+            due = takeWaiters(Long.MAX_VALUE);
         } finally {
             lock.unlock();
         }
         SemaphoreWaiter.deliver(due, at, cause);
-        SemaphoreWaiter.deliver(knowing, at, cause);
     }
 
     /**
@@ -518,13 +481,18 @@ public final class TimelineSemaphore extends Resource {
                 return false;
             }
             if (isLive()) {
-                (waiter.forPromise ? promiseWaiters() : waiters).add(waiter); // SEM-3
+                SemaphoreWaiters all = waiters;
+                if (all == null) {
+                    all = new SemaphoreWaiters();
+                    waiters = all;
+                }
+                all.add(waiter); // SEM-3
                 return true;
             }
         } finally {
             lock.unlock();
         }
-        waiter.failure = abandoned(waiter.minimum);
+        waiter.failure = SemaphoreErrors.abandoned(waiter.minimum);
         return false;
     }
 
@@ -535,7 +503,7 @@ public final class TimelineSemaphore extends Resource {
      * @throws IreeException the timeline's failure; CANCELLED when interrupted (the thread stays interrupted)
      */
     public void await(long minimum) {
-        await(minimum, Long.MAX_VALUE);
+        await(minimum, WaitTime.FOREVER);
     }
 
     /**
@@ -546,10 +514,10 @@ public final class TimelineSemaphore extends Resource {
      * @throws IreeException DEADLINE_EXCEEDED; the timeline's failure; CANCELLED when interrupted (the thread stays interrupted)
      */
     public void await(long minimum, Duration timeout) {
-        await(minimum, saturatedNanos(timeout));
+        await(minimum, WaitTime.nanos(timeout));
     }
 
-    /** Waits; {@code Long.MAX_VALUE} nanoseconds are forever. */
+    /** Waits that many nanoseconds at most. */
     void await(long minimum, long timeoutNanos) {
         if (isReached(minimum)) {
             return;
@@ -557,61 +525,11 @@ public final class TimelineSemaphore extends Resource {
         Callbacks.help();
         ParkedThread waiter = new ParkedThread(this, minimum);
         if (register(waiter)) {
-            park(waiter, timeoutNanos);
+            waiter.park(timeoutNanos);
         }
         if (waiter.failure != null) {
-            throw rethrown(waiter.failure);
+            throw SemaphoreErrors.rethrown(waiter.failure);
         }
-    }
-
-    /** Returns once the waiter has its outcome; throws when time runs out or the thread is interrupted before that. */
-    private void park(ParkedThread waiter, long timeoutNanos) {
-        boolean forever = timeoutNanos == Long.MAX_VALUE;
-        long deadline = forever ? 0 : System.nanoTime() + timeoutNanos;
-        while (!waiter.isOver()) {
-            long left = forever ? Long.MAX_VALUE : deadline - System.nanoTime();
-            if (left <= 0 && waiter.cancel()) {
-                throw new IreeException(
-                        StatusCode.DEADLINE_EXCEEDED,
-                        "semaphore is at " + value + " and did not reach " + waiter.minimum + " within "
-                                + Duration.ofNanos(timeoutNanos));
-            }
-            if (Thread.interrupted()) {
-                boolean cancelled = waiter.cancel();
-                Thread.currentThread().interrupt();
-                if (cancelled) {
-                    throw new IreeException(
-                            StatusCode.CANCELLED, "interrupted while waiting for semaphore value " + waiter.minimum);
-                }
-                left = 0;
-            }
-            if (left <= 0) {
-                LockSupport.parkNanos(this, BriefLock.SLEEP_NANOS); // taken off: the outcome is a few instructions away
-            } else if (forever) {
-                LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, left);
-            }
-        }
-    }
-
-    /** The same failure for another thread to throw: its own stack trace, the original as the cause. */
-    static IreeException rethrown(IreeException failure) {
-        return new IreeException(failure.code(), failure.getMessage(), failure);
-    }
-
-    /** The duration in nanoseconds, at least 0; what a long cannot hold is forever. */
-    static long saturatedNanos(Duration timeout) {
-        if (timeout.isNegative()) {
-            return 0;
-        }
-        return timeout.getSeconds() >= Long.MAX_VALUE / 1_000_000_000L ? Long.MAX_VALUE : timeout.toNanos();
-    }
-
-    private static IreeException abandoned(long minimum) {
-        return new IreeException(
-                StatusCode.CANCELLED,
-                "semaphore was closed before it reached " + minimum + "; whoever signals it keeps it open");
     }
 
     @Override
@@ -622,21 +540,16 @@ public final class TimelineSemaphore extends Resource {
     @Override
     protected void destroy() {
         SemaphoreWaiter due;
-        SemaphoreWaiter knowing;
         long at;
         lock.lock();
         try {
             at = value;
-            due = waiters.takeUpTo(Long.MAX_VALUE);
-            knowing = takePromiseWaiters(Long.MAX_VALUE);
+            due = takeWaiters(Long.MAX_VALUE);
         } finally {
             lock.unlock();
         }
         if (due != null) {
-            SemaphoreWaiter.deliver(due, at, abandoned(due.minimum));
-        }
-        if (knowing != null) {
-            SemaphoreWaiter.deliver(knowing, at, abandoned(knowing.minimum));
+            SemaphoreWaiter.deliver(due, at, SemaphoreErrors.abandoned(due.minimum));
         }
     }
 
@@ -644,7 +557,7 @@ public final class TimelineSemaphore extends Resource {
     boolean cancel(SemaphoreWaiter waiter) {
         lock.lock();
         try {
-            return (waiter.forPromise ? promiseWaiters() : waiters).remove(waiter);
+            return waiters != null && waiters.remove(waiter);
         } finally {
             lock.unlock();
         }

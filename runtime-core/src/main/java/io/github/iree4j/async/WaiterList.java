@@ -32,9 +32,9 @@ final class WaiterList {
         waiter.linked = true;
     }
 
-    /** Takes off all that wait for at most {@code limit} and returns them as a chain through {@code next}. */
+    /** Takes off all that wait for at most {@code limit} and returns them, then {@code rest}, as a chain through {@code next}. */
     @Nullable
-    SemaphoreWaiter takeUpTo(long limit) {
+    SemaphoreWaiter takeUpTo(long limit, @Nullable SemaphoreWaiter rest) {
         SemaphoreWaiter first = head;
         SemaphoreWaiter last = null;
         SemaphoreWaiter next = first;
@@ -45,9 +45,9 @@ final class WaiterList {
             next = next.next;
         }
         if (last == null) {
-            return null;
+            return rest;
         }
-        last.next = null;
+        last.next = rest;
         head = next;
         if (next == null) {
             tail = null;

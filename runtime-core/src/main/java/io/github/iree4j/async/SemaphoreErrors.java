@@ -1,0 +1,52 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What a timeline says when something is wrong. */
+final class SemaphoreErrors {
+    private SemaphoreErrors() {}
+
+    /** A signal that a timeline refuses. */
+    static IreeException refusal(long at, long next, @Nullable IreeException failed) {
+        return failed != null
+                ? failed.during("signal of a failed semaphore to " + next)
+                : new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "semaphore value must increase: " + at + " -> " + next + "; each value is signalled once");
+    }
+
+    /** One more signal of a value that takes none. */
+    static IreeException tooLateToJoin(long at, long next) {
+        return new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "semaphore value " + next + " takes no further signal: it is "
+                        + (next <= at ? "reached (at " + at + ")" : "promised or above the largest")
+                        + "; say how many signal one value before the first is submitted");
+    }
+
+    /** The last reference went while somebody waited. */
+    static IreeException abandoned(long minimum) {
+        return new IreeException(
+                StatusCode.CANCELLED,
+                "semaphore was closed before it reached " + minimum + "; whoever signals it keeps it open");
+    }
+
+    static IreeException outOfTime(long at, long minimum, long timeoutNanos) {
+        return new IreeException(
+                StatusCode.DEADLINE_EXCEEDED,
+                "semaphore is at " + at + " and did not reach " + minimum + " within "
+                        + Duration.ofNanos(timeoutNanos));
+    }
+
+    static IreeException interrupted(long minimum) {
+        return new IreeException(StatusCode.CANCELLED, "interrupted while waiting for semaphore value " + minimum);
+    }
+
+    /** The same failure for another thread to throw: its own stack trace, the original as the cause. */
+    static IreeException rethrown(IreeException failure) {
+        return new IreeException(failure.code(), failure.getMessage(), failure);
+    }
+}

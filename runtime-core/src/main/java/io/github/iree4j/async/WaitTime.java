@@ -1,0 +1,18 @@
+package io.github.iree4j.async;
+
+import java.time.Duration;
+
+/** How long a thread waits at most, in nanoseconds. */
+final class WaitTime {
+    static final long FOREVER = Long.MAX_VALUE;
+
+    private WaitTime() {}
+
+    /** The duration in nanoseconds, at least 0; what a long cannot hold is forever. */
+    static long nanos(Duration timeout) {
+        if (timeout.isNegative()) {
+            return 0;
+        }
+        return timeout.getSeconds() >= Long.MAX_VALUE / 1_000_000_000L ? FOREVER : timeout.toNanos();
+    }
+}

@@ -33,6 +33,7 @@ final class FifoScheduler extends QueueScheduler {
      */
     private static final Logger LOG = LoggerFactory.getLogger(FifoScheduler.class);
 
+    private final FifoBackend backend;
     private final Object lock = new Object();
     private final FrontierAccumulator accumulator;
     private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // on the hardware, by epoch
@@ -57,8 +58,9 @@ final class FifoScheduler extends QueueScheduler {
         DEFERRED_UNREACHED
     }
 
-    FifoScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
-        super(domain, device, directGroup, backend);
+    FifoScheduler(SchedulingDomain domain, Device device, Object directGroup, FifoBackend backend) {
+        super(domain, device, directGroup);
+        this.backend = backend;
         this.accumulator = new FrontierAccumulator(axis, domain.frontierCapacity());
     }
 
@@ -138,8 +140,7 @@ final class FifoScheduler extends QueueScheduler {
         if (accumulator.covers(producer, record.producerEpoch(), tracker)) {
             return Decision.ELIDED_FRONTIER;
         }
-        QueueScheduler other = domain.queue(producer);
-        return other != null
+        return domain.queue(producer) instanceof FifoScheduler other
                         && semaphore.scope() != SemaphoreScope.QUEUE_LOCAL
                         && semaphore.scope().includes(place.scopeWith(other.place))
                         && backend.canWaitFor(other.backend, record.producerEpoch())
@@ -219,8 +220,10 @@ final class FifoScheduler extends QueueScheduler {
     }
 
     private void waitFor(SignalRecord record) {
-        QueueScheduler producer = domain.queue(record.producerAxis());
-        if (producer != null) { // it was there when we decided, and what it has issued will retire in any case
+        if (domain.queue(record.producerAxis())
+                instanceof
+                FifoScheduler
+                        producer) { // it was there when we decided, and what it has issued will retire in any case
             backend.waitFor(producer.backend, record.producerEpoch());
         }
     }
@@ -319,6 +322,11 @@ final class FifoScheduler extends QueueScheduler {
             retired++;
             return retiring.remove();
         }
+    }
+
+    @Override
+    boolean completesInline() {
+        return false;
     }
 
     @Override

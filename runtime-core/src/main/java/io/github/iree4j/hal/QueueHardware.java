@@ -4,14 +4,6 @@ package io.github.iree4j.hal;
 public interface QueueHardware {
 
     /**
-     * Says how a queue runs its operations.
-     *
-     * @param queue its index
-     * @return its kind
-     */
-    QueueKind kind(int queue);
-
-    /**
      * Makes what a queue's operations are given to.
      *
      * @param queue its index

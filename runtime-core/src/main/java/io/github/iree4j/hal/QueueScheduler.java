@@ -30,7 +30,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     final SchedulingDomain domain;
     final FrontierTracker tracker;
-    final QueueBackend backend;
     final QueuePlace place;
     final long axis;
     private final Device device;
@@ -54,11 +53,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     volatile @Nullable IreeException lost; // why nothing runs here any more
 
-    QueueScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
+    QueueScheduler(SchedulingDomain domain, Device device, Object directGroup) {
         this.domain = domain;
         this.tracker = domain.tracker();
         this.device = device;
-        this.backend = backend;
         this.axis = domain.axes().allocate(CausalDomain.QUEUE);
         this.place = new QueuePlace(axis, device, directGroup);
         tracker.register(axis);
@@ -71,15 +69,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * @param device the device, borrowed
      * @param directGroup what devices that signal one another directly have in common, compared by identity; the device itself when it
      *     is alone
-     * @param kind how the backend runs operations
-     * @param backend the hardware
+     * @param backend the hardware, whose kind decides how operations are ordered
      * @return the scheduler; the device closes it
      */
     public static QueueScheduler create(
-            SchedulingDomain domain, Device device, Object directGroup, QueueKind kind, QueueBackend backend) {
-        QueueScheduler scheduler = switch (kind) {
-            case FIFO -> new FifoScheduler(domain, device, directGroup, backend);
-            case UNORDERED -> new UnorderedScheduler(domain, device, directGroup, backend);
+            SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
+        QueueScheduler scheduler = switch (backend) {
+            case FifoBackend stream -> new FifoScheduler(domain, device, directGroup, stream);
+            case UnorderedBackend workers -> new UnorderedScheduler(domain, device, directGroup, workers);
         };
         domain.add(scheduler);
         return scheduler;
@@ -243,7 +240,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         synchronized (pendingLock) {
             pendingNow = pendingCount;
         }
-        long inFlight = backend.completesInline() ? 0 : Math.max(0, issued.sum() - retiredNow);
+        long inFlight = completesInline() ? 0 : Math.max(0, issued.sum() - retiredNow);
         return new QueueCounters(
                 retiredNow + inFlight + pendingNow + refused.sum(),
                 retiredNow,
@@ -257,6 +254,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                 deferred.sum(),
                 covered.sum());
     }
+
+    /** Whether operations are over before submit() returns, so that none is ever in flight. */
+    abstract boolean completesInline();
 
     /** How many operations have run and are over. */
     abstract long retired();

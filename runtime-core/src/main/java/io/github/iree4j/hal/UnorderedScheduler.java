@@ -15,11 +15,13 @@ import org.jspecify.annotations.Nullable;
  * everything up to e is over. Its frontier is what it waited for and its own entry, never what its neighbours knew.
  */
 final class UnorderedScheduler extends QueueScheduler {
+    private final UnorderedBackend backend;
     private final AtomicLong epochs = new AtomicLong();
     private final Frontier first; // the frontiers of operations that depend on nothing share its axis
 
-    UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
-        super(domain, device, directGroup, backend);
+    UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, UnorderedBackend backend) {
+        super(domain, device, directGroup);
+        this.backend = backend;
         this.first = Frontier.producedBy(axis, 1);
     }
 
@@ -132,6 +134,11 @@ final class UnorderedScheduler extends QueueScheduler {
         if (resolve(operation)) {
             finish(operation, operation.failure());
         }
+    }
+
+    @Override
+    boolean completesInline() {
+        return backend.completesInline();
     }
 
     @Override

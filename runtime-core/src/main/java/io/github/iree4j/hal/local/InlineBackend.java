@@ -1,12 +1,12 @@
 package io.github.iree4j.hal.local;
 
-import io.github.iree4j.hal.QueueBackend;
 import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.UnorderedBackend;
 import org.jspecify.annotations.Nullable;
 
 /** Runs each operation on the thread that issues it. */
-final class InlineBackend implements QueueBackend {
+final class InlineBackend implements UnorderedBackend {
     private @Nullable QueueScheduler scheduler; // set once, before anything is issued
 
     void connect(QueueScheduler owner) {

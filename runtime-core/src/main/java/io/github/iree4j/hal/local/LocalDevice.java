@@ -14,7 +14,6 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.QueueHardware;
-import io.github.iree4j.hal.QueueKind;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -75,19 +74,14 @@ final class LocalDevice implements Device {
     /** A queue whose operations run on the thread that submits them, or resolves the last of their waits. */
     private QueueScheduler inline(DeviceOptions options) {
         InlineBackend backend = new InlineBackend();
-        QueueScheduler scheduler =
-                QueueScheduler.create(options.schedulingDomain(), this, this, QueueKind.UNORDERED, backend);
+        QueueScheduler scheduler = QueueScheduler.create(options.schedulingDomain(), this, this, backend);
         backend.connect(scheduler);
         return scheduler;
     }
 
     private QueueScheduler on(QueueHardware hardware, int queue, DeviceOptions options) {
         QueueScheduler scheduler = QueueScheduler.create(
-                options.schedulingDomain(),
-                facade,
-                hardware.directGroup(),
-                hardware.kind(queue),
-                hardware.backend(queue));
+                options.schedulingDomain(), facade, hardware.directGroup(), hardware.backend(queue));
         hardware.connect(queue, scheduler);
         return scheduler;
     }

@@ -12,7 +12,6 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueBackend;
 import io.github.iree4j.hal.QueueHardware;
-import io.github.iree4j.hal.QueueKind;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.local.LocalDriverProvider;
@@ -52,20 +51,22 @@ public final class VirtualDevice implements Device {
         this.clock = builder.clock;
         Object directGroup = builder.directGroup == null ? this : builder.directGroup;
         for (int i = 0; i < builder.lanes.size(); i++) {
-            hardware.add(new VirtualQueue(clock, directGroup, i, Math.abs(builder.lanes.get(i)), builder.script));
+            int lanes = builder.lanes.get(i);
+            hardware.add(
+                    lanes == FIFO
+                            ? new VirtualStream(clock, directGroup, i, builder.script)
+                            : new VirtualWorkers(clock, i, lanes, builder.script));
         }
         DeviceInfo info = new DeviceInfo(
                 "virtual", builder.id, builder.lanes.size() + (builder.lanes.size() == 1 ? " queue" : " queues"));
         DeviceOptions options = builder.options.queueCount(builder.lanes.size()).build();
         this.inside = LocalDriverProvider.openOn(info, options, this, new QueueHardware() {
             @Override
-            public QueueKind kind(int queue) {
-                return builder.lanes.get(queue) == FIFO ? QueueKind.FIFO : QueueKind.UNORDERED;
-            }
-
-            @Override
             public QueueBackend backend(int queue) {
-                return hardware.get(queue);
+                return switch (hardware.get(queue)) {
+                    case VirtualStream stream -> stream;
+                    case VirtualWorkers workers -> workers;
+                };
             }
 
             @Override

@@ -2,62 +2,51 @@ package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.HostWork;
-import io.github.iree4j.hal.QueueBackend;
 import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hardware of one queue: works off what it is given, in order up to what must wait, on so many lanes. A stream has one lane, events
- * and waits; an unordered queue has none of the latter. Guarded by the clock's lock.
+ * The hardware of one queue: works off what it is given, in order up to what must wait, on so many lanes. Guarded by the clock's lock.
  */
-final class VirtualQueue implements QueueBackend {
-    /** How many fired events of a stream are kept, for waits that come late. */
-    private static final int KEPT_EVENTS = 64;
+abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
+    /** Something in the line. */
+    interface Entry {
+        /** Whether what stands behind may go on; if not, plans the action for when it may. */
+        boolean pass(Runnable proceed);
+    }
 
-    /** Something on the stream. */
-    private sealed interface Entry {}
+    private record Work(QueueOperation operation, long number) {}
 
-    private record Work(QueueOperation operation, long number) implements Entry {}
-
-    private record Mark(VirtualEvent event) implements Entry {}
-
-    private record Wait(VirtualEvent event) implements Entry {}
-
-    private final VirtualClock clock;
-    private final Object directGroup;
+    final VirtualClock clock;
     private final int index;
     private final int lanes;
     private final VirtualScript script;
-    private final Queue<Entry> entries = new ArrayDeque<>();
-    private final TreeMap<Long, VirtualEvent> marks = new TreeMap<>(); // by epoch
+    private final Queue<Object> entries = new ArrayDeque<>(); // Work or Entry
     private final List<Work> running = new ArrayList<>();
     private @Nullable QueueScheduler scheduler;
     private long issued;
     private @Nullable IreeException gone; // why nothing runs any more
     private boolean waiting; // for the event at the head
 
-    VirtualQueue(VirtualClock clock, Object directGroup, int index, int lanes, VirtualScript script) {
+    VirtualQueue(VirtualClock clock, int index, int lanes, VirtualScript script) {
         this.clock = clock;
-        this.directGroup = directGroup;
         this.index = index;
         this.lanes = lanes;
         this.script = script;
     }
 
-    void connect(QueueScheduler owner) {
+    final void connect(QueueScheduler owner) {
         scheduler = owner;
     }
 
-    @Override
-    public void issue(QueueOperation operation) {
+    /** Puts an operation in the line. */
+    public final void issue(QueueOperation operation) {
         boolean held = HeldCallbacks.begin(); // an automatic clock goes on once its lock is free
         try {
             synchronized (clock) {
@@ -66,57 +55,21 @@ final class VirtualQueue implements QueueBackend {
                     throw why;
                 }
                 entries.add(new Work(operation, ++issued));
-                clock.after(0, this::proceed);
+                plan();
             }
         } finally {
             HeldCallbacks.end(held);
         }
     }
 
-    @Override
-    public void recordTimepoint(long epoch) {
-        synchronized (clock) {
-            VirtualEvent event = VirtualEvent.create(clock);
-            marks.put(epoch, event);
-            entries.add(new Mark(event));
-            clock.after(0, this::proceed);
-            while (marks.size() > KEPT_EVENTS && marks.firstEntry().getValue().isFired()) {
-                marks.pollFirstEntry();
-            }
-        }
+    /** Under the clock's lock. */
+    final void add(Entry entry) {
+        entries.add(entry);
     }
 
-    @Override
-    @SuppressWarnings("ReferenceEquality") // groups are the same only if they are one
-    public boolean canWaitFor(QueueBackend producer, long epoch) {
-        synchronized (clock) {
-            return producer instanceof VirtualQueue other
-                    && other.clock == clock
-                    && other.directGroup == directGroup
-                    && other.marks.ceilingKey(epoch) != null;
-        }
-    }
-
-    @Override
-    public void waitFor(QueueBackend producer, long epoch) {
-        synchronized (clock) {
-            Map.Entry<Long, VirtualEvent> mark = ((VirtualQueue) producer).marks.ceilingEntry(epoch);
-            if (mark != null) { // it can only have gone because it has fired
-                entries.add(new Wait(mark.getValue()));
-            }
-        }
-    }
-
-    @Override
-    public boolean canWaitForExternal(Object primitive) {
-        return primitive instanceof VirtualEvent event && event.clock() == clock;
-    }
-
-    @Override
-    public void waitForExternal(Object primitive) {
-        synchronized (clock) {
-            entries.add(new Wait((VirtualEvent) primitive));
-        }
+    /** Goes on as soon as whoever holds a lock has given it up. */
+    final void plan() {
+        clock.after(0, this::proceed);
     }
 
     /** Starts what can be started. */
@@ -128,19 +81,13 @@ final class VirtualQueue implements QueueBackend {
     }
 
     private void advance() {
-        while (!waiting && running.size() < lanes && entries.peek() instanceof Entry head) {
-            switch (head) {
-                case Mark mark -> mark.event.fire();
-                case Wait wait -> {
-                    if (!wait.event.isFiredOrThen(this::proceed)) {
-                        waiting = true;
-                        return;
-                    }
-                }
-                case Work work -> {
-                    running.add(work);
-                    clock.after(script.duration(index, work.number, work.operation), () -> end(work));
-                }
+        while (!waiting && running.size() < lanes && entries.peek() instanceof Object head) {
+            if (head instanceof Work work) {
+                running.add(work);
+                clock.after(script.duration(index, work.number, work.operation), () -> end(work));
+            } else if (!((Entry) head).pass(this::proceed)) {
+                waiting = true;
+                return;
             }
             entries.remove();
         }
@@ -178,8 +125,11 @@ final class VirtualQueue implements QueueBackend {
         }
     }
 
+    /** Nothing runs any more. Under the clock's lock. */
+    void stopped() {}
+
     /** Ends everything with a failure, and whatever is issued from now on. Who waits for events of this queue goes on. */
-    void stop(IreeException cause) {
+    final void stop(IreeException cause) {
         List<Work> ended = new ArrayList<>();
         boolean held = HeldCallbacks.begin();
         try {
@@ -190,12 +140,12 @@ final class VirtualQueue implements QueueBackend {
                 gone = cause;
                 ended.addAll(running);
                 running.clear();
-                for (Entry entry; (entry = entries.poll()) != null; ) {
+                for (Object entry; (entry = entries.poll()) != null; ) {
                     if (entry instanceof Work work) {
                         ended.add(work);
                     }
                 }
-                marks.values().forEach(VirtualEvent::fire);
+                stopped();
             }
             for (Work work : ended) {
                 report(work, cause);

@@ -3,7 +3,6 @@ package io.github.iree4j.hal.virtual;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
-import io.github.iree4j.hal.QueueKind;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
@@ -12,14 +11,22 @@ import java.lang.foreign.MemorySegment;
 final class VirtualDevices {
     private VirtualDevices() {}
 
-    static Device open(DeviceOptions.Builder builder, QueueKind kind) {
+    static Device streams(DeviceOptions.Builder builder) {
+        return open(builder, true);
+    }
+
+    static Device unordered(DeviceOptions.Builder builder) {
+        return open(builder, false);
+    }
+
+    private static Device open(DeviceOptions.Builder builder, boolean streams) {
         DeviceOptions options = builder.build();
         VirtualDevice.Builder device = VirtualDevice.builder()
                 .clock(VirtualClock.automatic())
                 .loader(new JavaKernels())
                 .memoryLimit(options.memoryLimit());
         for (int i = 0; i < options.queueCount(); i++) {
-            if (kind == QueueKind.FIFO) {
+            if (streams) {
                 device.fifoQueues(1);
             } else {
                 device.unorderedQueue(4);

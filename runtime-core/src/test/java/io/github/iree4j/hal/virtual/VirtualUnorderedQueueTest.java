@@ -2,14 +2,13 @@ package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.QueueKind;
 import io.github.iree4j.hal.contract.QueueContract;
 import io.github.iree4j.hal.spi.DeviceOptions;
 
 class VirtualUnorderedQueueTest extends QueueContract {
     @Override
     protected Device open(DeviceOptions.Builder options) {
-        return VirtualDevices.open(options, QueueKind.UNORDERED);
+        return VirtualDevices.unordered(options);
     }
 
     @Override

@@ -1,0 +1,10 @@
+package io.github.iree4j.hal.virtual;
+
+import io.github.iree4j.hal.UnorderedBackend;
+
+/** Runs so many operations at once, in the order in which it gets them. */
+final class VirtualWorkers extends VirtualQueue implements UnorderedBackend {
+    VirtualWorkers(VirtualClock clock, int index, int lanes, VirtualScript script) {
+        super(clock, index, lanes, script);
+    }
+}

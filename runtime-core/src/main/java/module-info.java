@@ -13,6 +13,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.modules.parameters;
     exports io.github.iree4j.status;
+    exports io.github.iree4j.task;
     exports io.github.iree4j.vm;
     exports io.github.iree4j.vm.asm;
     exports io.github.iree4j.vm.bytecode;

@@ -11,7 +11,13 @@ import picocli.CommandLine.Command;
         name = "iree4j",
         description = "Runs and inspects programs compiled by IREE.",
         mixinStandardHelpOptions = true,
-        subcommands = {RunCommand.class, DumpCommand.class, AsmCommand.class, DevicesCommand.class})
+        subcommands = {
+            RunCommand.class,
+            DumpCommand.class,
+            AsmCommand.class,
+            DevicesCommand.class,
+            TopologyCommand.class
+        })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class Iree4jCommand implements Runnable {
     private static final int FAILED = 1;

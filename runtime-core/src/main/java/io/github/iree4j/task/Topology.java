@@ -1,0 +1,160 @@
+package io.github.iree4j.task;
+
+import io.github.iree4j.status.IreeException;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where workers run: one group for each, on a machine as far as this process may use it, or as somebody wrote it down. Immutable.
+ *
+ * <p>Detection reads what Linux tells in {@code /sys/devices/system} and {@code /proc/self}: processors that are online and allowed by
+ * affinity and by the cpusets of cgroups, which of them share a core, caches, NUMA nodes, slower cores; and how many processors' worth of
+ * time the cgroups grant (versions 1 and 2, all levels). What is missing or makes no sense is left out and {@linkplain #notes() noted}; it
+ * never fails for that.
+ *
+ * <p>{@link #toString()} is an explicit specification that {@link #of} reads back.
+ */
+public final class Topology {
+    /** The most groups, and so the most workers of an executor. */
+    public static final int MAXIMUM_GROUPS = 256;
+
+    private final List<TopologyGroup> groups;
+    private final String origin;
+    private final List<String> notes;
+
+    Topology(List<TopologyGroup> groups, String origin, List<String> notes) {
+        this.groups = List.copyOf(groups);
+        this.origin = origin;
+        this.notes = List.copyOf(notes);
+    }
+
+    /**
+     * Looks at this machine.
+     *
+     * @param options how to choose places
+     * @return at least one group
+     * @throws IreeException INVALID_ARGUMENT when the options name a NUMA node on which the process may not run
+     */
+    public static Topology detect(TopologyOptions options) {
+        return detect(options, Path.of("/"), Runtime.getRuntime().availableProcessors());
+    }
+
+    /** As on the machine whose files are below a directory, with a JVM that knows of so many processors. */
+    static Topology detect(TopologyOptions options, Path root, int jvmProcessors) {
+        return TopologyMachine.read(root, jvmProcessors).choose(options);
+    }
+
+    /**
+     * Reads a specification. One of
+     *
+     * <ul>
+     *   <li>{@code auto}: as {@link TopologyOptions#DEFAULTS} has it;
+     *   <li>how to choose: {@code mode=cores max=8 nodes=0 cores=performance distribution=compact}, any of these; {@code mode} is
+     *       {@code cores} or {@code threads}, {@code cores} is {@code any}, {@code performance} or {@code efficiency},
+     *       {@code distribution} is {@code scatter} or {@code compact};
+     *   <li>groups, separated by semicolons or line ends: {@code cpus=0,8 node=0 l1=32K l2=1M l3=32M cache=0; cpus=1,9}, where
+     *       {@code cpus=any} is anywhere and all but {@code cpus} may be missing; {@code each=0-3} for a group on each of these processors;
+     *       {@code workers=4} for so many groups anywhere.
+     * </ul>
+     *
+     * Groups are taken as they are written, whether or not the machine has those processors.
+     *
+     * @param specification the text
+     * @return at least one group
+     * @throws IreeException INVALID_ARGUMENT naming what is wrong; for more than {@value #MAXIMUM_GROUPS} groups as well
+     */
+    public static Topology of(String specification) {
+        return of(specification, Path.of("/"), Runtime.getRuntime().availableProcessors());
+    }
+
+    static Topology of(String specification, Path root, int jvmProcessors) {
+        TopologyText.Specification parsed = TopologyText.parse(specification);
+        List<TopologyGroup> groups = parsed.groups();
+        if (groups != null) {
+            return new Topology(groups, "as specified", List.of());
+        }
+        TopologyOptions options = parsed.options();
+        return detect(options == null ? TopologyOptions.DEFAULTS : options, root, jvmProcessors);
+    }
+
+    /**
+     * Returns so many places anywhere on the machine.
+     *
+     * @param workers 1 to {@value #MAXIMUM_GROUPS}
+     * @return the topology
+     * @throws IreeException INVALID_ARGUMENT when out of range
+     */
+    public static Topology ofWorkers(int workers) {
+        return of("workers=" + workers);
+    }
+
+    /**
+     * Returns the places of workers.
+     *
+     * @return unmodifiable, 1 to {@value #MAXIMUM_GROUPS}
+     */
+    public List<TopologyGroup> groups() {
+        return groups;
+    }
+
+    /**
+     * Returns what was strange about the machine's description of itself.
+     *
+     * @return sentences for operators, mostly none
+     */
+    public List<String> notes() {
+        return notes;
+    }
+
+    /**
+     * Returns the topology for people.
+     *
+     * @return several lines: where it comes from, a line for each worker, notes
+     */
+    public String describe() {
+        StringBuilder text = new StringBuilder();
+        text.append(groups.size() == 1 ? "1 worker" : groups.size() + " workers");
+        text.append(", ").append(origin).append('\n');
+        Set<Integer> caches = new HashSet<>();
+        Set<Integer> nodes = new HashSet<>();
+        for (int i = 0; i < groups.size(); i++) {
+            TopologyGroup group = groups.get(i);
+            text.append("  %3d  ".formatted(i)).append(group).append('\n');
+            caches.add(group.cache());
+            nodes.add(group.node());
+        }
+        caches.remove(-1);
+        nodes.remove(-1);
+        if (!caches.isEmpty()) {
+            text.append("  %d last-level cache%s".formatted(caches.size(), caches.size() == 1 ? "" : "s"));
+            text.append(", %d NUMA node%s\n".formatted(Math.max(1, nodes.size()), nodes.size() > 1 ? "s" : ""));
+        }
+        for (String note : notes) {
+            text.append("  note: ").append(note).append('\n');
+        }
+        return text.toString();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Topology topology && topology.groups.equals(groups);
+    }
+
+    @Override
+    public int hashCode() {
+        return groups.hashCode();
+    }
+
+    /** The groups as {@link #of} reads them, on one line. */
+    @Override
+    public String toString() {
+        if (groups.equals(Collections.nCopies(groups.size(), TopologyGroup.ANYWHERE))) {
+            return "workers=" + groups.size();
+        }
+        return String.join("; ", groups.stream().map(TopologyGroup::toString).toList());
+    }
+}

@@ -1,0 +1,45 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.task.Topology;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code iree4j topology}: where workers would run on this machine. */
+@Command(
+        name = "topology",
+        description = "Prints where workers run on this machine, as far as this process may use it.",
+        mixinStandardHelpOptions = true)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class TopologyCommand implements Runnable {
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "SPECIFICATION",
+            description = "auto; how to choose, such as 'mode=threads max=4 nodes=0'; or groups, such as"
+                    + " 'cpus=0,8; cpus=1,9', 'each=0-3' or 'workers=4'. Default: ${DEFAULT-VALUE}",
+            arity = "0..1",
+            defaultValue = "auto")
+    private String specification;
+
+    @Option(
+            names = "--specification",
+            description = "Print one line that this command and the runtime take as a specification.")
+    private boolean oneLine;
+
+    TopologyCommand() {}
+
+    @Override
+    public void run() {
+        PrintWriter out = spec.commandLine().getOut();
+        Topology topology = Topology.of(specification);
+        if (oneLine) {
+            out.println(topology);
+        } else {
+            out.print(topology.describe());
+        }
+    }
+}

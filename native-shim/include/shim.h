@@ -31,7 +31,7 @@ extern "C" {
 // Version of this interface as Java sees it; NativeLibrary.java compares it
 // with its own and refuses to run on a mismatch. Raised by every change of a
 // function or layout that Java uses.
-#define SHIM_ABI_VERSION 2u
+#define SHIM_ABI_VERSION 3u
 
 uint32_t shim_abi_version(void);
 
@@ -196,6 +196,29 @@ shim_status_t shim_poller_wait(int32_t poller, int64_t timeout_ns,
                                uint32_t* out_count, shim_error_t* error);
 
 //===--------------------------------------------------------------------===//
+// The calling thread
+//===--------------------------------------------------------------------===//
+
+// More than any Linux kernel is built for (NR_CPUS).
+#define SHIM_MAX_PROCESSORS 8192
+
+// Lets the calling thread run on these processors only: bit n % 64 of word
+// n / 64 is processor n. For threads that Java does not share, which a carrier
+// of virtual threads is. INVALID_ARGUMENT when none of them is there and allowed
+// for the process.
+shim_status_t shim_thread_set_affinity(const uint64_t* mask, size_t word_count,
+                                       shim_error_t* error);
+
+// Tells on which processors the calling thread may run. INVALID_ARGUMENT when
+// the machine can have more processors than |word_count| * 64.
+shim_status_t shim_thread_affinity(uint64_t* out_mask, size_t word_count,
+                                   shim_error_t* error);
+
+// Whether floating point arithmetic of the calling thread takes any denormal
+// for zero. For tests: only kernels run like this.
+int32_t shim_thread_flushes_denormals(void);
+
+//===--------------------------------------------------------------------===//
 // CPU features
 //===--------------------------------------------------------------------===//
 
@@ -287,8 +310,8 @@ typedef struct shim_cpu_dispatch_t {
 // that fails: INTERNAL, with the kernel's result in native_code. May be called
 // for the same executable from many threads at once; constants, bindings and
 // their alignment (64 bytes is what compilers assume) are the caller's duty.
-// The kernel runs with the floating point state of the calling thread: rounding
-// and denormals are left as they are.
+// Kernels take denormals for zero, whatever the calling thread does, whose
+// floating point mode is as before when this returns.
 shim_status_t shim_cpu_executable_dispatch(
     const shim_cpu_executable_t* executable,
     const shim_cpu_dispatch_t* dispatch, shim_error_t* error);

@@ -82,6 +82,37 @@ static void adds_four_floats(void) {
   shim_cpu_executable_release(executable);
 }
 
+// Kernels take denormals for zero; the caller's arithmetic stays as it was, also
+// when a kernel fails.
+static void denormals_are_zero_in_kernels_only(void) {
+  shim_cpu_executable_t* executable = basic();
+  _Alignas(64) float a[4] = {0x1p-126f, 0x1p-127f, -0x1p-140f, 0x1p-149f};
+  _Alignas(64) float b[4] = {-0x1p-127f, 1, -0x1p-126f, 0x1p-149f};
+  _Alignas(64) float out[4] = {9, 9, 9, 9};
+  void* pointers[3] = {a, b, out};
+  size_t lengths[3] = {sizeof(a), sizeof(b), sizeof(out)};
+  shim_dispatch_state_t state = {.workgroup_count_x = 4,
+                                 .workgroup_count_y = 1,
+                                 .workgroup_count_z = 1,
+                                 .binding_count = 3,
+                                 .binding_ptrs = pointers,
+                                 .binding_lengths = lengths};
+  shim_cpu_dispatch_t dispatch = {
+      .ordinal = ADD, .state = &state, .begin = 0, .end = 4};
+  CHECK_OK(shim_cpu_executable_dispatch(executable, &dispatch, &error));
+  CHECK(out[0] == 0x1p-126f && out[1] == 1 && out[2] == -0x1p-126f);
+  CHECK(out[3] == 0);
+  CHECK_EQ(shim_thread_flushes_denormals(), 0);
+
+  lengths[2] = 8;  // fails in workgroup 2
+  CHECK_FAILS(shim_cpu_executable_dispatch(executable, &dispatch, &error),
+              SHIM_INTERNAL, "workgroup (2, 0, 0)");
+  CHECK_EQ(shim_thread_flushes_denormals(), 0);
+  volatile float smallest = 0x1p-126f;
+  CHECK(smallest * 0.5f == 0x1p-127f);
+  shim_cpu_executable_release(executable);
+}
+
 // A grid for the record kernel.
 typedef struct grid_t {
   shim_dispatch_state_t state;
@@ -365,6 +396,7 @@ static void release_of_nothing_is_harmless(void) {
 int main(void) {
   RUN(exports_are_described);
   RUN(adds_four_floats);
+  RUN(denormals_are_zero_in_kernels_only);
   RUN(every_range_runs_exactly_its_workgroups);
   RUN(ranges_outside_of_the_grid_are_refused);
   RUN(grids_without_workgroups_run_nothing);

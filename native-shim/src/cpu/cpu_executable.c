@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu_library.h"
+#include "fpu.h"
 
 typedef unsigned long long ull;
 
@@ -270,9 +271,11 @@ shim_status_t shim_cpu_executable_dispatch(
       .local_memory = dispatch->local_memory,
       .local_memory_size = entry->local_memory_size,
   };
+  const uint64_t mode = shim__fpu_flush_denormals();
   for (uint64_t i = dispatch->begin; i < dispatch->end; ++i) {
     int result = entry->function(&executable->environment, state, &workgroup);
     if (result != 0) {
+      shim__fpu_restore(mode);
       return shim_error_set(
           error, SHIM_INTERNAL, result,
           "dispatch '%.100s' failed in workgroup (%u, %u, %u) of %u x %u x %u: "
@@ -289,5 +292,6 @@ shim_status_t shim_cpu_executable_dispatch(
       }
     }
   }
+  shim__fpu_restore(mode);
   return SHIM_OK;
 }

@@ -47,15 +47,17 @@ static jint jni_status_name(JNIEnv* env, jclass cls, jint status, jlong out,
 static const JNINativeMethod* method_at(jint i) {
   if (i < shim__core_method_count) return &shim__core_methods[i];
   i -= shim__core_method_count;
-  return i < shim__cpu_method_count
-             ? &shim__cpu_methods[i]
-             : &shim__event_methods[i - shim__cpu_method_count];
+  if (i < shim__cpu_method_count) return &shim__cpu_methods[i];
+  i -= shim__cpu_method_count;
+  return i < shim__event_method_count
+             ? &shim__event_methods[i]
+             : &shim__thread_methods[i - shim__event_method_count];
 }
 
 static jint jni_method_count(JNIEnv* env, jclass cls) {
   (void)env, (void)cls;
   return shim__core_method_count + shim__cpu_method_count +
-         shim__event_method_count;
+         shim__event_method_count + shim__thread_method_count;
 }
 
 static jint jni_method_name(JNIEnv* env, jclass cls, jint i, jlong out,

@@ -13,7 +13,9 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void* reserved) {
       (*env)->RegisterNatives(env, cls, shim__cpu_methods,
                               shim__cpu_method_count) != JNI_OK ||
       (*env)->RegisterNatives(env, cls, shim__event_methods,
-                              shim__event_method_count) != JNI_OK) {
+                              shim__event_method_count) != JNI_OK ||
+      (*env)->RegisterNatives(env, cls, shim__thread_methods,
+                              shim__thread_method_count) != JNI_OK) {
     return JNI_ERR;  // leaves NoSuchMethodError pending
   }
   (*env)->DeleteLocalRef(env, cls);

@@ -18,6 +18,8 @@ extern const JNINativeMethod shim__cpu_methods[];
 extern const jint shim__cpu_method_count;
 extern const JNINativeMethod shim__event_methods[];
 extern const jint shim__event_method_count;
+extern const JNINativeMethod shim__thread_methods[];
+extern const jint shim__thread_method_count;
 
 // Copies text to |capacity| bytes at |address|, cut when too long; returns its
 // full length.

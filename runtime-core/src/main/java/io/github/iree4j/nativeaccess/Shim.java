@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 2;
+    static final int ABI_VERSION = 3;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
@@ -121,6 +121,14 @@ final class Shim {
     /** May block. */
     static native int pollerWait(
             int poller, long timeoutNanos, int capacity, long outEvents, long outCount, long error);
+
+    // jni_thread.c
+
+    static native int threadSetAffinity(long mask, int wordCount, long error);
+
+    static native int threadAffinity(long outMask, int wordCount, long error);
+
+    static native int threadFlushesDenormals();
 
     /** A native method that writes text to memory and returns its full length in bytes. */
     @FunctionalInterface

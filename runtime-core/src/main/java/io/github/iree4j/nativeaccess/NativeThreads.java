@@ -1,0 +1,72 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.util.BitSet;
+
+/**
+ * What the operating system knows of the calling thread. For platform threads of ours: what is set for a virtual thread would be its
+ * carrier's.
+ */
+public final class NativeThreads {
+    private static final int WORDS = 8192 / Long.SIZE; // SHIM_MAX_PROCESSORS
+
+    private NativeThreads() {}
+
+    /**
+     * Lets the calling thread run on these processors only.
+     *
+     * @param mask bit n % 64 of word n / 64 is processor n; at most 128 words
+     * @throws IreeException INVALID_ARGUMENT when none of them is there and allowed for this process, PERMISSION_DENIED when the system
+     *     forbids it, UNAVAILABLE without the native library
+     */
+    public static void setAffinity(long[] mask) {
+        NativeLibrary.ensureAvailable();
+        NativeError error = new NativeError();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment words = arena.allocate(ValueLayout.JAVA_LONG, Math.max(1, mask.length));
+            MemorySegment.copy(mask, 0, words, ValueLayout.JAVA_LONG, 0, mask.length);
+            int status = Shim.threadSetAffinity(words.address(), mask.length, error.address());
+            if (status != 0) {
+                throw error.toException(status);
+            }
+        } finally {
+            Reference.reachabilityFence(error);
+        }
+    }
+
+    /**
+     * Returns on which processors the calling thread may run.
+     *
+     * @return in the form of {@link #setAffinity}, without words that are zero at the end
+     * @throws IreeException UNAVAILABLE without the native library
+     */
+    public static long[] affinity() {
+        NativeLibrary.ensureAvailable();
+        NativeError error = new NativeError();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment words = arena.allocate(ValueLayout.JAVA_LONG, WORDS);
+            int status = Shim.threadAffinity(words.address(), WORDS, error.address());
+            if (status != 0) {
+                throw error.toException(status);
+            }
+            return BitSet.valueOf(words.toArray(ValueLayout.JAVA_LONG)).toLongArray();
+        } finally {
+            Reference.reachabilityFence(error);
+        }
+    }
+
+    /**
+     * Returns whether arithmetic of the calling thread takes denormals for zero, which only compiled kernels want and Java must never
+     * see.
+     *
+     * @return false on every thread of Java
+     */
+    public static boolean flushesDenormals() {
+        NativeLibrary.ensureAvailable();
+        return Shim.threadFlushesDenormals() != 0;
+    }
+}

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What holds an operation back: waits that somebody else must make known or resolve. Tells the scheduler once, when the last of them is
  * or the first has failed.
+ *
+ * <p>SCHED-1: whoever takes {@code left} from above zero to zero or below tells it; nobody comes back above zero.
  */
 final class Deferral implements Timepoint {
     /** Far below zero: no later decrement comes back up to it. */

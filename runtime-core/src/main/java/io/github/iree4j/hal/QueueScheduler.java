@@ -23,6 +23,14 @@ import org.slf4j.LoggerFactory;
  * any thread; submitting never blocks, and throws only what no fence can carry.
  */
 public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedScheduler {
+    /*
+     * SCHED-1: an operation is issued at most once and ends exactly once. What holds it back (Deferral) calls resume() once; what was
+     * issued ends when it retires, of which both kinds of queue see to it that it happens once.
+     * SCHED-2: what becomes known while an operation is being held back is not missed: the timeline looks again when it registers.
+     * SCHED-3: nothing is left on the list of a closed or lost queue: under pendingLock, that is known before anything is added, and
+     * who says so reads the list afterwards.
+     * SCHED-4: a wait that was elided is looked at again when the operation retires (resolve), so its failure gets there.
+     */
     private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
 
     /** So many are a program that submits in a loop and never signals. A guess, not measured. */
@@ -49,9 +57,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     private @Nullable Deferral firstPending; // guarded by pendingLock, like the next two
     private @Nullable Deferral lastPending;
     private int pendingCount;
-    private volatile boolean closed; // written under pendingLock: nothing is added to the list after that
-
-    volatile @Nullable IreeException lost; // why nothing runs here any more
+    private volatile boolean closed; // written under pendingLock
+    volatile @Nullable IreeException
+            lost; // why nothing runs here any more; written before the list is read for the last time
 
     QueueScheduler(SchedulingDomain domain, Device device, Object directGroup) {
         this.domain = domain;
@@ -273,7 +281,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         IreeException failure = retain(operation);
         if (failure == null) {
             synchronized (pendingLock) {
-                if (closed) {
+                failure = lost; // SCHED-3
+                if (failure != null) {
+                    // nobody looks at the list again
+                } else if (closed) {
                     failure = aborted(operation);
                 } else if (pendingCount >= PENDING_LIMIT) {
                     failure = new IreeException(

@@ -1,0 +1,49 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** A queue whose hardware is done with what it was given when it is told so. */
+final class ManualQueue implements QueueBackend {
+    /** For its name in messages. */
+    private static final VirtualDevice DEVICE =
+            VirtualDevice.builder().clock(VirtualClock.stepped()).build();
+
+    final QueueScheduler scheduler;
+    private final ConcurrentLinkedQueue<QueueOperation> onHardware = new ConcurrentLinkedQueue<>();
+
+    ManualQueue(QueueKind kind) {
+        SchedulingDomain domain = SchedulingDomain.create(
+                AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
+        this.scheduler = QueueScheduler.create(domain, DEVICE, DEVICE, kind, this);
+    }
+
+    @Override
+    public void issue(QueueOperation operation) {
+        ((CountedOperation) operation).issued.incrementAndGet();
+        onHardware.add(operation);
+    }
+
+    CountedOperation submit(Fence wait) {
+        CountedOperation operation = new CountedOperation();
+        submit(wait, operation);
+        return operation;
+    }
+
+    void submit(Fence wait, CountedOperation operation) {
+        scheduler.submit(wait, operation.signal, () -> operation);
+    }
+
+    /** Completes what the hardware has. */
+    void complete(IreeException failure) {
+        for (QueueOperation operation; (operation = onHardware.poll()) != null; ) {
+            scheduler.completed(operation, failure);
+        }
+    }
+}

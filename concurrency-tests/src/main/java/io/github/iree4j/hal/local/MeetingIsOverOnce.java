@@ -1,0 +1,51 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * Claim: whoever has arrived at a collective is told once, and all the same, when the last participant comes while the group fails.
+ *
+ * <p>GROUP-1: whoever takes the meeting out of the open ones, under the lock, tells.
+ */
+@JCStressTest
+@Outcome(id = "met at 1, met at 1", expect = Expect.ACCEPTABLE, desc = "they met")
+@Outcome(id = "DATA_LOSS, DATA_LOSS", expect = Expect.ACCEPTABLE, desc = "the group failed first")
+@Outcome(expect = Expect.FORBIDDEN, desc = "told twice, not at all, or different things")
+@State
+public class MeetingIsOverOnce {
+    private static final IreeException CAUSE = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+
+    private final ToldParticipants participants = new ToldParticipants();
+
+    /** One has arrived, the other is on the way. */
+    public MeetingIsOverOnce() {
+        participants.arrive(0);
+    }
+
+    /** The last one comes. */
+    @Actor
+    public void last() {
+        participants.arrive(1);
+    }
+
+    /** The group fails. */
+    @Actor
+    public void failer() {
+        participants.group.fail(CAUSE);
+    }
+
+    /** What each was told. */
+    @Arbiter
+    public void outcome(LL_Result r) {
+        r.r1 = participants.told(0);
+        r.r2 = participants.told(1);
+    }
+}

@@ -1,0 +1,44 @@
+package io.github.iree4j.hal.local;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * Claim: participants that arrive at the same time meet once: exactly one of them does the work, and it is one epoch.
+ *
+ * <p>GROUP-1: arrivals are counted under the lock.
+ */
+@JCStressTest
+@Outcome(id = "met at 1, met at 1", expect = Expect.ACCEPTABLE, desc = "they met once")
+@Outcome(expect = Expect.FORBIDDEN, desc = "they met twice or missed one another")
+@State
+public class ParticipantsMeetOnce {
+    private final ToldParticipants participants = new ToldParticipants();
+
+    /** For jcstress. */
+    public ParticipantsMeetOnce() {}
+
+    /** One comes. */
+    @Actor
+    public void one() {
+        participants.arrive(0);
+    }
+
+    /** The other comes. */
+    @Actor
+    public void other() {
+        participants.arrive(1);
+    }
+
+    /** What each was told. */
+    @Arbiter
+    public void outcome(LL_Result r) {
+        r.r1 = participants.told(0);
+        r.r2 = participants.told(1);
+    }
+}

@@ -1,0 +1,62 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** Two participants of a group, each with a ticket for the first collective, and what they were told about it. */
+final class ToldParticipants {
+    private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
+
+    final ChannelGroup group = new ChannelGroup(
+            SchedulingDomain.create(AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY),
+            2);
+    private final ConcurrentLinkedQueue<String> first = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<String> second = new ConcurrentLinkedQueue<>();
+    private final int[] sums = new int[2];
+
+    ToldParticipants() {
+        group.join(0);
+        group.join(1);
+    }
+
+    /** Arrives; the group is not left by anybody. */
+    void arrive(int rank) {
+        try {
+            arriveOnNewTicket(rank);
+        } catch (IreeException failed) {
+            all(rank).add(failed.code().toString());
+        }
+    }
+
+    /** Arrives; throws when the group does not admit it. */
+    void arriveOnNewTicket(int rank) {
+        CollectiveCommand command = new CollectiveCommand(0, null, SUM, 0, null, null, 1); // the channel is not asked
+        Arrival arrival = new CollectiveArrival(
+                Frontier.EMPTY,
+                command,
+                MemorySegment.ofArray(new int[] {rank + 1}),
+                MemorySegment.ofArray(sums).asSlice(4L * rank, 4),
+                () -> {},
+                (failure, outcome) -> all(rank)
+                        .add(
+                                failure != null
+                                        ? failure.code().toString()
+                                        : sums[rank] == 3 ? "met at " + outcome.producerEpoch() : "wrong sum"));
+        group.arrive(group.collective(rank), arrival);
+    }
+
+    private ConcurrentLinkedQueue<String> all(int rank) {
+        return rank == 0 ? first : second;
+    }
+
+    /** All that a participant was told. */
+    String told(int rank) {
+        return all(rank).isEmpty() ? "nothing" : String.join(" and ", all(rank));
+    }
+}

@@ -178,8 +178,8 @@ public class QueueSchedulerLincheckTest {
     @ValueSource(classes = {OnAStream.class, OnAnUnorderedQueue.class})
     void operationsEndOnceUnderModelChecking(Class<?> queue) {
         new ModelCheckingOptions()
-                .iterations(15)
-                .invocationsPerIteration(500)
+                .iterations(10)
+                .invocationsPerIteration(400)
                 .threads(2)
                 .actorsPerThread(3)
                 .check(queue);

@@ -1,7 +1,10 @@
 /**
- * Cooperative execution: processes that workers drain, and where workers run.
+ * Cooperative processes and the workers that drain them.
  *
- * <p>Start at {@link io.github.iree4j.task.Topology}.
+ * <p>Start at {@link io.github.iree4j.task.TaskProcess}, what can be drained a little at a time, and
+ * {@link io.github.iree4j.task.ProcessExecutor}, which has the workers. There are no types of tasks and no coordinator: whoever makes a
+ * process runnable puts it where workers look and wakes them. {@link io.github.iree4j.task.Topology} is about the processors that workers run on.
+ * Everything is safe from any thread unless it says otherwise.
  */
 @NullMarked
 package io.github.iree4j.task;

@@ -1,0 +1,59 @@
+package io.github.iree4j.task;
+
+/**
+ * Which workers are asleep or about to be: a bit for each, claimed by whoever wakes it.
+ *
+ * <p>TASK-11: a worker sets its bit and then looks for work once more; whoever makes work looks for bits afterwards. So one of the two sees the other, and a
+ * worker is woken by exactly the thread that cleared its bit.
+ */
+final class IdleWorkers {
+    private final PaddedLong[] words;
+    private final int workers;
+
+    IdleWorkers(int workers) {
+        this.workers = workers;
+        words = new PaddedLong[(workers + 63) / 64];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = new PaddedLong();
+        }
+    }
+
+    void add(int worker) {
+        words[worker >>> 6].getAndOrVolatile(1L << (worker & 63));
+    }
+
+    /** Takes a worker out; false when somebody else has done so and wakes it. */
+    boolean remove(int worker) {
+        long bit = 1L << (worker & 63);
+        return (words[worker >>> 6].getAndAndVolatile(~bit) & bit) != 0;
+    }
+
+    boolean contains(int worker) {
+        return (words[worker >>> 6].getVolatile() & 1L << (worker & 63)) != 0;
+    }
+
+    int count() {
+        int count = 0;
+        for (PaddedLong word : words) {
+            count += Long.bitCount(word.getVolatile());
+        }
+        return count;
+    }
+
+    /** Claims one sleeper for the caller to wake, or returns −1. */
+    int claim() { // TASK-11
+        for (int i = 0; i < words.length; i++) {
+            for (long seen; (seen = words[i].getVolatile()) != 0; ) {
+                long bit = Long.lowestOneBit(seen);
+                if (words[i].compareAndSetVolatile(seen, seen & ~bit)) {
+                    return i << 6 | Long.numberOfTrailingZeros(bit);
+                }
+            }
+        }
+        return -1;
+    }
+
+    int workers() {
+        return workers;
+    }
+}

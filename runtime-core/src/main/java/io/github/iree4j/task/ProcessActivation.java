@@ -1,0 +1,151 @@
+package io.github.iree4j.task;
+
+import io.github.iree4j.status.IreeException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/** The part of a process that threads write which make it runnable, fail it or wait for its end. */
+abstract class ProcessActivation extends ProcessPads.BeforeActivation {
+    /*
+     * activation, a long of which 32 bits are used:
+     *
+     *   31..8     2       1       0
+     *   SUSPENDS  LISTED  DONE    ENDING
+     *
+     * SUSPENDS  events still awaited, signed so that one too many is seen. The decrement that takes it to 0 owns activation.      TASK-1
+     * ENDING    cancelled or failed from outside. Set while SUSPENDS > 0, the thread that set it ends the process, since no
+     *           worker will ever see it; the two cannot both believe so, because one word says both.                             TASK-2
+     * DONE      set once a life, by the thread that then calls completed().                                                      TASK-3
+     * LISTED    in the executor's table of live processes.
+     *
+     * outcome: null until decided, then the first failure, or SUCCEEDED. Never cleared during a life, so a failure that comes late
+     * finds it taken.                                                                                                            TASK-4
+     *
+     * dependents: a stack of what to wake; CLOSED once the process is done, so that whoever adds one too late wakes it himself.  TASK-5
+     */
+    static final long ENDING = 1;
+    static final long DONE = 1 << 1;
+    static final long LISTED = 1 << 2;
+    private static final int SUSPENDS_SHIFT = 8;
+    private static final long ONE_SUSPEND = 1L << SUSPENDS_SHIFT;
+
+    static final Object SUCCEEDED = new Object();
+
+    /** A process to wake when this one is over. */
+    static final class Dependent {
+        final @Nullable TaskProcess process;
+
+        @Nullable
+        Dependent next;
+
+        Dependent(@Nullable TaskProcess process) {
+            this.process = process;
+        }
+    }
+
+    private static final Dependent CLOSED = new Dependent(null);
+
+    private static final VarHandle ACTIVATION;
+    private static final VarHandle OUTCOME;
+    private static final VarHandle DEPENDENTS;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            ACTIVATION = lookup.findVarHandle(ProcessActivation.class, "activation", long.class);
+            OUTCOME = lookup.findVarHandle(ProcessActivation.class, "outcome", Object.class);
+            DEPENDENTS = lookup.findVarHandle(ProcessActivation.class, "dependents", Dependent.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    @SuppressWarnings("unused") // only through ACTIVATION
+    private long activation;
+
+    @SuppressWarnings("unused") // only through OUTCOME
+    private @Nullable Object outcome;
+
+    @SuppressWarnings("unused") // only through DEPENDENTS
+    private @Nullable Dependent dependents;
+
+    ProcessActivation(ProcessOptions options) {
+        super(options);
+        activation = (long) options.suspendCount() << SUSPENDS_SHIFT;
+    }
+
+    static long suspends(long activation) {
+        return activation >> SUSPENDS_SHIFT;
+    }
+
+    final long activationVolatile() {
+        return (long) ACTIVATION.getVolatile(this);
+    }
+
+    /** Takes one suspend away; returns the word before. */
+    final long resumeOnceVolatile() {
+        return (long) ACTIVATION.getAndAdd(this, -ONE_SUSPEND);
+    }
+
+    final void suspendOnceVolatile() {
+        ACTIVATION.getAndAdd(this, ONE_SUSPEND);
+    }
+
+    final long setActivationBitsVolatile(long bits) {
+        return (long) ACTIVATION.getAndBitwiseOr(this, bits);
+    }
+
+    final long clearActivationBitsVolatile(long bits) {
+        return (long) ACTIVATION.getAndBitwiseAnd(this, ~bits);
+    }
+
+    final @Nullable Object outcomeAcquire() {
+        return OUTCOME.getAcquire(this);
+    }
+
+    /** The first outcome stays; returns what it is. */
+    final Object decideOutcome(Object decided) { // TASK-4
+        Object before = OUTCOME.compareAndExchange(this, null, decided);
+        return before == null ? decided : before;
+    }
+
+    final @Nullable IreeException failureAcquire() {
+        return OUTCOME.getAcquire(this) instanceof IreeException failure ? failure : null;
+    }
+
+    /** Adds one to wake; false when the process is over and the caller has to. */
+    final boolean pushDependent(TaskProcess process) { // TASK-5
+        Dependent added = new Dependent(process);
+        for (; ; ) {
+            Dependent head = (Dependent) DEPENDENTS.getAcquire(this);
+            if (head == CLOSED) {
+                return false;
+            }
+            added.next = head;
+            if (DEPENDENTS.compareAndSet(this, head, added)) {
+                return true;
+            }
+        }
+    }
+
+    /** Takes all dependents, in the order they were added, and lets none in any more. */
+    final @Nullable Dependent closeDependents() {
+        Dependent reversed = null;
+        Dependent taken = (Dependent) DEPENDENTS.getAndSet(this, CLOSED);
+        while (taken != null && taken != CLOSED) {
+            Dependent next = taken.next;
+            taken.next = reversed;
+            reversed = taken;
+            taken = next;
+        }
+        return reversed;
+    }
+
+    /** Begins another life. Only when nobody else has the process. */
+    final void rearmActivation(int suspendCount) {
+        OUTCOME.setRelease(this, null);
+        DEPENDENTS.setRelease(this, null);
+        ACTIVATION.setVolatile(this, (long) suspendCount << SUSPENDS_SHIFT);
+    }
+}

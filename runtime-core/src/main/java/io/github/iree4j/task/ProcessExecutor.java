@@ -1,0 +1,644 @@
+package io.github.iree4j.task;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Workers that drain processes.
+ *
+ * <p>A process that wants one worker goes on a list, first come first served; one that wants several goes into a slot, where all of them find it. Whoever
+ * makes a process runnable puts it there and wakes as many sleeping workers as it wants: two itself, who wake the others. A worker looks at the list
+ * first, which costs a load when it is empty, then at the slots, and when it finds nothing it spins for a while that depends on how that went before, and sleeps.
+ *
+ * <p>Safe from any thread. Nothing here blocks but {@link #close()}.
+ */
+public final class ProcessExecutor implements AutoCloseable {
+    /** Most workers of one executor. */
+    public static final int MAX_WORKERS = 256;
+
+    /** Most callers that drain at the same time. */
+    static final int MAX_CALLERS = 64;
+
+    private final String name;
+    private final Duration closeLimit;
+    private final int fanOut;
+    private final boolean threads;
+    private final ImmediateList immediate = new ImmediateList();
+    private final ImmediateList overflow = new ImmediateList();
+    private final ComputeSlots slots;
+    private final ScanTable scan;
+    private final ProcessTable table = new ProcessTable();
+    private final IdleWorkers idle;
+    private final Worker[] workers;
+    private final WorkerContext[] callers;
+    private final PaddedLong freeCallers = new PaddedLong();
+
+    /**
+     * Goes up when there is something new in a slot; TASK-12: a worker that reads it before it looks, finds nothing and reads the same again after it has
+     * said that it is idle has missed nothing.
+     */
+    private final PaddedLong signals = new PaddedLong();
+
+    private final PaddedLong spinners = new PaddedLong();
+
+    /** Sleeping workers that those being woken are to wake. */
+    private final PaddedLong desiredWakes = new PaddedLong();
+
+    private volatile boolean closing;
+    private volatile boolean abandoned;
+    private volatile boolean terminated;
+
+    @Nullable
+    WorkerContext stepping; // of the thread that steps, when there are no threads
+
+    private ProcessExecutor(Builder options, boolean threads) {
+        this.name = options.name;
+        this.closeLimit = options.closeLimit;
+        this.fanOut = options.fanOut;
+        this.threads = threads;
+        slots = new ComputeSlots(options.computeSlots);
+        scan = new ScanTable(slots, options.scanPolicy);
+        idle = new IdleWorkers(options.workers);
+        workers = new Worker[options.workers];
+        for (int i = 0; i < workers.length; i++) {
+            workers[i] = new Worker(this, i, options);
+        }
+        callers = new WorkerContext[options.callers];
+        for (int i = 0; i < callers.length; i++) {
+            callers[i] = new WorkerContext(this, workers.length + i, true);
+        }
+        freeCallers.setVolatile(callers.length == 64 ? -1 : (1L << callers.length) - 1);
+        if (threads) {
+            for (Worker worker : workers) {
+                worker.start();
+            }
+        }
+    }
+
+    /**
+     * Returns a builder.
+     *
+     * @param workers how many threads drain, 1 to {@value #MAX_WORKERS}
+     * @return the builder
+     */
+    public static Builder builder(int workers) {
+        return new Builder(workers);
+    }
+
+    /**
+     * Gives a process to this executor: it is drained from now on whenever it is runnable. Once in a life; the executor keeps it until it is over, awake or not.
+     *
+     * @param process runnable or suspended
+     * @throws IreeException {@code FAILED_PRECONDITION} when it belongs to another executor
+     */
+    public void submit(TaskProcess process) {
+        adopt(process);
+        schedule(process);
+    }
+
+    /** Makes the process one of this executor without scheduling it. */
+    void adopt(TaskProcess process) {
+        ProcessExecutor before = process.bindVolatile(this);
+        if (before != null) {
+            if (before != this) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION, process + " belongs to executor '" + before.name + "' already");
+            }
+            return;
+        }
+        TaskScope scope = process.options.scope();
+        if (scope != null) {
+            scope.begun();
+        }
+        table.add(process);
+        process.setActivationBitsVolatile(ProcessActivation.LISTED);
+        if (process.isReleased()) {
+            if (unlist(process) && scope != null) { // cancelled while it was being added
+                scope.ended(process.failure());
+            }
+        } else if (closing) {
+            process.fail(
+                    new IreeException(StatusCode.CANCELLED, process + " came to " + this + " when that was closed"));
+        }
+    }
+
+    /** True for the one call that takes it out of the table. */
+    boolean unlist(TaskProcess process) {
+        long before = process.clearActivationBitsVolatile(ProcessActivation.LISTED);
+        if ((before & ProcessActivation.LISTED) == 0) {
+            return false;
+        }
+        if (table.remove(process) == 0 && closing) {
+            wakeAll();
+        }
+        return true;
+    }
+
+    void schedule(TaskProcess process) {
+        if (!process.isRunnable()) {
+            return; // whoever takes the last suspend comes here
+        }
+        switch (process.request()) {
+            case PLACE -> place(process);
+            case SIGNAL -> {
+                signals.getAndAddVolatile(1);
+                wakeWorkers(process.budgetOpaque());
+            }
+            case NONE -> {}
+        }
+    }
+
+    /** Puts a process that the caller has made QUEUED where workers look. */
+    void place(TaskProcess process) {
+        if (terminated) {
+            process.own();
+            finishOwned(process);
+        } else if (isForSlot(process)) {
+            int slot = slots.reserve();
+            if (slot >= 0) {
+                fill(slot, process);
+            } else {
+                overflow.push(process);
+                placeOverflow(); // a slot may have become free before it was seen there: TASK-13
+            }
+        } else {
+            immediate.push(process);
+            wakeWorkers(1);
+        }
+    }
+
+    static boolean isForSlot(TaskProcess process) {
+        return switch (process.options.placement()) {
+            case IMMEDIATE -> false;
+            case COMPUTE -> true;
+            case BY_BUDGET -> process.budgetOpaque() > 1;
+        };
+    }
+
+    private void fill(int slot, TaskProcess process) {
+        int budget = process.budgetOpaque();
+        process.putInSlot(slot);
+        slots.fillRelease(slot, process);
+        scan.changed();
+        signals.getAndAddVolatile(1); // TASK-12
+        wakeWorkers(budget);
+    }
+
+    void emptySlot(int slot) {
+        slots.empty(slot);
+        scan.changed();
+        placeOverflow(); // TASK-13
+    }
+
+    private void placeOverflow() {
+        while (!overflow.isEmpty()) {
+            int slot = slots.reserve();
+            if (slot < 0) {
+                return;
+            }
+            TaskProcess process = overflow.pop();
+            if (process == null) {
+                slots.empty(slot);
+            } else {
+                fill(slot, process);
+            }
+        }
+    }
+
+    void budgetChanged(TaskProcess process, int before, int now) {
+        if (ProcessSchedule.place(process.wordVolatile()) == ProcessSchedule.SLOTTED) {
+            scan.changed();
+            if (now > before) {
+                signals.getAndAddVolatile(1);
+                wakeWorkers(now - before);
+            }
+        }
+    }
+
+    /** Sees that as many more workers look for work that has just been put where they look. */
+    void wakeWorkers(int count) {
+        int wanted = count;
+        WorkerContext self = current();
+        if (self != null && !self.owesWake) {
+            self.owesWake = true; // it looks for work itself when this drain is over
+            wanted--;
+        }
+        if (wanted > 0) {
+            wakeOthers(wanted);
+        }
+    }
+
+    private void wakeOthers(int count) {
+        long wanted = count - spinners.getVolatile(); // those find it by themselves
+        for (int woken = 0; woken < fanOut && wanted > 0; woken++, wanted--) {
+            int worker = idle.claim();
+            if (worker < 0) {
+                return; // all are awake and will look before they sleep
+            }
+            if (woken == fanOut - 1 && wanted > 1) {
+                desiredWakes.getAndAddVolatile(Math.min(wanted - 1, idle.count()));
+            }
+            workers[worker].wakeUp();
+        }
+    }
+
+    /** A worker that was woken wakes its share of others before it looks for work itself. */
+    void relayWakes() {
+        for (long desired; (desired = desiredWakes.getVolatile()) > 0; ) {
+            long share = Math.min(desired, fanOut);
+            if (desiredWakes.compareAndSetVolatile(desired, desired - share)) {
+                for (; share > 0; share--) {
+                    int worker = idle.claim();
+                    if (worker < 0) {
+                        return; // what is left of the share is dropped: nobody sleeps
+                    }
+                    workers[worker].wakeUp();
+                }
+                return;
+            }
+        }
+    }
+
+    void payWake(WorkerContext context) {
+        if (context.owesWake) {
+            context.owesWake = false;
+            wakeOthers(1);
+        }
+    }
+
+    /** TASK-14: work that came while a worker spun was left to it; if that was more than it can do, another is woken. */
+    void lastSpinnerFound() {
+        if (!immediate.isEmpty() || slots.aggregateBudget() > workers.length - idle.count()) {
+            wakeOthers(1);
+        }
+    }
+
+    private void wakeAll() {
+        for (int worker; (worker = idle.claim()) >= 0; ) {
+            workers[worker].wakeUp();
+        }
+    }
+
+    /** Returns the worker of this executor that the calling thread is, or null. */
+    private @Nullable WorkerContext current() {
+        if (threads) {
+            return Thread.currentThread() instanceof WorkerThread thread && thread.worker.executor == this
+                    ? thread.worker.context
+                    : null;
+        }
+        return stepping;
+    }
+
+    /**
+     * Drains a process on the calling thread, for as long as there is something to do, instead of handing it to a worker. It is adopted if it was new; a
+     * process that workers have in a slot is drained along with them; one that waits for a worker on the list is left to it.
+     *
+     * @param process what to drain
+     * @return whether the process is over; if not, it sleeps, or workers have it, or it has to be {@linkplain TaskProcess#schedule() scheduled} because too many
+     *     callers drain already
+     */
+    public boolean tryDrainInline(TaskProcess process) {
+        adopt(process);
+        if (!process.isRunnable()) {
+            return process.isReleased();
+        }
+        WorkerContext context = borrowCaller();
+        if (context != null) {
+            try {
+                if (process.tryOwn()) {
+                    Drains.drainOwnedToSleep(this, process, context);
+                } else {
+                    Drains.drainAlong(this, process, context);
+                }
+            } finally {
+                freeCallers.getAndOrVolatile(1L << (context.index() - workers.length));
+            }
+        }
+        return (process.activationVolatile() & ProcessActivation.DONE) != 0;
+    }
+
+    private @Nullable WorkerContext borrowCaller() {
+        for (long free; (free = freeCallers.getVolatile()) != 0; ) {
+            long bit = Long.lowestOneBit(free);
+            if (freeCallers.compareAndSetVolatile(free, free & ~bit)) {
+                return callers[Long.numberOfTrailingZeros(bit)];
+            }
+        }
+        return null;
+    }
+
+    void finishOwned(TaskProcess process) {
+        if (process.setTerminal()) {
+            process.complete(this);
+        }
+        process.ownedReleased();
+        process.release(this);
+    }
+
+    /** Makes workers look at slots again for what a thread that is no worker has left there. */
+    void signal(TaskProcess process) {
+        signals.getAndAddVolatile(1);
+        wakeOthers(process.budgetOpaque());
+    }
+
+    /**
+     * Changes the order in which workers look at slots, from now on.
+     *
+     * @param policy the order
+     */
+    public void scanPolicy(ScanPolicy policy) {
+        scan.policy(Objects.requireNonNull(policy, "policy"));
+    }
+
+    /**
+     * Returns the number of workers.
+     *
+     * @return 1 to {@value #MAX_WORKERS}
+     */
+    public int workers() {
+        return workers.length;
+    }
+
+    /**
+     * Returns how many different {@link WorkerContext#index()} there are: workers, and callers that drain.
+     *
+     * @return more than {@link #workers()} unless no caller may drain
+     */
+    public int contexts() {
+        return workers.length + callers.length;
+    }
+
+    /**
+     * Returns how many workers are wanted: the sum of the budgets of all processes in slots, and of those on the list, as far as that can be seen.
+     *
+     * @return 0 when there is nothing to do
+     */
+    public int aggregateBudget() {
+        return slots.aggregateBudget() + (immediate.isEmpty() ? 0 : 1);
+    }
+
+    /**
+     * Returns how many processes are not over.
+     *
+     * @return submitted and not yet released, asleep or not
+     */
+    public long liveProcesses() {
+        return table.liveVolatile();
+    }
+
+    /**
+     * Returns how many workers sleep.
+     *
+     * @return 0 to {@link #workers()}
+     */
+    public int sleepingWorkers() {
+        return idle.count();
+    }
+
+    /**
+     * Cancels all processes, waits until they are over and the workers have ended. That takes at most one drain per process and worker. Processes that are
+     * submitted later are cancelled at once. A second close waits as the first does.
+     *
+     * @throws IreeException {@code DEADLINE_EXCEEDED} when a drain does not return within {@link Builder#closeLimit}, saying which;
+     *     {@code FAILED_PRECONDITION} from a worker
+     */
+    @Override
+    public void close() {
+        if (threads && current() != null) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    this + " cannot be closed by one of its workers, which it would wait for");
+        }
+        closing = true;
+        table.forEach(process -> process.fail(
+                new IreeException(StatusCode.CANCELLED, process + " was cancelled: " + this + " was closed")));
+        wakeAll();
+        if (threads) {
+            awaitWorkers();
+        } else {
+            while (table.liveVolatile() > 0 && stepAll()) {
+                continue;
+            }
+        }
+        terminated = true;
+        drainRest();
+    }
+
+    private void awaitWorkers() {
+        long deadline = System.nanoTime() + closeLimit.toNanos();
+        for (Worker worker : workers) {
+            if (!worker.awaitEnd(deadline)) {
+                abandoned = true;
+                wakeAll();
+                throw new IreeException(
+                        StatusCode.DEADLINE_EXCEEDED,
+                        "%s is not closed after %s: %s is in %s; a drain must return soon"
+                                .formatted(this, closeLimit, worker.context, worker.draining()));
+            }
+        }
+    }
+
+    /** What came when the last worker had looked. */
+    private void drainRest() {
+        for (TaskProcess process; (process = immediate.pop()) != null; ) {
+            process.own();
+            finishOwned(process);
+        }
+    }
+
+    private boolean stepAll() {
+        boolean worked = false;
+        for (Worker worker : workers) {
+            worked |= worker.step();
+        }
+        return worked;
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** Whether workers are to end. */
+    boolean isOver() {
+        return closing && (abandoned || table.liveVolatile() == 0);
+    }
+
+    String name() {
+        return name;
+    }
+
+    ImmediateList immediate() {
+        return immediate;
+    }
+
+    ComputeSlots slots() {
+        return slots;
+    }
+
+    ScanTable scan() {
+        return scan;
+    }
+
+    IdleWorkers idle() {
+        return idle;
+    }
+
+    PaddedLong signals() {
+        return signals;
+    }
+
+    PaddedLong spinners() {
+        return spinners;
+    }
+
+    Worker worker(int index) {
+        return workers[index];
+    }
+
+    @Override
+    public String toString() {
+        return "executor '" + name + "'";
+    }
+
+    /** What an executor is made of. */
+    public static final class Builder {
+        final int workers;
+        String name = "task";
+        int computeSlots = ComputeSlots.MAX;
+        int callers = 16;
+        int fanOut = 2;
+        long spinNanos = Tuning.SPIN_NANOS;
+        long stackBytes;
+        Duration closeLimit = Duration.ofSeconds(30);
+        ScanPolicy scanPolicy = ScanPolicy.roundRobin();
+        WorkerSetup setup = WorkerSetup.NONE;
+
+        private Builder(int workers) {
+            ProcessOptions.checkRange("workers", workers, 1, MAX_WORKERS);
+            this.workers = workers;
+        }
+
+        /**
+         * Sets the name, which threads bear too.
+         *
+         * @param name for people; {@code task} by default
+         * @return this
+         */
+        public Builder name(String name) {
+            this.name = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Sets how many processes several workers may drain at the same time; more wait.
+         *
+         * @param slots 1 to 64, which is the default
+         * @return this
+         */
+        public Builder computeSlots(int slots) {
+            ProcessOptions.checkRange("compute slots", slots, 1, ComputeSlots.MAX);
+            this.computeSlots = slots;
+            return this;
+        }
+
+        /**
+         * Sets how many threads may be in {@link ProcessExecutor#tryDrainInline} at the same time.
+         *
+         * @param callers 0 to 64; 16 by default
+         * @return this
+         */
+        public Builder callers(int callers) {
+            ProcessOptions.checkRange("callers", callers, 0, MAX_CALLERS);
+            this.callers = callers;
+            return this;
+        }
+
+        /**
+         * Sets how many others are woken by whoever makes work, and by each worker that wakes.
+         *
+         * @param workers 1 or more; 2 by default
+         * @return this
+         */
+        public Builder wakeFanOut(int workers) {
+            ProcessOptions.checkRange("fan-out", workers, 1, MAX_WORKERS);
+            this.fanOut = workers;
+            return this;
+        }
+
+        /**
+         * Sets the longest time that a worker with nothing to do looks for more before it sleeps.
+         *
+         * @param longest 0 to sleep at once
+         * @return this
+         */
+        public Builder spin(Duration longest) {
+            this.spinNanos = Math.max(0, longest.toNanos());
+            return this;
+        }
+
+        /**
+         * Sets the size of the workers' stacks.
+         *
+         * @param bytes 0 for what the virtual machine gives
+         * @return this
+         */
+        public Builder stackBytes(long bytes) {
+            this.stackBytes = bytes;
+            return this;
+        }
+
+        /**
+         * Sets how long {@link ProcessExecutor#close()} waits for drains to return.
+         *
+         * @param limit 30 seconds by default
+         * @return this
+         */
+        public Builder closeLimit(Duration limit) {
+            this.closeLimit = limit;
+            return this;
+        }
+
+        /**
+         * Sets the order in which slots are looked at.
+         *
+         * @param policy {@link ScanPolicy#roundRobin()} by default
+         * @return this
+         */
+        public Builder scanPolicy(ScanPolicy policy) {
+            this.scanPolicy = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * Sets what workers do before they begin.
+         *
+         * @param setup nothing by default
+         * @return this
+         */
+        public Builder setup(WorkerSetup setup) {
+            this.setup = Objects.requireNonNull(setup, "setup");
+            return this;
+        }
+
+        /**
+         * Starts the workers.
+         *
+         * @return the executor; the caller closes it
+         */
+        public ProcessExecutor build() {
+            return new ProcessExecutor(this, true);
+        }
+
+        /**
+         * Makes an executor without threads, whose workers the caller drives one step at a time. For tests.
+         *
+         * @return the executor; the caller closes it
+         */
+        public SteppedExecutor buildStepped() {
+            return new SteppedExecutor(new ProcessExecutor(this, false));
+        }
+    }
+}

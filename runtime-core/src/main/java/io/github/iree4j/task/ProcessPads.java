@@ -1,0 +1,39 @@
+package io.github.iree4j.task;
+
+/**
+ * Distance between what different threads write of one process: 128 bytes, since processors fetch pairs of 64-byte lines.
+ *
+ * <p>The virtual machine lays out the fields of a superclass before those of its subclasses, and uses gaps only for fields that fit; words that
+ * are written often are {@code long}, and there is no gap for these.
+ */
+@SuppressWarnings("unused")
+final class ProcessPads {
+    private ProcessPads() {}
+
+    /** Between what never changes and what signallers write. */
+    abstract static class BeforeActivation extends ProcessIdentity {
+        long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, aa, ab, ac, ad, ae, af;
+
+        BeforeActivation(ProcessOptions options) {
+            super(options);
+        }
+    }
+
+    /** Between what signallers and what drainers write. */
+    abstract static class BeforeSchedule extends ProcessActivation {
+        long b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, ba, bb, bc, bd, be, bf;
+
+        BeforeSchedule(ProcessOptions options) {
+            super(options);
+        }
+    }
+
+    /** Between what drainers write and what belongs to the subclass. */
+    abstract static class AfterSchedule extends ProcessSchedule {
+        long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, ca, cb, cc, cd, ce, cf;
+
+        AfterSchedule(ProcessOptions options) {
+            super(options);
+        }
+    }
+}

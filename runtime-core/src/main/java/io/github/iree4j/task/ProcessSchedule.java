@@ -1,0 +1,259 @@
+package io.github.iree4j.task;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The part of a process that says where it is kept and who is in it.
+ *
+ * <p>One word holds all of it, so every decision is one compare-and-set: whoever schedules, enters or leaves either sees what the others did or makes them
+ * see what he does. IREE keeps five variables and closes the gaps between them one by one.
+ */
+abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
+    /*
+     *   28        27        26       25..24  23..16  15..0
+     *   RELEASED  TERMINAL  PENDING  PLACE   SLOT    DRAINERS
+     *
+     * PLACE     NOWHERE: not yet scheduled, asleep, or over. QUEUED: on the immediate list or waiting for a slot, or on the way there by the
+     *           thread that set it. SLOTTED: in compute slot SLOT, open to any number of drainers. OWNED: one drainer has it to himself.
+     * DRAINERS  of a slotted process. A drainer adds itself and looks at what was there: unless it was SLOTTED and not TERMINAL it is out
+     *           again at once, and decides nothing but what the last to leave must.                                             TASK-6
+     * PENDING   scheduled since: it is drained once more before it sleeps. Set too by drainers that leave others behind and know of
+     *           more work. Only the last to leave clears it, or whoever takes the process for itself.                            TASK-7
+     * TERMINAL  set once a life by the drainer that ends the process; nobody enters any more.                                    TASK-8
+     * RELEASED  the last drainer has left a terminal process. Set once, with DRAINERS at 0.                                      TASK-9
+     *
+     * A sleeping process is NOWHERE without PENDING: the drainer that puts it there does so only with the word it saw, so a schedule
+     * that came before has set PENDING in it, and one that comes after finds NOWHERE.
+     */
+    static final long DRAINERS = 0xffff;
+    private static final int SLOT_SHIFT = 16;
+    private static final long SLOT = 0xffL << SLOT_SHIFT;
+    private static final long PLACE = 3L << 24;
+    static final long NOWHERE = 0;
+    static final long QUEUED = 1L << 24;
+    static final long SLOTTED = 2L << 24;
+    static final long OWNED = 3L << 24;
+    static final long PENDING = 1L << 26;
+    static final long TERMINAL = 1L << 27;
+    static final long RELEASED = 1L << 28;
+
+    /** What {@link #request} asks of its caller. */
+    enum Request {
+        /** Nothing: over, or whoever has it drains it again. */
+        NONE,
+        /** To put it on the list or in a slot. */
+        PLACE,
+        /** To wake workers: it is in a slot. */
+        SIGNAL
+    }
+
+    /** What leaving a slotted process asks of the one who left. */
+    enum Left {
+        /** Others are still in, or it sleeps where it is. */
+        QUIETLY,
+        /** It stays in its slot to be drained again: look there, or see that somebody does. */
+        AWAKE,
+        /** It sleeps: empty its slot. */
+        ASLEEP,
+        /** It is over and nobody is in it: empty its slot and release it. */
+        RELEASED
+    }
+
+    private static final VarHandle WORD;
+    private static final VarHandle BUDGET;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            WORD = lookup.findVarHandle(ProcessSchedule.class, "word", long.class);
+            BUDGET = lookup.findVarHandle(ProcessSchedule.class, "budget", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    @SuppressWarnings("unused") // only through WORD
+    private long word;
+
+    @SuppressWarnings("unused") // only through BUDGET
+    private long budget; // written by drains, as the word is
+
+    ProcessSchedule(ProcessOptions options) {
+        super(options);
+        budget = options.wakeBudget();
+    }
+
+    static long place(long word) {
+        return word & PLACE;
+    }
+
+    static int slot(long word) {
+        return (int) ((word & SLOT) >>> SLOT_SHIFT);
+    }
+
+    final long wordVolatile() {
+        return (long) WORD.getVolatile(this);
+    }
+
+    final int budgetOpaque() {
+        return (int) (long) BUDGET.getOpaque(this);
+    }
+
+    /** Returns the budget before. */
+    final int exchangeBudget(int workers) {
+        return (int) (long) BUDGET.getAndSet(this, (long) workers);
+    }
+
+    /** Asks for a drain that begins after this. */
+    final Request request() { // TASK-7
+        for (; ; ) {
+            long seen = wordVolatile();
+            if ((seen & TERMINAL) != 0) {
+                return Request.NONE;
+            }
+            if (place(seen) == NOWHERE) {
+                if (WORD.compareAndSet(this, seen, seen | QUEUED)) {
+                    return Request.PLACE;
+                }
+            } else if (WORD.compareAndSet(
+                    this, seen, seen | PENDING)) { // also when set: what was written before is seen by the drain
+                return place(seen) == SLOTTED ? Request.SIGNAL : Request.NONE;
+            }
+        }
+    }
+
+    /** QUEUED to SLOTTED, by whoever has reserved the slot. */
+    final void putInSlot(int slot) {
+        move(QUEUED, SLOTTED | (long) slot << SLOT_SHIFT);
+    }
+
+    /** QUEUED to OWNED, by whoever took it off the list. */
+    final void own() {
+        move(QUEUED, OWNED);
+    }
+
+    /** OWNED to QUEUED, by the owner, who puts it at the end of the list. */
+    final void disown() {
+        move(OWNED, QUEUED);
+    }
+
+    /** Changes the place and clears PENDING: a drain follows. */
+    private void move(long from, long to) {
+        for (; ; ) {
+            long seen = wordVolatile();
+            assert place(seen) == from : this + " is not where it should be: " + Long.toHexString(seen);
+            if (WORD.compareAndSet(this, seen, seen & ~(PLACE | SLOT | PENDING) | to)) {
+                return;
+            }
+        }
+    }
+
+    /** NOWHERE to OWNED; false when it is elsewhere or over. */
+    final boolean tryOwn() {
+        for (; ; ) {
+            long seen = wordVolatile();
+            if (place(seen) != NOWHERE || (seen & TERMINAL) != 0) {
+                return false;
+            }
+            if (WORD.compareAndSet(this, seen, seen | OWNED)) {
+                return true;
+            }
+        }
+    }
+
+    /** OWNED to NOWHERE; false when it was scheduled meanwhile and stays owned, to be drained again. */
+    final boolean ownedSleeps() { // TASK-7
+        for (; ; ) {
+            long seen = wordVolatile();
+            boolean pending = (seen & PENDING) != 0;
+            if (WORD.compareAndSet(this, seen, seen & ~(pending ? PENDING : PLACE))) {
+                return !pending;
+            }
+        }
+    }
+
+    /** OWNED to released: nobody else is in it. */
+    final void ownedReleased() {
+        for (; ; ) {
+            long seen = wordVolatile();
+            if (WORD.compareAndSet(this, seen, seen & ~(PLACE | PENDING) | TERMINAL | RELEASED)) { // TASK-9
+                return;
+            }
+        }
+    }
+
+    /** Adds the caller to the drainers. Unless {@link #mayDrain} says yes to what is returned, it must {@link #leave} at once, and say {@code again}. */
+    final long enter() { // TASK-6
+        return (long) WORD.getAndAdd(this, 1L);
+    }
+
+    static boolean mayDrain(long entered) {
+        return place(entered) == SLOTTED && (entered & TERMINAL) == 0;
+    }
+
+    /** Whether entering is worth trying. */
+    final boolean isOpenAcquire() {
+        return mayDrain((long) WORD.getAcquire(this));
+    }
+
+    /**
+     * Takes the caller out of the drainers; returns the word before, for {@link #left} and {@link #slot}.
+     *
+     * @param again there is or may be more to do
+     */
+    final long leave(boolean again) {
+        for (; ; ) {
+            long seen = wordVolatile();
+            long next = seen - 1;
+            switch (left(seen, again)) {
+                case QUIETLY -> next = again && place(seen) == SLOTTED ? next | PENDING : next; // TASK-7
+                case AWAKE -> next = again ? next : next & ~PENDING;
+                case ASLEEP -> next &= ~(PLACE | SLOT);
+                case RELEASED -> next = next & ~(PLACE | SLOT | PENDING) | RELEASED; // TASK-9
+            }
+            if (WORD.compareAndSet(this, seen, next)) {
+                return seen;
+            }
+        }
+    }
+
+    static Left left(long seen, boolean again) {
+        if ((seen & DRAINERS) != 1 || place(seen) != SLOTTED) { // not the last, or entered too late to decide
+            return Left.QUIETLY;
+        }
+        if ((seen & TERMINAL) != 0) {
+            return Left.RELEASED;
+        }
+        return again || (seen & PENDING) != 0 ? Left.AWAKE : Left.ASLEEP;
+    }
+
+    /** Ends the process; true for the one who did and has to complete it. */
+    final boolean setTerminal() { // TASK-8
+        return ((long) WORD.getAndBitwiseOr(this, TERMINAL) & TERMINAL) == 0;
+    }
+
+    /** Ends and releases a process that is nowhere; false when it is somewhere, or over. */
+    final boolean releaseUnplaced() {
+        for (; ; ) {
+            long seen = wordVolatile();
+            if (place(seen) != NOWHERE || (seen & TERMINAL) != 0) {
+                return false;
+            }
+            if (WORD.compareAndSet(this, seen, seen | TERMINAL | RELEASED)) { // TASK-9
+                return true;
+            }
+        }
+    }
+
+    /** Begins another life, leaving in the count who entered too late. */
+    final void rearmSchedule(int wakeBudget) {
+        BUDGET.setOpaque(this, (long) wakeBudget);
+        for (; ; ) {
+            long seen = wordVolatile();
+            if (WORD.compareAndSet(this, seen, seen & DRAINERS)) {
+                return;
+            }
+        }
+    }
+}

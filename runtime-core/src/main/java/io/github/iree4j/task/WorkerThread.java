@@ -1,0 +1,12 @@
+package io.github.iree4j.task;
+
+/** A thread that knows which worker it is. */
+final class WorkerThread extends Thread {
+    final Worker worker;
+
+    WorkerThread(Worker worker, String name, long stackBytes) {
+        super(null, worker, name, stackBytes, false);
+        this.worker = worker;
+        setDaemon(true);
+    }
+}

@@ -1,0 +1,325 @@
+package io.github.iree4j.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What an executor with threads does with processes, whatever the threads do. */
+class ProcessExecutorTest {
+    private ProcessExecutor executor = ProcessExecutor.builder(4).name("test").build();
+
+    @AfterEach
+    void close() {
+        executor.close();
+    }
+
+    private void workers(int count) {
+        executor.close();
+        executor = ProcessExecutor.builder(count).name("test").build();
+    }
+
+    private static ProcessOptions compute(String name, int budget) {
+        return ProcessOptions.named(name).wanting(budget).placed(Placement.COMPUTE);
+    }
+
+    /** Runs the action on as many threads at once. */
+    private static void concurrently(int threads, IntConsumer action) throws InterruptedException {
+        CountDownLatch ready = new CountDownLatch(threads);
+        List<Thread> started = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            int index = i;
+            started.add(Thread.ofPlatform().start(() -> {
+                ready.countDown();
+                try {
+                    ready.await();
+                } catch (InterruptedException e) {
+                    return;
+                }
+                action.accept(index);
+            }));
+        }
+        for (Thread thread : started) {
+            thread.join();
+        }
+    }
+
+    @Test
+    void drainsAProcessOnceThatCompletesAtOnce() {
+        workers(1);
+        TestProcess process = TestProcess.oneShot("once");
+        executor.submit(process);
+        process.awaitReleased();
+        assertThat(process.drains).hasValue(1);
+        assertThat(process.completions).hasValue(1);
+        assertThat(process.completedWith).isNull();
+        assertThat(process.state()).isEqualTo(ProcessState.COMPLETED);
+    }
+
+    @Test
+    void drainsUntilTheProcessSaysItIsCompleted() {
+        TestProcess process = TestProcess.after(5, ProcessOptions.named("five"));
+        executor.submit(process);
+        process.awaitReleased();
+        assertThat(process.drains).hasValue(5);
+    }
+
+    @Test
+    void dependentsRunOneAfterAnotherWhenOnlyTheFirstWasSubmitted() {
+        List<String> order = new ArrayList<>();
+        TestProcess a = TestProcess.of("a", worker -> add(order, "a"));
+        TestProcess b = TestProcess.of("b", worker -> add(order, "b"));
+        TestProcess c = TestProcess.of("c", worker -> add(order, "c"));
+        a.addDependent(b);
+        b.addDependent(c);
+        executor.submit(a);
+        c.awaitReleased();
+        assertThat(order).containsExactly("a", "b", "c");
+    }
+
+    private static DrainResult add(List<String> order, String name) {
+        order.add(name);
+        return DrainResult.COMPLETED;
+    }
+
+    @Test
+    void joinRunsOnceAfterBothItWaitsFor() {
+        AtomicInteger over = new AtomicInteger();
+        AtomicInteger seen = new AtomicInteger();
+        TestProcess a = TestProcess.oneShot("a");
+        TestProcess b = TestProcess.oneShot("b");
+        TestProcess c = TestProcess.oneShot("c");
+        b.whenCompleted = over::incrementAndGet;
+        c.whenCompleted = over::incrementAndGet;
+        TestProcess d = TestProcess.of("d", worker -> {
+            seen.set(over.get());
+            return DrainResult.COMPLETED;
+        });
+        a.addDependent(b);
+        a.addDependent(c);
+        b.addDependent(d);
+        c.addDependent(d);
+        executor.submit(a);
+        d.awaitReleased();
+        assertThat(seen).hasValue(2);
+        assertThat(d.drains).hasValue(1);
+    }
+
+    @Test
+    void chainKeepsOrderWhenEachNeedsManyDrains() {
+        TestProcess a = TestProcess.after(10, ProcessOptions.named("a"));
+        TestProcess b = TestProcess.after(5, ProcessOptions.named("b"));
+        TestProcess c = TestProcess.after(3, ProcessOptions.named("c"));
+        AtomicInteger drainsBefore = new AtomicInteger();
+        c.whenCompleted = () -> drainsBefore.set(a.drains.get() + b.drains.get());
+        a.addDependent(b);
+        b.addDependent(c);
+        executor.submit(a);
+        c.awaitReleased();
+        assertThat(drainsBefore).hasValue(15);
+        assertThat(c.drains).hasValue(3);
+    }
+
+    @Test
+    void failureThrownByADrainIsWhatTheProcessCompletesWith() {
+        TestProcess process = TestProcess.of("bad", worker -> {
+            throw new IreeException(StatusCode.DATA_LOSS, "lost");
+        });
+        executor.submit(process);
+        process.awaitReleased();
+        assertThat(process.completedWith).hasMessage("lost");
+        assertThat(process.completions).hasValue(1);
+    }
+
+    @Test
+    void anythingThrownByADrainFailsItsProcessAndNotTheWorker() {
+        workers(1);
+        TestProcess process = TestProcess.of("bad", worker -> {
+            throw new StackOverflowError("deep");
+        });
+        executor.submit(process);
+        process.awaitReleased();
+        assertThat(process.completedWith).isNotNull();
+        assertThat(process.completedWith.code()).isEqualTo(StatusCode.INTERNAL);
+        TestProcess next = TestProcess.oneShot("next");
+        executor.submit(next);
+        next.awaitReleased();
+        assertThat(next.completedWith).isNull();
+    }
+
+    /** TASK-7, TASK-11, TASK-12: none of many sleeps and wakes is lost. */
+    @Test
+    void sleepsAndWakesManyTimes() throws InterruptedException {
+        concurrently(8, index -> {
+            for (Placement placement : Placement.values()) {
+                AtomicInteger wanted = new AtomicInteger();
+                AtomicInteger done = new AtomicInteger();
+                TestProcess process =
+                        new TestProcess(ProcessOptions.named("sleeper").placed(placement), worker -> {
+                            int now = wanted.get();
+                            if (done.get() == now) {
+                                return DrainResult.IDLE;
+                            }
+                            done.set(now);
+                            return now == 500 ? DrainResult.COMPLETED : DrainResult.WORKED;
+                        });
+                executor.submit(process);
+                for (int i = 1; i <= 500; i++) {
+                    wanted.set(i);
+                    process.schedule();
+                    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+                    while (done.get() != i) {
+                        assertThat(System.nanoTime())
+                                .as("wake %d of %s", i, placement)
+                                .isLessThan(deadline);
+                        Thread.onSpinWait();
+                    }
+                }
+                process.awaitReleased();
+            }
+        });
+    }
+
+    /** TASK-3, TASK-8, TASK-9, TASK-14: each is completed and released once, when nobody is in it. */
+    @Test
+    void processesSubmittedByManyThreadsAllEnd() throws InterruptedException {
+        List<TestProcess> all = new ArrayList<>();
+        for (int i = 0; i < 8 * 64; i++) {
+            all.add(TestProcess.after(1 + i % 3, ProcessOptions.named("p" + i).wanting(1 + i % 4)));
+        }
+        concurrently(8, index -> {
+            for (int i = 0; i < 64; i++) {
+                executor.submit(all.get(index * 64 + i));
+            }
+        });
+        for (TestProcess process : all) {
+            process.awaitReleased();
+            assertThat(process.completions).hasValue(1);
+            assertThat(process.releases).hasValue(1);
+            assertThat(process.insideWhenReleased).hasValue(0);
+            assertThat(process.drainsAfterCompletion).hasValue(0);
+        }
+        assertThat(executor.liveProcesses()).isZero();
+    }
+
+    /** TASK-6, TASK-9: drained by several at once, never after it was released. */
+    @Test
+    void severalWorkersShareTheTilesOfAProcess() {
+        AtomicInteger claimed = new AtomicInteger();
+        AtomicInteger done = new AtomicInteger();
+        Set<Integer> workers = ConcurrentHashMap.newKeySet();
+        TestProcess process = new TestProcess(compute("tiles", 4), worker -> {
+            int tile = claimed.getAndIncrement();
+            if (tile >= 10_000) {
+                return DrainResult.IDLE;
+            }
+            workers.add(worker.index());
+            return done.incrementAndGet() == 10_000 ? DrainResult.COMPLETED : DrainResult.WORKED;
+        });
+        executor.submit(process);
+        process.awaitReleased();
+        assertThat(done).hasValue(10_000);
+        assertThat(workers).isNotEmpty();
+        assertThat(process.completions).hasValue(1);
+        assertThat(process.insideWhenReleased).hasValue(0);
+    }
+
+    /** TASK-10, TASK-13: more processes than slots. */
+    @Test
+    void processesThatFindNoSlotAreDrainedWhenOneIsFree() {
+        executor.close();
+        executor = ProcessExecutor.builder(4).computeSlots(2).build();
+        List<TestProcess> all = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            TestProcess process = TestProcess.after(5, compute("p" + i, 2));
+            all.add(process);
+            executor.submit(process);
+        }
+        all.forEach(TestProcess::awaitReleased);
+    }
+
+    /** TASK-1, TASK-2, TASK-4, TASK-5: woken and cancelled at once, it ends once, and so does what depends on it. */
+    @Test
+    void processWokenAndCancelledAtOnceEndsOnce() throws InterruptedException {
+        for (int round = 0; round < 300; round++) {
+            TestProcess process =
+                    new TestProcess(ProcessOptions.named("p").suspended(2), worker -> DrainResult.COMPLETED);
+            TestProcess dependent = TestProcess.oneShot("dependent");
+            executor.submit(process);
+            concurrently(4, index -> {
+                switch (index) {
+                    case 0, 1 -> process.wake();
+                    case 2 -> process.cancel();
+                    default -> process.addDependent(dependent);
+                }
+            });
+            process.awaitReleased();
+            dependent.awaitReleased();
+            assertThat(process.completions).hasValue(1);
+            assertThat(process.releases).hasValue(1);
+            assertThat(dependent.completions).hasValue(1);
+            assertThat(dependent.completedWith).isEqualTo(process.completedWith);
+        }
+    }
+
+    @Test
+    void closingCancelsSleepersAndSuspended() {
+        TestProcess sleeper = TestProcess.of("sleeper", worker -> DrainResult.IDLE);
+        TestProcess suspended =
+                new TestProcess(ProcessOptions.named("suspended").suspended(1), worker -> DrainResult.COMPLETED);
+        executor.submit(sleeper);
+        executor.submit(suspended);
+        executor.close();
+        assertThat(sleeper.state()).isEqualTo(ProcessState.CANCELLED);
+        assertThat(suspended.state()).isEqualTo(ProcessState.CANCELLED);
+        assertThat(sleeper.releases).hasValue(1);
+        assertThat(suspended.drains).hasValue(0);
+    }
+
+    @Test
+    void closingDoesNotWaitForeverForADrainThatDoesNotReturn() throws InterruptedException {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        ProcessExecutor stuck =
+                ProcessExecutor.builder(1).closeLimit(Duration.ofMillis(10)).build();
+        stuck.submit(TestProcess.of("endless", worker -> {
+            entered.countDown();
+            leave.await();
+            return DrainResult.COMPLETED;
+        }));
+        entered.await();
+        assertThatThrownBy(stuck::close)
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("worker 0")
+                .hasMessageContaining("endless");
+        leave.countDown();
+    }
+
+    @Test
+    void callerDrainsByItself() {
+        TestProcess process = TestProcess.after(3, ProcessOptions.named("inline"));
+        Thread self = Thread.currentThread();
+        TestProcess checks = TestProcess.of("thread", worker -> {
+            assertThat(Thread.currentThread()).isSameAs(self);
+            assertThat(worker.isCaller()).isTrue();
+            assertThat(worker.index()).isBetween(executor.workers(), executor.contexts() - 1);
+            return DrainResult.COMPLETED;
+        });
+        assertThat(executor.tryDrainInline(process)).isTrue();
+        assertThat(executor.tryDrainInline(checks)).isTrue();
+        assertThat(checks.completedWith).isNull();
+        assertThat(process.releases).hasValue(1);
+    }
+}

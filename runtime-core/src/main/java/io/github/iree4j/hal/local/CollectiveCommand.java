@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A collective in a command buffer. The ranges are as long as needed, and null where this participant sends or receives nothing.
  *
- * @param position how many words of code are in front of it; collectives at the same position run at once
+ * @param position how many regions of the recording are in front of it; collectives at the same position run at once
  */
 record CollectiveCommand(
         int position,

@@ -34,7 +34,7 @@ final class CollectiveExecution {
     private final QueueScheduler scheduler;
     private final LocalCommandBuffer commands;
     private final Operations.Execute whole; // retains what is used
-    private final Workers workers;
+    private final Guests guests;
     private final @Nullable Fence signal;
     private final List<CollectiveCommand> collectives;
     private final List<List<Meetings.Ticket>> tickets = new ArrayList<>(); // of each collective
@@ -50,12 +50,12 @@ final class CollectiveExecution {
             QueueScheduler scheduler,
             LocalCommandBuffer commands,
             Operations.Execute whole,
-            Workers workers,
+            Guests guests,
             @Nullable Fence signal) {
         this.scheduler = scheduler;
         this.commands = commands;
         this.whole = whole;
-        this.workers = workers;
+        this.guests = guests;
         this.signal = signal;
         this.collectives = commands.collectives();
     }
@@ -71,13 +71,13 @@ final class CollectiveExecution {
             @Nullable Fence signal,
             LocalCommandBuffer commands,
             @Nullable BindingTable bindings,
-            Workers workers) {
+            Guests guests) {
         if (signal != null && !signal.isLive()) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }
         CollectiveExecution execution;
         try {
-            Operations.Execute whole = new Operations.Execute(commands, bindings, workers);
+            Operations.Execute whole = new Operations.Execute(commands, bindings, guests);
             whole.retain();
             try {
                 if (signal != null) {
@@ -87,7 +87,7 @@ final class CollectiveExecution {
                 whole.release();
                 throw e;
             }
-            execution = new CollectiveExecution(scheduler, commands, whole, workers, signal);
+            execution = new CollectiveExecution(scheduler, commands, whole, guests, signal);
         } catch (IreeException e) {
             failChannels(commands, e);
             if (signal == null) {
@@ -146,7 +146,9 @@ final class CollectiveExecution {
     private void segment(int index, int collective, @Nullable Fence wait) {
         int from = collective == 0 ? 0 : collectives.get(collective - 1).position();
         boolean last = collective == collectives.size();
-        int to = last ? commands.code().length : collectives.get(collective).position();
+        int to = last
+                ? commands.recording().regionCount()
+                : collectives.get(collective).position();
         long done = 2L * index + 1;
         Fence signalled = keep(Fence.at(timeline, done));
         timeline.whenReached(done, (value, failure) -> {
@@ -229,7 +231,8 @@ final class CollectiveExecution {
 
     private void proceed(int index, int next, Frontier outcome) {
         long done = 2L * index + 2;
-        if (next == collectives.size() && collectives.getLast().position() == commands.code().length) {
+        if (next == collectives.size()
+                && collectives.getLast().position() == commands.recording().regionCount()) {
             end(null, outcome);
             return;
         }
@@ -285,7 +288,7 @@ final class CollectiveExecution {
             buffer = Objects.requireNonNull(table.buffer(ref.slot()));
             offset += table.offset(ref.slot());
         }
-        LocalBuffer local = LocalCommandBuffer.local(buffer);
+        LocalBuffer local = BlockBuilder.local(buffer);
         MemorySegment bytes = local.pin().segment;
         pins.add(local);
         return bytes.asSlice(buffer.offset() + offset, ref.length());
@@ -328,19 +331,35 @@ final class CollectiveExecution {
     }
 
     /** The commands between two collectives. What it uses is kept by the execution. */
-    private final class Segment extends HostOperation {
+    private final class Segment extends CommandOperation {
         private final int from;
         private final int to;
 
         Segment(int from, int to) {
-            super("execute");
+            super("execute", guests);
             this.from = from;
             this.to = to;
         }
 
         @Override
-        void run() {
-            CommandRunner.run(commands, whole.bindings(), workers, from, to);
+        Recording recording() {
+            return commands.recording();
+        }
+
+        @Override
+        int firstRegion() {
+            return from;
+        }
+
+        @Override
+        int endRegion() {
+            return to;
+        }
+
+        @Override
+        @Nullable
+        BindingTable bindings() {
+            return whole.bindings();
         }
 
         @Override

@@ -35,12 +35,14 @@ final class EmbeddedElfLoader implements ExecutableLoader {
         private static final int BINDING_ALIGNMENT = 64;
 
         private final CpuLibrary library;
-        private final @Nullable Native[] workers = new @Nullable Native[64]; // each written by its worker only
+        private final @Nullable Native[] workers =
+                new @Nullable Native[MAXIMUM_WORKERS]; // each written by its worker only
 
         /** What one worker passes to native code. */
         private static final class Native {
             final DispatchState state = new DispatchState();
             final NativeError error = new NativeError();
+            long sequence; // of the dispatch that state holds
         }
 
         ElfExecutable(CpuLibrary library) {
@@ -83,7 +85,15 @@ final class EmbeddedElfLoader implements ExecutableLoader {
                 mine = new Native();
                 workers[worker] = mine;
             }
-            DispatchState state = mine.state;
+            if (mine.sequence != dispatch.sequence()) {
+                mine.sequence = 0;
+                fill(mine.state, dispatch);
+                mine.sequence = dispatch.sequence();
+            }
+            library.dispatch(export, mine.state, begin, end, dispatch.localMemory(), worker, mine.error);
+        }
+
+        private static void fill(DispatchState state, HostDispatch dispatch) {
             int constants = dispatch.constantCount();
             int bindings = dispatch.bindingCount();
             state.begin(constants, bindings)
@@ -96,7 +106,6 @@ final class EmbeddedElfLoader implements ExecutableLoader {
             for (int i = 0; i < bindings; i++) {
                 state.binding(i, dispatch.bindingStorage(i), dispatch.bindingOffset(i), dispatch.bindingLength(i));
             }
-            library.dispatch(export, state, begin, end, dispatch.localMemory(), worker, mine.error);
         }
 
         @Override

@@ -11,16 +11,31 @@ import org.jspecify.annotations.Nullable;
  * it lives until then.
  */
 abstract class HostOperation extends QueueOperation implements HostWork {
+    /** In place of a duration: nobody knows. */
+    static final long UNKNOWN = Long.MAX_VALUE;
+
+    /** The operation behind this one on the list of its queue, whose it is. */
+    @Nullable
+    HostOperation next;
+
     HostOperation(String name) {
         super(name);
     }
 
     /**
-     * Does the work.
+     * Does the work, all of it on this thread.
      *
      * @throws IreeException the failure that the operation's signals get
      */
     abstract void run();
+
+    /** As {@link #run()}, for a thread that has what running commands takes. */
+    void run(CommandRunner runner) {
+        run();
+    }
+
+    /** Returns what {@link #run()} is likely to take, in nanoseconds, judged by what is to be done; or {@link #UNKNOWN}. */
+    abstract long nanos();
 
     /** Does the work; whatever it throws becomes a failure with a status. */
     @Override
@@ -28,13 +43,29 @@ abstract class HostOperation extends QueueOperation implements HostWork {
         try {
             run();
             return null;
-        } catch (IreeException e) {
-            return e;
-        } catch (OutOfMemoryError e) {
-            return new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED, name() + " ran out of Java memory: " + e.getMessage(), e);
-        } catch (RuntimeException | Error e) {
-            return new IreeException(StatusCode.INTERNAL, name() + " failed: " + e, e);
+        } catch (Throwable t) {
+            return failure(name(), t);
         }
+    }
+
+    /** As {@link #execute()}, for a thread that has what running commands takes. */
+    final @Nullable IreeException execute(CommandRunner runner) {
+        try {
+            run(runner);
+            return null;
+        } catch (Throwable t) {
+            return failure(name(), t);
+        }
+    }
+
+    /** Makes whatever was thrown a failure with a status. */
+    static IreeException failure(String name, Throwable thrown) {
+        return switch (thrown) {
+            case IreeException e -> e;
+            case OutOfMemoryError e ->
+                new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED, name + " ran out of Java memory: " + e.getMessage(), e);
+            default -> new IreeException(StatusCode.INTERNAL, name + " failed: " + thrown, thrown);
+        };
     }
 }

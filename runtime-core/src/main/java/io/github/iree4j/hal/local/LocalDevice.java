@@ -31,7 +31,7 @@ final class LocalDevice implements Device {
     private final LocalQueue[] queues;
     private final HostMemory memory;
     private final LocalAllocator allocator;
-    private final Workers workers;
+    private final Guests guests;
     private final Device facade;
     private final Loaders loaders;
     private final SchedulingDomain domain;
@@ -49,8 +49,7 @@ final class LocalDevice implements Device {
         this.facade = facade == null ? this : facade;
         this.memory = new HostMemory(options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit());
         this.allocator = new LocalAllocator(this, memory);
-        int processors = Math.min(64, Runtime.getRuntime().availableProcessors());
-        this.workers = new Workers(options.workers() == 0 ? processors : options.workers());
+        this.guests = new Guests(0, 1);
         this.loaders = new Loaders(options.loaders());
         this.queues = new LocalQueue[options.queueCount()];
         for (int i = 0; i < queues.length; i++) {
@@ -62,8 +61,8 @@ final class LocalDevice implements Device {
         return memory;
     }
 
-    Workers workers() {
-        return workers;
+    Guests guests() {
+        return guests;
     }
 
     /** The device that users see. */
@@ -208,7 +207,7 @@ final class LocalDevice implements Device {
             queue.scheduler().close();
         }
         channels.forEach(channel -> channel.fail(aborted()));
-        workers.close();
+        guests.close();
         memory.close();
     }
 

@@ -86,7 +86,7 @@ final class LocalQueue implements DeviceQueue {
             long pattern,
             int patternLength,
             long flags) {
-        submit(wait, signal, () -> new Operations.Fill(target, offset, length, pattern, patternLength));
+        submit(wait, signal, () -> Operations.fill(device.guests(), target, offset, length, pattern, patternLength));
     }
 
     @Override
@@ -110,7 +110,10 @@ final class LocalQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
-        submit(wait, signal, () -> new Operations.Copy(source, sourceOffset, target, targetOffset, length));
+        submit(
+                wait,
+                signal,
+                () -> Operations.copy(device.guests(), source, sourceOffset, target, targetOffset, length));
     }
 
     @Override
@@ -159,7 +162,7 @@ final class LocalQueue implements DeviceQueue {
                 }
                 commands.dispatch(executable, export, config, constants, refs, flags);
                 commands.finish();
-                return new Operations.Execute(commands, bindings, device.workers());
+                return new Operations.Execute(commands, bindings, device.guests());
             });
         }
     }
@@ -172,7 +175,7 @@ final class LocalQueue implements DeviceQueue {
             @Nullable BindingTable bindings,
             long flags) {
         if (commands instanceof LocalCommandBuffer local && !local.collectives().isEmpty()) {
-            CollectiveExecution.submit(scheduler, wait, signal, local, bindings, device.workers());
+            CollectiveExecution.submit(scheduler, wait, signal, local, bindings, device.guests());
             return;
         }
         submit(wait, signal, () -> {
@@ -180,7 +183,7 @@ final class LocalQueue implements DeviceQueue {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT, "command buffer was not created by device '" + device.id() + "'");
             }
-            return new Operations.Execute(local, bindings, device.workers());
+            return new Operations.Execute(local, bindings, device.guests());
         });
     }
 

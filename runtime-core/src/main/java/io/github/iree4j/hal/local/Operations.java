@@ -18,6 +18,17 @@ import org.jspecify.annotations.Nullable;
 
 /** The queue operations of the local device. Their constructors make the checks that need no execution. */
 final class Operations {
+    /** What a small operation takes that does not depend on sizes. Of the right order, no more. */
+    private static final int STEP_NANOS = 100;
+
+    /** Memory up to this size is at hand; more may have to come from the system, with zeros in it. */
+    private static final long ALLOCATED_AT_ONCE = 256 << 10;
+
+    private static final int BYTES_PER_NANO = 8;
+
+    /** A transfer of at least so many bytes is cut into pieces. */
+    private static final long TILED_TRANSFER = 256 << 10;
+
     private Operations() {}
 
     /** An operation on up to two reference-counted things. */
@@ -33,23 +44,31 @@ final class Operations {
 
         @Override
         protected void retain() {
-            first.retain();
-            if (second != null) {
-                try {
-                    second.retain();
-                } catch (IreeException e) {
-                    first.release();
-                    throw e;
-                }
-            }
+            retainBoth(first, second);
         }
 
         @Override
         protected void release() {
-            first.release();
-            if (second != null) {
-                second.release();
+            releaseBoth(first, second);
+        }
+    }
+
+    private static void retainBoth(RefCounted first, @Nullable RefCounted second) {
+        first.retain();
+        if (second != null) {
+            try {
+                second.retain();
+            } catch (IreeException e) {
+                first.release();
+                throw e;
             }
+        }
+    }
+
+    private static void releaseBoth(RefCounted first, @Nullable RefCounted second) {
+        first.release();
+        if (second != null) {
+            second.release();
         }
     }
 
@@ -58,7 +77,7 @@ final class Operations {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
         }
-        return LocalCommandBuffer.local(buffer);
+        return BlockBuilder.local(buffer);
     }
 
     static final class Alloca extends Using {
@@ -69,6 +88,11 @@ final class Operations {
             super("alloca", buffer, null);
             this.buffer = buffer;
             this.params = params;
+        }
+
+        @Override
+        long nanos() {
+            return buffer.length() <= ALLOCATED_AT_ONCE ? STEP_NANOS : UNKNOWN;
         }
 
         @Override
@@ -87,7 +111,12 @@ final class Operations {
 
         Dealloca(Buffer buffer) {
             super("dealloca", live("deallocated buffer", buffer), null);
-            this.buffer = LocalCommandBuffer.local(buffer);
+            this.buffer = BlockBuilder.local(buffer);
+        }
+
+        @Override
+        long nanos() {
+            return STEP_NANOS;
         }
 
         @Override
@@ -98,25 +127,54 @@ final class Operations {
         }
     }
 
-    static final class Fill extends Using {
+    /** Fills; in tiles when there is much to do. */
+    static HostOperation fill(Guests guests, Buffer target, long offset, long length, long pattern, int patternLength) {
+        LocalBuffer local = live("fill target", target);
+        long bytes = Transfers.checkFill(target, offset, length, patternLength);
+        long words = BlockBuilder.widen(pattern, patternLength);
+        long at = target.offset() + offset;
+        return bytes >= TILED_TRANSFER
+                ? new Transfer("fill", guests, Recording.fill(local, at, bytes, words), local, null)
+                : new Fill(local, at, bytes, words);
+    }
+
+    /** Copies; in tiles when there is much to do. */
+    static HostOperation copy(
+            Guests guests, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
+        LocalBuffer from = live("copy source", source);
+        LocalBuffer to = live("copy target", target);
+        long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length);
+        long at = source.offset() + sourceOffset;
+        long toAt = target.offset() + targetOffset;
+        return bytes >= TILED_TRANSFER
+                ? new Transfer("copy", guests, Recording.copy(from, at, to, toAt, bytes), from, to)
+                : new Copy(from, at, to, toAt, bytes);
+    }
+
+    private static final class Fill extends Using {
         private final LocalBuffer target;
         private final long offset;
         private final long length;
         private final long pattern;
 
-        Fill(Buffer target, long offset, long length, long pattern, int patternLength) {
-            super("fill", live("fill target", target), null);
-            this.target = LocalCommandBuffer.local(target);
-            this.length = Transfers.checkFill(target, offset, length, patternLength);
-            this.offset = target.offset() + offset;
-            this.pattern = LocalCommandBuffer.widen(pattern, patternLength);
+        Fill(LocalBuffer target, long offset, long length, long pattern) {
+            super("fill", target, null);
+            this.target = target;
+            this.offset = offset;
+            this.length = length;
+            this.pattern = pattern;
+        }
+
+        @Override
+        long nanos() {
+            return STEP_NANOS + length / BYTES_PER_NANO;
         }
 
         @Override
         void run() {
             MemorySegment bytes = target.pin().segment;
             try {
-                CommandRunner.fill(bytes, offset, length, pattern);
+                Worker.fill(bytes, offset, length, pattern);
             } finally {
                 target.unpin();
             }
@@ -132,7 +190,7 @@ final class Operations {
             super("update", live("update target", target), null);
             Transfers.checkUpdate(target, offset, source.byteSize());
             this.source = source;
-            this.target = LocalCommandBuffer.local(target);
+            this.target = BlockBuilder.local(target);
             this.offset = target.offset() + offset;
         }
 
@@ -140,6 +198,11 @@ final class Operations {
         protected void retain() {
             super.retain();
             source = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
+        }
+
+        @Override
+        long nanos() {
+            return STEP_NANOS + source.byteSize() / BYTES_PER_NANO;
         }
 
         @Override
@@ -153,20 +216,25 @@ final class Operations {
         }
     }
 
-    static final class Copy extends Using {
+    private static final class Copy extends Using {
         private final LocalBuffer source;
         private final long sourceOffset;
         private final LocalBuffer target;
         private final long targetOffset;
         private final long length;
 
-        Copy(Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
-            super("copy", live("copy source", source), live("copy target", target));
-            this.length = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length);
-            this.source = LocalCommandBuffer.local(source);
-            this.sourceOffset = source.offset() + sourceOffset;
-            this.target = LocalCommandBuffer.local(target);
-            this.targetOffset = target.offset() + targetOffset;
+        Copy(LocalBuffer source, long sourceOffset, LocalBuffer target, long targetOffset, long length) {
+            super("copy", source, target);
+            this.source = source;
+            this.sourceOffset = sourceOffset;
+            this.target = target;
+            this.targetOffset = targetOffset;
+            this.length = length;
+        }
+
+        @Override
+        long nanos() {
+            return STEP_NANOS + length / BYTES_PER_NANO;
         }
 
         @Override
@@ -182,6 +250,41 @@ final class Operations {
             } finally {
                 source.unpin();
             }
+        }
+    }
+
+    /** A transfer that workers share. */
+    private static final class Transfer extends CommandOperation {
+        private final Recording recording;
+        private final LocalBuffer first;
+        private final @Nullable LocalBuffer second;
+
+        Transfer(String name, Guests guests, Recording recording, LocalBuffer first, @Nullable LocalBuffer second) {
+            super(name, guests);
+            this.recording = recording;
+            this.first = first;
+            this.second = second;
+        }
+
+        @Override
+        Recording recording() {
+            return recording;
+        }
+
+        @Override
+        @Nullable
+        BindingTable bindings() {
+            return null;
+        }
+
+        @Override
+        protected void retain() {
+            retainBoth(first, second);
+        }
+
+        @Override
+        protected void release() {
+            releaseBoth(first, second);
         }
     }
 
@@ -204,7 +307,7 @@ final class Operations {
             file.check(name(), read ? MemoryAccess.READ : MemoryAccess.WRITE, fileOffset, this.length);
             this.file = file;
             this.fileOffset = fileOffset;
-            this.buffer = LocalCommandBuffer.local(buffer);
+            this.buffer = BlockBuilder.local(buffer);
             this.offset = buffer.offset() + offset;
             this.read = read;
         }
@@ -215,6 +318,11 @@ final class Operations {
 
         static FileTransfer write(Buffer source, long offset, HalFile file, long fileOffset, long length) {
             return new FileTransfer(file, fileOffset, source, offset, length, false);
+        }
+
+        @Override
+        long nanos() {
+            return UNKNOWN;
         }
 
         @Override
@@ -232,31 +340,35 @@ final class Operations {
         }
     }
 
-    static final class Execute extends HostOperation {
+    static final class Execute extends CommandOperation {
         private final LocalCommandBuffer commands;
-        private final Workers workers;
         private @Nullable BindingTable bindings;
 
-        Execute(LocalCommandBuffer commands, @Nullable BindingTable bindings, Workers workers) {
-            super("execute");
+        Execute(LocalCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
+            super("execute", guests);
             this.commands = commands;
             this.bindings = bindings;
-            this.workers = workers;
             commands.checkSubmission(bindings);
             commands.claimSubmission();
         }
 
         /** What the slots hold; our own copy once {@link #retain} has been called. */
+        @Override
         @Nullable
         BindingTable bindings() {
             return bindings;
         }
 
         @Override
-        void run() {
+        Recording recording() {
+            return commands.recording();
+        }
+
+        @Override
+        void run(CommandRunner runner) {
             commands.retain(); // its code must not be unloaded under it
             try {
-                CommandRunner.run(commands, bindings, workers, 0, commands.code().length);
+                super.run(runner);
             } finally {
                 commands.release();
             }
@@ -272,7 +384,7 @@ final class Operations {
             table = table.copy();
             int retained = 0;
             try {
-                for (int slot : commands.slots()) {
+                for (int slot : commands.recording().slots) {
                     if (table.buffer(slot) instanceof Buffer buffer) {
                         buffer.retain();
                     }
@@ -289,14 +401,14 @@ final class Operations {
         @Override
         protected void release() {
             if (bindings != null) {
-                release(bindings, commands.slots().length);
+                release(bindings, commands.recording().slots.length);
             }
             commands.release();
         }
 
         private void release(BindingTable table, int count) {
             for (int i = 0; i < count; i++) {
-                if (table.buffer(commands.slots()[i]) instanceof Buffer buffer) {
+                if (table.buffer(commands.recording().slots[i]) instanceof Buffer buffer) {
                     buffer.release();
                 }
             }
@@ -306,6 +418,11 @@ final class Operations {
     static final class Barrier extends HostOperation {
         Barrier() {
             super("barrier");
+        }
+
+        @Override
+        long nanos() {
+            return 0;
         }
 
         @Override
@@ -324,6 +441,11 @@ final class Operations {
         Call(HostCall call) {
             super("host call");
             this.call = call;
+        }
+
+        @Override
+        long nanos() {
+            return UNKNOWN;
         }
 
         @Override

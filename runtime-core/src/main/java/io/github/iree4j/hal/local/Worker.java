@@ -6,12 +6,14 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one thread needs while it runs compiled code: workgroup memory and the dispatch it is in. Owned by the thread
- * that acquired it from {@link Workers}.
+ * What one thread needs while it runs commands: the one it is in, resolved, and memory for workgroups. Used by one thread at a time.
+ * Allocates nothing per command.
  */
 final class Worker implements HostDispatch {
     private static final long PAGE = 4096;
@@ -20,20 +22,41 @@ final class Worker implements HostDispatch {
     private static final long LOCAL_MEMORY_LIMIT = 65535 * PAGE;
 
     private static final long[] NO_CODE = new long[0];
+    private static final int NONE = -1;
+
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Every so many runs of code whose duration is known one is timed again. A power of two. */
+    private static final int TIMED_RUNS = 16;
 
     final int index;
+    private final int maxConcurrency;
     private @Nullable Arena localArena;
     private MemorySegment localStorage = MemorySegment.NULL;
     private MemorySegment local = MemorySegment.NULL;
+    private int runs;
 
-    // The current dispatch.
+    // The command.
+    private int entered = NONE; // its number
+    private int opcode;
+    private long[] code = NO_CODE;
+    private HostMemory.Block target = HostMemory.Block.NONE; // of transfers
+    private long targetOffset;
+    private HostMemory.Block source = HostMemory.Block.NONE; // of copies
+    private MemorySegment sourceBytes = MemorySegment.NULL; // of copies and updates
+    private long sourceOffset;
+    private long pattern;
+
+    // The dispatch.
+    private @Nullable LocalExecutable program;
+    private int export;
+    private long sequence;
     private int sizeX;
     private int sizeY;
     private int sizeZ;
     private int countX;
     private int countY;
     private int countZ;
-    private long[] code = NO_CODE;
     private int constantsAt;
     private int constantCount;
     private int bindingCount;
@@ -41,74 +64,158 @@ final class Worker implements HostDispatch {
     private final long[] offsets = new long[segments.length];
     private final long[] lengths = new long[segments.length];
 
-    // What the slots of the binding table stand for in the current execution, and what is pinned for it.
-    HostMemory.@Nullable Block[] slotBlocks = new HostMemory.@Nullable Block[16];
-    long[] slotOffsets = new long[16];
-    long[] slotLengths = new long[16];
-    HostMemory.@Nullable Block[] fixedBlocks = new HostMemory.@Nullable Block[16];
-
-    Worker(int index) {
+    /** One of so many that may run the workgroups of a dispatch. */
+    Worker(int index, int maxConcurrency) {
         this.index = index;
+        this.maxConcurrency = maxConcurrency;
         Arrays.fill(segments, MemorySegment.NULL);
     }
 
-    /** Makes room for an execution with so many slots and buffers of its own. */
-    void reserve(int slots, int fixed) {
-        if (slotBlocks.length < slots) {
-            int capacity = Math.max(slots, slotBlocks.length * 2);
-            slotBlocks = new HostMemory.@Nullable Block[capacity];
-            slotOffsets = new long[capacity];
-            slotLengths = new long[capacity];
+    /**
+     * Turns to a command of a region, if it is not in it already. {@link #leave} comes before another region.
+     *
+     * @param number its place in the region
+     * @throws IreeException when it cannot run, whichever of its tiles
+     */
+    void enter(Recording recording, PinnedBuffers pins, Region region, int number) {
+        if (number == entered) {
+            return;
         }
-        if (fixedBlocks.length < fixed) {
-            fixedBlocks = new HostMemory.@Nullable Block[Math.max(fixed, fixedBlocks.length * 2)];
+        entered = NONE;
+        int at = region.at[number];
+        code = recording.code;
+        opcode = (int) code[at];
+        switch (opcode) {
+            case Recording.FILL -> {
+                target(pins, at + 1);
+                pattern = code[at + 4];
+            }
+            case Recording.UPDATE -> {
+                target(pins, at + 1);
+                sourceBytes = recording.updates[(int) code[at + 4]];
+                sourceOffset = 0;
+            }
+            case Recording.COPY -> enterCopy(pins, at, region.units[number]);
+            case Recording.DISPATCH, Recording.INDIRECT -> {
+                countX = region.x[number];
+                countY = region.y[number];
+                countZ = region.z[number];
+                enterDispatch(recording, pins, at);
+            }
+            default -> throw new IreeException(StatusCode.INTERNAL, "command buffer holds opcode " + opcode);
+        }
+        entered = number;
+    }
+
+    private void target(PinnedBuffers pins, int range) {
+        target = pins.block(code, range);
+        targetOffset = pins.offset(code, range);
+    }
+
+    private void enterCopy(PinnedBuffers pins, int at, long bytes) {
+        source = pins.block(code, at + 1);
+        sourceBytes = source.segment;
+        sourceOffset = pins.offset(code, at + 1);
+        target(pins, at + 1 + Recording.RANGE_WORDS);
+        long room = pins.length(code, at + 1 + Recording.RANGE_WORDS);
+        if (room < bytes) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "copy of " + bytes + " bytes does not fit its target of " + room + " bytes");
+        }
+        if (source.address + sourceOffset < target.address + targetOffset + bytes
+                && target.address + targetOffset < source.address + sourceOffset + bytes) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "copy source and target of " + bytes + " bytes overlap; copy through another buffer");
         }
     }
 
-    /** Forgets the blocks of an execution, so that the worker keeps no memory reachable. */
-    void forget(int slots, int fixed) {
-        Arrays.fill(slotBlocks, 0, Math.min(slots, slotBlocks.length), null);
-        Arrays.fill(fixedBlocks, 0, Math.min(fixed, fixedBlocks.length), null);
+    private void enterDispatch(Recording recording, PinnedBuffers pins, int at) {
+        LocalExecutable executable = recording.program(at);
+        program = executable;
+        export = recording.export(at);
+        sequence++;
+        sizeX = (int) (code[at + 4] >>> 32);
+        sizeY = (int) code[at + 4];
+        sizeZ = (int) (code[at + 5] >>> 32);
+        constantCount = recording.constantCount(at);
+        constantsAt = at + Recording.DISPATCH_WORDS + (opcode == Recording.INDIRECT ? Recording.RANGE_WORDS : 0);
+        reserveLocal(executable.localMemorySize(export) + (code[at + 3] & 0xFFFF_FFFFL));
+        int bindings = recording.bindingCount(at);
+        int range = constantsAt + ((constantCount + 1) >> 1);
+        long misaligned = executable.bindingAlignment() - 1;
+        for (int i = 0; i < bindings; i++, range += Recording.RANGE_WORDS) {
+            HostMemory.Block block = pins.block(code, range);
+            long offset = pins.offset(code, range);
+            if ((block.address + offset & misaligned) != 0) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "binding %d of dispatch '%s' starts at byte %d of its allocation, which is not aligned to %d bytes; copy it into a buffer of its own"
+                                .formatted(i, executable.export(export).name(), offset, misaligned + 1));
+            }
+            segments[i] = block.segment;
+            offsets[i] = offset;
+            lengths[i] = pins.length(code, range);
+        }
+        if (bindings < bindingCount) {
+            Arrays.fill(segments, bindings, bindingCount, MemorySegment.NULL);
+        }
+        bindingCount = bindings;
+    }
+
+    /**
+     * Runs a part of the command.
+     *
+     * @param begin first workgroup, or byte
+     * @param end one after the last
+     * @throws IreeException when a kernel fails
+     */
+    void run(long begin, long end) {
+        switch (opcode) {
+            case Recording.FILL -> fill(target.segment, targetOffset + begin, end - begin, pattern);
+            case Recording.UPDATE, Recording.COPY ->
+                MemorySegment.copy(
+                        sourceBytes, sourceOffset + begin, target.segment, targetOffset + begin, end - begin);
+            default -> dispatch(begin, end);
+        }
+    }
+
+    private void dispatch(long begin, long end) {
+        LocalExecutable executable = program;
+        if (executable == null) {
+            throw new IreeException(StatusCode.INTERNAL, "dispatch without an executable");
+        }
+        if ((++runs & (TIMED_RUNS - 1)) != 0 && executable.isTimed(export)) {
+            executable.loaded().dispatch(export, this, begin, end, index);
+            return;
+        }
+        long started = System.nanoTime();
+        executable.loaded().dispatch(export, this, begin, end, index);
+        executable.took(export, end - begin, System.nanoTime() - started);
+    }
+
+    /** Forgets the command, so that nothing stays reachable through the worker. */
+    void leave() {
+        entered = NONE;
         Arrays.fill(segments, 0, bindingCount, MemorySegment.NULL);
         bindingCount = 0;
+        program = null;
         code = NO_CODE;
+        target = HostMemory.Block.NONE;
+        source = HostMemory.Block.NONE;
+        sourceBytes = MemorySegment.NULL;
     }
 
-    /** Begins a dispatch; bindings follow with {@link #bind}. */
-    void begin(long[] words, int constants, int firstConstant, long localMemorySize) {
-        code = words;
-        constantsAt = firstConstant;
-        constantCount = constants;
-        bindingCount = 0;
-        if (localMemorySize == 0) {
+    private void reserveLocal(long size) {
+        if (size == 0) {
             local = MemorySegment.NULL;
-        } else {
-            if (localStorage.byteSize() < localMemorySize) {
-                growLocal(localMemorySize);
-            }
-            local = localStorage.byteSize() == localMemorySize
-                    ? localStorage
-                    : localStorage.asSlice(0, localMemorySize);
+            return;
         }
-    }
-
-    void sizes(int x, int y, int z) {
-        sizeX = x;
-        sizeY = y;
-        sizeZ = z;
-    }
-
-    void counts(int x, int y, int z) {
-        countX = x;
-        countY = y;
-        countZ = z;
-    }
-
-    void bind(HostMemory.Block block, long offset, long length) {
-        int i = bindingCount++;
-        segments[i] = block.segment;
-        offsets[i] = offset;
-        lengths[i] = length;
+        if (localStorage.byteSize() < size) {
+            growLocal(size);
+        }
+        local = localStorage.byteSize() == size ? localStorage : localStorage.asSlice(0, size);
     }
 
     private void growLocal(long size) {
@@ -135,11 +242,33 @@ final class Worker implements HostDispatch {
         }
     }
 
-    /** Frees the worker's memory. Only when no thread owns it. */
+    /** Frees the worker's memory. Only when no thread uses it. */
     void close() {
         if (localArena != null) {
             localArena.close();
         }
+    }
+
+    /** Fills bytes with an 8-byte pattern, which starts at the first of them. */
+    static void fill(MemorySegment target, long offset, long length, long pattern) {
+        long whole = Math.min(length & -8, 64);
+        for (long i = 0; i < whole; i += 8) {
+            target.set(LONG, offset + i, pattern);
+        }
+        // Double what is there: large fills run at the speed of copies.
+        for (long done = whole; done > 0 && done < (length & -8); ) {
+            long bytes = Math.min(done, (length & -8) - done);
+            MemorySegment.copy(target, offset, target, offset + done, bytes);
+            done += bytes;
+        }
+        for (long i = length & -8; i < length; i++) {
+            target.set(ValueLayout.JAVA_BYTE, offset + i, (byte) (pattern >>> ((i & 7) << 3)));
+        }
+    }
+
+    @Override
+    public long sequence() {
+        return sequence;
     }
 
     @Override
@@ -174,7 +303,7 @@ final class Worker implements HostDispatch {
 
     @Override
     public int maxConcurrency() {
-        return 1; // a dispatch runs on the thread that submits it or resolves its waits
+        return maxConcurrency;
     }
 
     @Override
@@ -183,8 +312,8 @@ final class Worker implements HostDispatch {
     }
 
     @Override
-    public int constant(int index) {
-        return (int) (code[constantsAt + (index >> 1)] >>> ((index & 1) << 5));
+    public int constant(int i) {
+        return (int) (code[constantsAt + (i >> 1)] >>> ((i & 1) << 5));
     }
 
     @Override
@@ -193,23 +322,23 @@ final class Worker implements HostDispatch {
     }
 
     @Override
-    public MemorySegment binding(int index) {
-        return segments[index].asSlice(offsets[index], lengths[index]);
+    public MemorySegment binding(int i) {
+        return segments[i].asSlice(offsets[i], lengths[i]);
     }
 
     @Override
-    public MemorySegment bindingStorage(int index) {
-        return segments[index];
+    public MemorySegment bindingStorage(int i) {
+        return segments[i];
     }
 
     @Override
-    public long bindingOffset(int index) {
-        return offsets[index];
+    public long bindingOffset(int i) {
+        return offsets[i];
     }
 
     @Override
-    public long bindingLength(int index) {
-        return lengths[index];
+    public long bindingLength(int i) {
+        return lengths[i];
     }
 
     @Override

@@ -6,6 +6,14 @@ import java.lang.foreign.MemorySegment;
 public interface HostDispatch {
 
     /**
+     * Returns a number that this worker's calls have in common while nothing but the range of workgroups changes, so that what was
+     * made of the rest can be kept from one call to the next.
+     *
+     * @return at least 1
+     */
+    long sequence();
+
+    /**
      * Returns the workgroup size along x.
      *
      * @return at least 1
@@ -50,7 +58,7 @@ public interface HostDispatch {
     /**
      * Returns how many workers may run workgroups of this dispatch at once.
      *
-     * @return 1 to 64
+     * @return at least 1
      */
     int maxConcurrency();
 

@@ -5,6 +5,8 @@ import io.github.iree4j.status.IreeException;
 
 /** Code that a loader has loaded. {@link #dispatch} is called by several workers at once, each with its own number. */
 public interface LoadedExecutable extends AutoCloseable {
+    /** One more than the highest number of a worker. */
+    int MAXIMUM_WORKERS = 256;
 
     /**
      * Returns how many entry points there are.
@@ -53,7 +55,7 @@ public interface LoadedExecutable extends AutoCloseable {
      * @param dispatch sizes, constants, bindings, and memory to work with
      * @param begin first workgroup, counted x fastest, z slowest
      * @param end one after the last workgroup; at most the product of the counts
-     * @param worker who calls, 0 to 63; a worker makes one call at a time
+     * @param worker who calls, 0 to {@link #MAXIMUM_WORKERS} - 1; a worker makes one call at a time
      * @throws IreeException when a workgroup fails
      */
     void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker);

@@ -36,7 +36,6 @@ final class VmvxExecutable implements LoadedExecutable {
     /** Functions that are not kernels: {@code __init}, {@code __set_constants} and the like. */
     private static final String HIDDEN = "__";
 
-    private static final int MAX_WORKERS = 64;
     /** What the 16-bit count of 4096-byte pages of compiled CPU code can say. */
     private static final long MAX_LOCAL_MEMORY = 65_535L * 4096;
 
@@ -47,7 +46,7 @@ final class VmvxExecutable implements LoadedExecutable {
     private final int[] constants;
     private final List<VmFunction> functions = new ArrayList<>();
     private final List<ExecutableExport> exports = new ArrayList<>();
-    private final AtomicReferenceArray<@Nullable WorkerContext> workers = new AtomicReferenceArray<>(MAX_WORKERS);
+    private final AtomicReferenceArray<@Nullable WorkerContext> workers = new AtomicReferenceArray<>(MAXIMUM_WORKERS);
 
     VmvxExecutable(BytecodeModule module, int[] constants) {
         this.module = module;

@@ -1,0 +1,229 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.status.IreeException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Executes one recording at a time, on any number of threads that call {@link #drain}. Reusable; allocates nothing per command.
+ *
+ * <p>Threads claim tiles of the region that is open. Whoever finishes the last of them opens the next region, or ends the execution.
+ */
+abstract class BlockProcessor {
+    /*
+     * Two words decide, each on cache lines of its own:
+     *
+     *   CLAIMS   63..32 epoch | 31..0 left      tiles of the open region that nobody has claimed; compare-and-set takes some
+     *   UNDONE   tiles of the open region that have not been run
+     *
+     * The epoch goes up with every region, so that a claim made of what a thread saw of an earlier region fails.
+     *
+     * BLOCK-1: every tile is claimed once. A claim that succeeds was made of the region that is open: it is not over before that tile is
+     *   done, so neither the epoch nor anything in `region` has changed between the look at CLAIMS and the compare-and-set.
+     * BLOCK-2: a region is opened once all tiles before it are done, by one thread: the one whose subtraction brings UNDONE to 0.
+     * BLOCK-3: whoever runs a tile sees what the tiles of earlier regions wrote: their threads subtract from UNDONE when they are done, the
+     *   last of them writes CLAIMS, and a claim reads it.
+     */
+    private static final int CLAIMS = 16; // 128 bytes from the header of the array
+    private static final int UNDONE = 32;
+    private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final VarHandle FAILURE;
+
+    /** Long enough for the costs of a claim not to matter, short enough for cancellation and other work. */
+    private static final int CLAIM_NANOS = 20_000;
+
+    /** Where the duration of tiles is unknown: so many at once when there are plenty. */
+    private static final int UNTIMED_CLAIM = 8;
+
+    /** What it costs to get another worker: work that is over sooner is not worth it. */
+    private static final int WAKE_NANOS = 5_000;
+
+    static {
+        try {
+            FAILURE = MethodHandles.lookup().findVarHandle(BlockProcessor.class, "failure", IreeException.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final long[] words = new long[48];
+    private final int workers;
+
+    /*
+     * Written by the thread that owns the processor while no tile can be claimed: the one that begins an execution, then each that
+     * completes a region. Published by CLAIMS. A thread that lost the race for a tile may read nonsense here and must not act on it.
+     */
+    private final PinnedBuffers pins = new PinnedBuffers();
+    private final Region region = new Region();
+    private @Nullable Recording recording;
+    private int nextRegion;
+    private int lastRegion;
+
+    @SuppressWarnings("unused") // through FAILURE
+    private @Nullable IreeException failure;
+
+    /** A processor whose recordings are run by so many workers at most. */
+    BlockProcessor(int workers) {
+        this.workers = workers;
+    }
+
+    /** Says that more workers are of use: so many in all. Called by a thread that is in {@link #begin} or {@link #drain}. */
+    abstract void want(int drainers);
+
+    /** Why what is left is not to be run; null while it is. Called before every claim. */
+    abstract @Nullable IreeException stopped();
+
+    /** The execution is over, and another may begin at once. Called by the thread that did the last of it. */
+    abstract void ended(@Nullable IreeException cause);
+
+    /**
+     * Begins an execution. Only when none is under way.
+     *
+     * @param commands the recording
+     * @param from its first region
+     * @param to the region after the last
+     * @param table what the slots stand for
+     */
+    final void begin(Recording commands, int from, int to, @Nullable BindingTable table) {
+        FAILURE.set(this, null);
+        try {
+            pins.pin(commands, table);
+        } catch (IreeException e) {
+            ended(e);
+            return;
+        }
+        recording = commands;
+        nextRegion = from;
+        lastRegion = to;
+        advance(commands);
+    }
+
+    /**
+     * Claims and runs tiles of the open region until there are none.
+     *
+     * @return whether there were any
+     */
+    final boolean drain(Worker worker) {
+        long claim = claimsAcquire();
+        if ((int) claim == 0) {
+            return false;
+        }
+        int epoch = (int) (claim >>> 32);
+        int done = 0;
+        // Once a tile is claimed here the epoch stays, until it is done.
+        while ((int) claim != 0 && (int) (claim >>> 32) == epoch) {
+            int left = (int) claim;
+            int tile = region.tiles - left;
+            int command = region.commandOf(tile);
+            IreeException cause = failureAcquire();
+            if (cause == null) {
+                cause = stopped();
+            }
+            int count = cause == null ? claimSize(command, tile) : left;
+            if (count <= 0 || count > left || !casClaims(claim, claim - count)) { // BLOCK-1
+                claim = claimsAcquire();
+                continue;
+            }
+            if (cause == null) {
+                run(worker, command, tile, count);
+            } else {
+                fail(cause); // what is left was claimed for not being run
+            }
+            done += count;
+            claim = claimsAcquire();
+        }
+        if (done == 0) {
+            return false;
+        }
+        worker.leave();
+        if (getAndAddUndone(-done) == done) { // BLOCK-2
+            advance(recording);
+        }
+        return true;
+    }
+
+    /** How many tiles to claim at once. What is read here may be nonsense, see above. */
+    private int claimSize(int command, int tile) {
+        int rest = region.start[command + 1] - tile;
+        int nanos = region.nanos[command];
+        if (nanos == 0) {
+            int all = region.start[command + 1] - region.start[command];
+            return all < UNTIMED_CLAIM * workers ? 1 : Math.min(UNTIMED_CLAIM, rest);
+        }
+        int share = workers == 1 ? rest : Math.max(1, rest / (2 * workers));
+        return Math.clamp(CLAIM_NANOS / nanos, 1, Math.max(1, share));
+    }
+
+    private void run(Worker worker, int command, int tile, int count) {
+        try {
+            Recording commands = recording;
+            if (commands == null) {
+                throw new IllegalStateException("tiles without a recording");
+            }
+            worker.enter(commands, pins, region, command);
+            worker.run(region.unit(command, tile), region.unit(command, tile + count));
+        } catch (Throwable t) {
+            fail(HostOperation.failure("execute", t));
+        }
+    }
+
+    private void fail(IreeException cause) {
+        FAILURE.compareAndSet(this, null, cause);
+    }
+
+    /** All tiles of the region are done: opens the next that has any, or ends the execution. */
+    private void advance(@Nullable Recording commands) {
+        IreeException cause = failureAcquire();
+        while (cause == null && commands != null && nextRegion < lastRegion) {
+            try {
+                region.load(commands, pins, nextRegion++);
+            } catch (Throwable t) {
+                cause = HostOperation.failure("execute", t);
+                break;
+            }
+            if (region.tiles > 0) {
+                open();
+                return;
+            }
+        }
+        recording = null;
+        pins.unpin();
+        ended(cause);
+    }
+
+    private void open() {
+        int tiles = region.tiles;
+        long nanos = region.nanos(WAKE_NANOS);
+        setUndone(tiles);
+        publishClaimsVolatile(tiles); // BLOCK-3
+        // The region may be over, and the processor at another recording, from here on.
+        want(Math.clamp(nanos / WAKE_NANOS, 1, Math.min(tiles, workers)));
+    }
+
+    private long claimsAcquire() {
+        return (long) WORD.getAcquire(words, CLAIMS);
+    }
+
+    private boolean casClaims(long expected, long value) {
+        return WORD.compareAndSet(words, CLAIMS, expected, value);
+    }
+
+    private void publishClaimsVolatile(int tiles) {
+        long epoch = ((long) WORD.getOpaque(words, CLAIMS) >>> 32) + 1;
+        WORD.setVolatile(words, CLAIMS, epoch << 32 | tiles);
+    }
+
+    private long getAndAddUndone(long delta) {
+        return (long) WORD.getAndAdd(words, UNDONE, delta);
+    }
+
+    private void setUndone(long tiles) {
+        WORD.setOpaque(words, UNDONE, tiles);
+    }
+
+    private @Nullable IreeException failureAcquire() {
+        return (IreeException) FAILURE.getAcquire(this);
+    }
+}

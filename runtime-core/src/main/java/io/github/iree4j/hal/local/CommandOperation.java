@@ -1,0 +1,50 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.BindingTable;
+import org.jspecify.annotations.Nullable;
+
+/** An operation that runs regions of a recording: on one thread, or on several through a {@link BlockProcessor}. */
+abstract class CommandOperation extends HostOperation {
+    private final Guests guests;
+
+    CommandOperation(String name, Guests guests) {
+        super(name);
+        this.guests = guests;
+    }
+
+    /** What to run. Valid while the operation is retained. */
+    abstract Recording recording();
+
+    /** The first region to run. */
+    int firstRegion() {
+        return 0;
+    }
+
+    /** The region after the last to run. */
+    int endRegion() {
+        return recording().regionCount();
+    }
+
+    /** What the slots stand for. */
+    abstract @Nullable BindingTable bindings();
+
+    @Override
+    long nanos() {
+        return recording().nanos(bindings());
+    }
+
+    @Override
+    void run() {
+        CommandRunner runner = guests.acquire();
+        try {
+            run(runner);
+        } finally {
+            guests.release(runner);
+        }
+    }
+
+    @Override
+    void run(CommandRunner runner) {
+        runner.run(recording(), firstRegion(), endRegion(), bindings(), this);
+    }
+}

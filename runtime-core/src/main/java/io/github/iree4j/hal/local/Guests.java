@@ -1,0 +1,82 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.spi.LoadedExecutable;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What threads that are no workers run commands with: callers of small work, and whoever executes for another kind of device. Lends
+ * each to one thread at a time; those used last first, whose memory is warm. Safe from any thread, without locks.
+ */
+final class Guests {
+    private static final int COUNT = Long.SIZE;
+    private static final int RETRY_NANOS = 50_000;
+
+    private final int firstIndex;
+    private final int maxConcurrency;
+    private final AtomicLong free = new AtomicLong(-1); // a bit for each that is not lent
+    private final AtomicReferenceArray<@Nullable CommandRunner> runners = new AtomicReferenceArray<>(COUNT);
+    private volatile boolean closed;
+
+    /** Guests with numbers of their own among all that call executables of the device. */
+    Guests(int firstIndex, int maxConcurrency) {
+        if (firstIndex + COUNT > LoadedExecutable.MAXIMUM_WORKERS) {
+            throw new IllegalArgumentException("guest " + firstIndex);
+        }
+        this.firstIndex = firstIndex;
+        this.maxConcurrency = maxConcurrency;
+    }
+
+    /** Lends one, or null when all are lent. */
+    @Nullable
+    CommandRunner tryAcquire() {
+        for (long bits = free.get(); bits != 0; bits = free.get()) {
+            int which = Long.numberOfTrailingZeros(bits);
+            if (free.compareAndSet(bits, bits & (bits - 1))) { // GUEST-1
+                CommandRunner runner = runners.getPlain(which);
+                if (runner == null) {
+                    runner = new CommandRunner(new Worker(firstIndex + which, maxConcurrency));
+                    runners.setPlain(which, runner);
+                }
+                return runner;
+            }
+        }
+        return null;
+    }
+
+    /** Lends one; waits while as many threads as there are guests run commands. */
+    CommandRunner acquire() {
+        for (; ; ) {
+            CommandRunner runner = tryAcquire();
+            if (runner != null) {
+                return runner;
+            }
+            LockSupport.parkNanos(this, RETRY_NANOS);
+        }
+    }
+
+    /** Takes one back. */
+    void release(CommandRunner runner) {
+        free.getAndUpdate(bits -> bits | 1L << runner.worker().index - firstIndex);
+        if (closed) {
+            close();
+        }
+    }
+
+    /** Frees the memory of those that are not lent now, of the others when they come back. */
+    void close() {
+        closed = true;
+        for (int i = 0; i < COUNT; i++) {
+            long bit = 1L << i;
+            if ((free.getAndUpdate(bits -> bits & ~bit) & bit) != 0) {
+                CommandRunner runner = runners.getPlain(i);
+                if (runner != null) {
+                    runner.worker().close();
+                }
+                free.getAndUpdate(bits -> bits | bit);
+            }
+        }
+    }
+}

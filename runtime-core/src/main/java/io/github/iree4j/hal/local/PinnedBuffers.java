@@ -1,0 +1,116 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the ranges of a recording stand for in one execution: storage that is pinned until the execution is over. Reusable. Written
+ * by one thread; read by all that execute, once it has been published to them.
+ */
+final class PinnedBuffers {
+    private HostMemory.@Nullable Block[] slotBlocks = new HostMemory.@Nullable Block[8];
+    private @Nullable LocalBuffer[] slotBuffers = new @Nullable LocalBuffer[8];
+    private long[] slotOffsets = new long[8];
+    private long[] slotLengths = new long[8];
+    private HostMemory.@Nullable Block[] fixedBlocks = new HostMemory.@Nullable Block[8];
+    private @Nullable Recording recording; // whose buffers are pinned
+
+    /**
+     * Pins everything that a recording uses.
+     *
+     * @param table what its slots stand for; checked against the recording
+     * @throws IreeException when a buffer has no storage; then nothing is pinned
+     */
+    void pin(Recording commands, @Nullable BindingTable table) {
+        reserve(commands.slotLimit(), commands.fixed.length);
+        recording = commands;
+        try {
+            for (int slot : commands.slots) {
+                pinSlot(slot, table);
+            }
+            for (int i = 0; i < commands.fixed.length; i++) {
+                fixedBlocks[i] = commands.fixed[i].pin();
+            }
+        } catch (IreeException e) {
+            unpin();
+            throw e;
+        }
+    }
+
+    private void reserve(int slots, int fixed) {
+        if (slotBlocks.length < slots) {
+            int capacity = Math.max(slots, slotBlocks.length * 2);
+            slotBlocks = new HostMemory.@Nullable Block[capacity];
+            slotBuffers = new @Nullable LocalBuffer[capacity];
+            slotOffsets = new long[capacity];
+            slotLengths = new long[capacity];
+        }
+        if (fixedBlocks.length < fixed) {
+            fixedBlocks = new HostMemory.@Nullable Block[Math.max(fixed, fixedBlocks.length * 2)];
+        }
+    }
+
+    private void pinSlot(int slot, @Nullable BindingTable table) {
+        Buffer buffer = table == null ? null : table.buffer(slot);
+        if (table == null || buffer == null) {
+            throw new IreeException(StatusCode.INTERNAL, "slot " + slot + " was not checked at submission");
+        }
+        if (!buffer.isLive()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, "buffer in slot " + slot + " of the binding table is closed");
+        }
+        long start = table.offset(slot);
+        long bytes = table.length(slot);
+        LocalBuffer local = BlockBuilder.local(buffer);
+        slotOffsets[slot] = buffer.offset() + start;
+        slotLengths[slot] = bytes == Buffer.WHOLE ? buffer.length() - start : bytes;
+        slotBlocks[slot] = local.pin();
+        slotBuffers[slot] = local;
+    }
+
+    /** Ends {@link #pin}. Keeps no memory reachable. */
+    void unpin() {
+        Recording commands = recording;
+        if (commands == null) {
+            return;
+        }
+        recording = null;
+        for (int slot : commands.slots) {
+            LocalBuffer buffer = slotBuffers[slot];
+            if (buffer != null) {
+                slotBuffers[slot] = null;
+                slotBlocks[slot] = null;
+                buffer.unpin();
+            }
+        }
+        for (int i = 0; i < commands.fixed.length && fixedBlocks[i] != null; i++) {
+            fixedBlocks[i] = null;
+            commands.fixed[i].unpin();
+        }
+    }
+
+    /** Returns the storage that a range lies in. */
+    HostMemory.Block block(long[] code, int range) {
+        int where = (int) code[range];
+        HostMemory.Block block = where < 0 ? fixedBlocks[~where] : slotBlocks[where];
+        if (block == null) {
+            throw new IreeException(StatusCode.INTERNAL, "command uses a buffer that its submission did not pin");
+        }
+        return block;
+    }
+
+    /** Returns where in its storage a range begins. */
+    long offset(long[] code, int range) {
+        int where = (int) code[range];
+        return where < 0 ? code[range + 1] : slotOffsets[where] + code[range + 1];
+    }
+
+    /** Returns the bytes of a range. Ends within slots have been checked for lengths that were known. */
+    long length(long[] code, int range) {
+        long recorded = code[range + 2];
+        return recorded == Buffer.WHOLE ? slotLengths[(int) code[range]] - code[range + 1] : recorded;
+    }
+}

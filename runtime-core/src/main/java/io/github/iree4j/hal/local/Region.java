@@ -1,0 +1,133 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.ExecutableExport;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * The commands of one region of an execution, cut into tiles that any thread may run: workgroups of a dispatch, pieces of a transfer.
+ * The tiles of all commands are numbered through. Reusable, allocates nothing once it exists.
+ */
+final class Region {
+    /** Transfers are cut into pieces of 64 KiB: the caches of one core, and a few microseconds of work. */
+    static final int PIECE_SHIFT = 16;
+
+    /** What a piece of a transfer takes, roughly. */
+    private static final int PIECE_NANOS = 8_000;
+
+    /** The most tiles of a command, so that those of a region fit an int; bigger commands have bigger tiles. */
+    private static final int TILES_SHIFT = 23;
+
+    /** More than a long has bits to shift by: everything is one tile. */
+    private static final int ONE_TILE = 63;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    int count; // commands
+    int tiles; // of all
+    final int[] at = new int[Recording.REGION_LIMIT]; // where in the code
+    final int[] start = new int[Recording.REGION_LIMIT + 1]; // number of the first tile; at the end that of tiles
+    final long[] units = new long[Recording.REGION_LIMIT]; // workgroups or bytes
+    final int[] shift = new int[Recording.REGION_LIMIT]; // log2 of the units of a tile
+    final int[] nanos = new int[Recording.REGION_LIMIT]; // what a tile takes, 0 when unknown
+    final int[] x = new int[Recording.REGION_LIMIT]; // workgroups of dispatches
+    final int[] y = new int[Recording.REGION_LIMIT];
+    final int[] z = new int[Recording.REGION_LIMIT];
+
+    /**
+     * Looks at a region whose predecessors are over. Counts that are in buffers are read now.
+     *
+     * @throws io.github.iree4j.status.IreeException OUT_OF_RANGE for counts that no dispatch can have
+     */
+    void load(Recording recording, PinnedBuffers pins, int region) {
+        int first = recording.firstCommand(region);
+        int commands = recording.firstCommand(region + 1) - first;
+        int total = 0;
+        for (int i = 0; i < commands; i++) {
+            int position = recording.command(first + i);
+            at[i] = position;
+            start[i] = total;
+            total += cut(recording, pins, position, i);
+        }
+        start[commands] = total;
+        count = commands;
+        tiles = total;
+    }
+
+    /** Returns the number of tiles of a command. */
+    private int cut(Recording recording, PinnedBuffers pins, int position, int i) {
+        long[] code = recording.code;
+        long size;
+        int unitShift;
+        switch ((int) code[position]) {
+            case Recording.FILL, Recording.UPDATE, Recording.COPY -> {
+                size = pins.length(code, position + 1);
+                unitShift = PIECE_SHIFT;
+                nanos[i] = PIECE_NANOS;
+            }
+            default -> {
+                size = workgroups(recording, pins, position, i);
+                LocalExecutable program = recording.program(position);
+                int export = recording.export(position);
+                unitShift = program.export(export).isSequential() ? ONE_TILE : 0;
+                nanos[i] = program.nanos(export, unitShift == 0 ? 1 : size);
+            }
+        }
+        int tileShift = Math.max(unitShift, Long.SIZE - TILES_SHIFT - Long.numberOfLeadingZeros(size));
+        if (tileShift > unitShift) {
+            nanos[i] = (int) Math.min(Integer.MAX_VALUE, (long) nanos[i] << Math.min(31, tileShift - unitShift));
+        }
+        units[i] = size;
+        shift[i] = tileShift;
+        return (int) ((size + (1L << tileShift) - 1) >>> tileShift);
+    }
+
+    private long workgroups(Recording recording, PinnedBuffers pins, int position, int i) {
+        long[] code = recording.code;
+        if ((int) code[position] == Recording.DISPATCH) {
+            x[i] = (int) (code[position + 2] >>> 32);
+            y[i] = (int) code[position + 2];
+            z[i] = (int) (code[position + 3] >>> 32);
+        } else {
+            int range = position + Recording.DISPATCH_WORDS;
+            HostMemory.Block block = pins.block(code, range);
+            long offset = pins.offset(code, range);
+            x[i] = block.segment.get(INT, offset);
+            y[i] = block.segment.get(INT, offset + 4);
+            z[i] = block.segment.get(INT, offset + 8);
+            ExecutableExport entry = recording.program(position).export(recording.export(position));
+            BlockBuilder.checkCounts(entry, x[i], y[i], z[i]);
+        }
+        return Integer.toUnsignedLong(x[i]) * Integer.toUnsignedLong(y[i]) * z[i];
+    }
+
+    /** Returns the command that a tile belongs to. */
+    int commandOf(int tile) {
+        int low = 0;
+        int high = Math.min(count, Recording.REGION_LIMIT) - 1;
+        while (low < high) {
+            int middle = (low + high + 1) >>> 1;
+            if (start[middle] <= tile) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return low;
+    }
+
+    /** Returns the first unit of a tile of a command. */
+    long unit(int command, int tile) {
+        int own = tile - start[command];
+        return tile == start[command + 1] ? units[command] : (long) own << shift[command];
+    }
+
+    /** Returns what the tiles take together, in nanoseconds, counting those of unknown duration as {@code unknown} each. */
+    long nanos(int unknown) {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += (long) (start[i + 1] - start[i]) * (nanos[i] == 0 ? unknown : nanos[i]);
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,64 @@
+package io.github.iree4j.hal.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Test;
+
+class GuestsTest {
+    private final Guests guests = new Guests(3, 2);
+
+    // GUEST-1: what a guest has is used by one thread at a time, which sees what the one before it left there.
+    @Test
+    void eachGuestIsLentToOneThreadAtATime() throws Exception {
+        AtomicIntegerArray users = new AtomicIntegerArray(256);
+        int[] uses = new int[256]; // plain: handed on with the guest
+        AtomicInteger wrong = new AtomicInteger();
+        CyclicBarrier start = new CyclicBarrier(4);
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < 4; t++) {
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    start.await();
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+                for (int i = 0; i < 20_000; i++) {
+                    CommandRunner runner = guests.acquire();
+                    int index = runner.worker().index;
+                    if (users.incrementAndGet(index) != 1) {
+                        wrong.incrementAndGet();
+                    }
+                    uses[index]++;
+                    users.decrementAndGet(index);
+                    guests.release(runner);
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(wrong).hasValue(0);
+        int sum = 0;
+        for (int each : uses) {
+            sum += each;
+        }
+        assertThat(sum).isEqualTo(4 * 20_000);
+    }
+
+    @Test
+    void whenAllAreLentThereIsNoneUntilOneComesBack() {
+        List<CommandRunner> lent = new ArrayList<>();
+        for (CommandRunner runner; (runner = guests.tryAcquire()) != null; ) {
+            lent.add(runner);
+        }
+        assertThat(lent).hasSize(64);
+        assertThat(lent.stream().map(each -> each.worker().index)).doesNotHaveDuplicates();
+        guests.release(lent.get(7));
+        assertThat(guests.acquire()).isSameAs(lent.get(7));
+    }
+}

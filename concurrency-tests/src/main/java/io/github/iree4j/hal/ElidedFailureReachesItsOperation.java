@@ -26,7 +26,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 public class ElidedFailureReachesItsOperation {
     private static final IreeException CAUSE = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
 
-    private final ManualQueue stream = new ManualQueue(QueueKind.FIFO);
+    private final ManualQueue stream = ManualQueue.stream();
     private final CountedOperation producer = stream.submit(null);
     private final Fence wait = Fence.at(producer.done, 1);
     private final CountedOperation consumer = stream.submit(wait);

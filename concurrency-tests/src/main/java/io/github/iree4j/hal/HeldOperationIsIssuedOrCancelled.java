@@ -29,8 +29,8 @@ public class HeldOperationIsIssuedOrCancelled {
 
     private final TimelineSemaphore awaited = TimelineSemaphore.create(0);
     private final Fence wait = Fence.at(awaited, 1);
-    private final ManualQueue stream = new ManualQueue(QueueKind.FIFO);
-    private final ManualQueue unordered = new ManualQueue(QueueKind.UNORDERED);
+    private final ManualQueue stream = ManualQueue.stream();
+    private final ManualQueue unordered = ManualQueue.unordered();
     private final CountedOperation first = stream.submit(wait);
     private final CountedOperation second = unordered.submit(wait);
 

@@ -31,8 +31,8 @@ public class HeldOperationIsIssuedOrFails {
     private final TimelineSemaphore good = TimelineSemaphore.create(0);
     private final TimelineSemaphore bad = TimelineSemaphore.create(0);
     private final Fence wait = Fence.of(List.of(new Fence.Entry(good, 1), new Fence.Entry(bad, 1)));
-    private final ManualQueue stream = new ManualQueue(QueueKind.FIFO);
-    private final ManualQueue unordered = new ManualQueue(QueueKind.UNORDERED);
+    private final ManualQueue stream = ManualQueue.stream();
+    private final ManualQueue unordered = ManualQueue.unordered();
     private final CountedOperation first = stream.submit(wait);
     private final CountedOperation second = unordered.submit(wait);
 

@@ -10,7 +10,7 @@ import io.github.iree4j.status.IreeException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** A queue whose hardware is done with what it was given when it is told so. */
-final class ManualQueue implements QueueBackend {
+final class ManualQueue {
     /** For its name in messages. */
     private static final VirtualDevice DEVICE =
             VirtualDevice.builder().clock(VirtualClock.stepped()).build();
@@ -18,16 +18,55 @@ final class ManualQueue implements QueueBackend {
     final QueueScheduler scheduler;
     private final ConcurrentLinkedQueue<QueueOperation> onHardware = new ConcurrentLinkedQueue<>();
 
-    ManualQueue(QueueKind kind) {
+    private ManualQueue(boolean stream) {
         SchedulingDomain domain = SchedulingDomain.create(
                 AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
-        this.scheduler = QueueScheduler.create(domain, DEVICE, DEVICE, kind, this);
+        QueueBackend backend = stream ? new Stream() : (UnorderedBackend) this::issue;
+        this.scheduler = QueueScheduler.create(domain, DEVICE, DEVICE, backend);
     }
 
-    @Override
-    public void issue(QueueOperation operation) {
+    static ManualQueue stream() {
+        return new ManualQueue(true);
+    }
+
+    static ManualQueue unordered() {
+        return new ManualQueue(false);
+    }
+
+    private void issue(QueueOperation operation) {
         ((CountedOperation) operation).issued.incrementAndGet();
         onHardware.add(operation);
+    }
+
+    /** Waits for no other stream. */
+    private final class Stream implements FifoBackend {
+        @Override
+        public void issue(QueueOperation operation) {
+            ManualQueue.this.issue(operation);
+        }
+
+        @Override
+        public void recordTimepoint(long epoch) {}
+
+        @Override
+        public boolean canWaitFor(FifoBackend producer, long epoch) {
+            return false;
+        }
+
+        @Override
+        public void waitFor(FifoBackend producer, long epoch) {
+            throw new AssertionError("not asked for");
+        }
+
+        @Override
+        public boolean canWaitForExternal(Object primitive) {
+            return false;
+        }
+
+        @Override
+        public void waitForExternal(Object primitive) {
+            throw new AssertionError("not asked for");
+        }
     }
 
     CountedOperation submit(Fence wait) {

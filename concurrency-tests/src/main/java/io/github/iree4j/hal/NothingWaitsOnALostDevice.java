@@ -26,8 +26,8 @@ public class NothingWaitsOnALostDevice {
 
     private final TimelineSemaphore never = TimelineSemaphore.create(0);
     private final Fence wait = Fence.at(never, 1);
-    private final ManualQueue stream = new ManualQueue(QueueKind.FIFO);
-    private final ManualQueue unordered = new ManualQueue(QueueKind.UNORDERED);
+    private final ManualQueue stream = ManualQueue.stream();
+    private final ManualQueue unordered = ManualQueue.unordered();
     private final CountedOperation first = new CountedOperation();
     private final CountedOperation second = new CountedOperation();
 

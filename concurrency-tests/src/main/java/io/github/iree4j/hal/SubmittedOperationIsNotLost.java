@@ -22,8 +22,8 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 public class SubmittedOperationIsNotLost {
     private final TimelineSemaphore awaited = TimelineSemaphore.create(0);
     private final Fence wait = Fence.at(awaited, 1);
-    private final ManualQueue stream = new ManualQueue(QueueKind.FIFO);
-    private final ManualQueue unordered = new ManualQueue(QueueKind.UNORDERED);
+    private final ManualQueue stream = ManualQueue.stream();
+    private final ManualQueue unordered = ManualQueue.unordered();
     private final CountedOperation first = new CountedOperation();
     private final CountedOperation second = new CountedOperation();
 

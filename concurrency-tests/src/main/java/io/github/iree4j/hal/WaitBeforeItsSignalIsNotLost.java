@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class WaitBeforeItsSignalIsNotLost {
-    private final ManualQueue stream = new ManualQueue(QueueKind.FIFO);
+    private final ManualQueue stream = ManualQueue.stream();
     private final CountedOperation producer = new CountedOperation();
     private final CountedOperation consumer = new CountedOperation();
     private final Fence wait = Fence.at(producer.done, 1);

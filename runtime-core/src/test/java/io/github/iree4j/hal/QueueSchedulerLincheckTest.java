@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
@@ -63,6 +65,43 @@ public class QueueSchedulerLincheckTest {
         }
     }
 
+    /** Hardware that is done with what it was given when it is told so. */
+    private static final class Stream implements FifoBackend {
+        private final Consumer<QueueOperation> issued;
+
+        Stream(Consumer<QueueOperation> issued) {
+            this.issued = issued;
+        }
+
+        @Override
+        public void issue(QueueOperation operation) {
+            issued.accept(operation);
+        }
+
+        @Override
+        public void recordTimepoint(long epoch) {}
+
+        @Override
+        public boolean canWaitFor(FifoBackend producer, long epoch) {
+            return false;
+        }
+
+        @Override
+        public void waitFor(FifoBackend producer, long epoch) {
+            throw new AssertionError("not asked for");
+        }
+
+        @Override
+        public boolean canWaitForExternal(Object primitive) {
+            return false;
+        }
+
+        @Override
+        public void waitForExternal(Object primitive) {
+            throw new AssertionError("not asked for");
+        }
+    }
+
     /** A queue, and what threads do with it. */
     public abstract static class Racing {
         private final TimelineSemaphore awaited = TimelineSemaphore.create(0);
@@ -73,13 +112,13 @@ public class QueueSchedulerLincheckTest {
         private final Counted first = new Counted();
         private volatile boolean ended;
 
-        Racing(QueueKind kind) {
+        Racing(Function<Consumer<QueueOperation>, QueueBackend> hardware) {
             SchedulingDomain domain = SchedulingDomain.create(
                     AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
-            scheduler = QueueScheduler.create(domain, DEVICE, DEVICE, kind, operation -> {
+            scheduler = QueueScheduler.create(domain, DEVICE, DEVICE, hardware.apply(operation -> {
                 ((Counted) operation).issued.incrementAndGet();
                 onHardware.add(operation);
-            });
+            }));
             submit(first);
         }
 
@@ -162,7 +201,7 @@ public class QueueSchedulerLincheckTest {
     public static class OnAStream extends Racing {
         /** For Lincheck. */
         public OnAStream() {
-            super(QueueKind.FIFO);
+            super(Stream::new);
         }
     }
 
@@ -170,7 +209,7 @@ public class QueueSchedulerLincheckTest {
     public static class OnAnUnorderedQueue extends Racing {
         /** For Lincheck. */
         public OnAnUnorderedQueue() {
-            super(QueueKind.UNORDERED);
+            super(issued -> (UnorderedBackend) issued::accept);
         }
     }
 

@@ -44,9 +44,9 @@ class StreamEntriesTest {
     }
 
     /** Writes down what is put on it. */
-    private final class Stream implements QueueBackend {
+    private final class Stream implements FifoBackend {
         final List<String> entries = new ArrayList<>();
-        final QueueScheduler scheduler = QueueScheduler.create(domain, device, device, QueueKind.FIFO, this);
+        final QueueScheduler scheduler = QueueScheduler.create(domain, device, device, this);
 
         void submit(@Nullable Fence wait, @Nullable Fence signal) {
             scheduler.submit(wait, signal, Nothing::new);
@@ -63,13 +63,23 @@ class StreamEntriesTest {
         }
 
         @Override
-        public boolean canWaitFor(QueueBackend producer, long epoch) {
+        public boolean canWaitFor(FifoBackend producer, long epoch) {
             return true;
         }
 
         @Override
-        public void waitFor(QueueBackend producer, long epoch) {
+        public void waitFor(FifoBackend producer, long epoch) {
             entries.add("wait");
+        }
+
+        @Override
+        public boolean canWaitForExternal(Object primitive) {
+            return false;
+        }
+
+        @Override
+        public void waitForExternal(Object primitive) {
+            throw new AssertionError("not asked for");
         }
     }
 

@@ -5,6 +5,7 @@ import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.HostSpan;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.CompletableFuture;
@@ -76,25 +77,26 @@ final class Submission {
 
     private void runAfter(@Nullable Fence wait) {
         if (wait == null) {
-            startHostWork(null);
+            startHostWork(null, null);
             return;
         }
-        waiting = wait.whenReached(this::startHostWork);
+        waiting = wait.whenReached(failure -> startHostWork(wait, failure));
         wait.release(); // who waits keeps nothing open
     }
 
-    private void startHostWork(@Nullable IreeException failure) {
+    private void startHostWork(@Nullable Fence reached, @Nullable IreeException failure) {
+        HostSpan span = program.memory().device().schedulingDomain().beginHostWork(reached);
         // Off the thread that signals, for a failure as well: the last one to leave a closed program frees it.
         CallThreads.start("iree4j-call " + function.fullName(), () -> {
             if (failure == null) {
-                runHostWork();
+                runHostWork(span);
             } else {
                 fail(failure);
             }
         });
     }
 
-    private void runHostWork() {
+    private void runHostWork(HostSpan span) {
         Results results;
         try {
             call.runsOn(Thread.currentThread());
@@ -112,7 +114,7 @@ final class Submission {
         }
         if (signal != null) {
             if (received) {
-                signal.signalOrFail();
+                signal.signalOrFail(span.end());
             } else {
                 signal.fail(new IreeException(
                         StatusCode.CANCELLED, "submission of '%s' was cancelled".formatted(function.fullName())));

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
@@ -17,6 +20,7 @@ import io.github.iree4j.vm.asm.VmAssembler;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -239,6 +243,33 @@ class SubmissionTest {
             program.function("count").submit(null, done).get();
             done.await();
             assertThat(calls).hasValue(2);
+        }
+    }
+
+    @Test
+    void whatTheHostDoesHasItsPlaceOnAnAxis() throws Exception {
+        try (Program program = program();
+                Fence first = timeline.at(1);
+                Fence second = timeline.at(2);
+                Fence both = timeline.at(3, 2)) {
+            program.function("count").submit(null, first).get();
+            program.function("count").submit(first, second).get();
+            second.await();
+            Frontier before = Objects.requireNonNull(timeline.semaphore().frontierAt(1));
+            Frontier after = Objects.requireNonNull(timeline.semaphore().frontierAt(2));
+            long axis = after.producerAxis();
+            assertThat(Axis.domain(axis)).isEqualTo(CausalDomain.HOST);
+            assertThat(before.producerAxis()).isEqualTo(axis);
+            assertThat(after.producerEpoch()).isGreaterThan(before.producerEpoch());
+            assertThat(runtime.device().schedulingDomain().tracker().completed(axis))
+                    .isGreaterThanOrEqualTo(after.producerEpoch());
+
+            program.function("count").submit(second, both).get(); // the host
+            program.function("note").submit(second, both, 1).get(); // and a queue
+            both.await();
+            Frontier joined = Objects.requireNonNull(timeline.semaphore().frontierAt(3));
+            assertThat(joined.epochOf(axis)).isGreaterThan(after.producerEpoch());
+            assertThat(joined.size()).isEqualTo(2);
         }
     }
 

@@ -1,5 +1,9 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The values of one timeline that are reached with the last of several signals. Few, so searched one by one. Guarded by its lock. */
@@ -44,11 +48,17 @@ final class JointPoints {
     /**
      * Counts a signal.
      *
-     * @return whether it is the last that the value takes
+     * @param frontier what happens before it
+     * @return with the last that the value takes what happens before all of them; null while there are more to come
      */
-    boolean arrive(long value) {
+    @Nullable
+    Frontier arrive(long value, Frontier frontier) {
         Point point = find(value);
-        return point == null || ++point.arrived >= point.needed();
+        if (point == null) {
+            return frontier;
+        }
+        point.add(frontier);
+        return ++point.arrived >= point.needed() ? point.joined() : null;
     }
 
     /** Forgets the values up to one that is reached. */
@@ -105,6 +115,11 @@ final class JointPoints {
         int submitted;
         int arrived;
 
+        /** What is known of the signals so far, none of it before another. */
+        private final List<Frontier> parts = new ArrayList<>(2);
+
+        private boolean outside; // somebody of whom nothing is known has a part
+
         Point(long value, @Nullable Point next) {
             this.value = value;
             this.next = next;
@@ -112,6 +127,39 @@ final class JointPoints {
 
         int needed() {
             return Math.max(expected, submitted);
+        }
+
+        void add(Frontier frontier) {
+            outside |= frontier.isTainted() && !frontier.hasProducer();
+            for (Frontier part : parts) {
+                if (isBefore(frontier, part)) {
+                    return;
+                }
+            }
+            parts.removeIf(part -> isBefore(part, frontier));
+            parts.add(frontier);
+        }
+
+        private static boolean isBefore(Frontier frontier, Frontier other) {
+            return frontier.hasProducer()
+                    ? other.reaches(frontier.producerAxis(), frontier.producerEpoch())
+                    : other.dominates(frontier);
+        }
+
+        /**
+         * What happens before the last of the signals: all that happens before any. Where one signaller runs behind the others, what that
+         * one knows; else a join, which nobody produced. One of which entries were lost would never be whole again, so it claims nothing.
+         */
+        Frontier joined() {
+            if (outside) {
+                return Frontier.UNKNOWN;
+            }
+            if (parts.size() == 1) {
+                return parts.getFirst();
+            }
+            MutableFrontier join = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
+            parts.forEach(join::merge);
+            return join.isTainted() ? Frontier.EMPTY : join.snapshot();
         }
     }
 }

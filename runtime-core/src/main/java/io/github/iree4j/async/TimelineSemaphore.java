@@ -218,7 +218,7 @@ public final class TimelineSemaphore extends Resource {
         SemaphoreWaiter knowing;
         lock.lock();
         try {
-            // What happens before a value that several signal is known when the last of them is.
+            // Which of several is the last is known when it has signalled.
             if (failure != null || joints != null && joints.isJoint(next) || !history.promised(next, what)) {
                 return false;
             }
@@ -254,7 +254,7 @@ public final class TimelineSemaphore extends Resource {
      * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
      */
     public void signal(long next) {
-        signal(next, Frontier.EMPTY, false);
+        signal(next, Frontier.EMPTY);
     }
 
     /**
@@ -266,40 +266,25 @@ public final class TimelineSemaphore extends Resource {
      * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
      */
     public void signal(long next, Frontier frontier) {
-        signal(next, frontier, frontier.isTainted() && !frontier.hasProducer());
-    }
-
-    /**
-     * Moves the timeline up for somebody outside, and runs the timepoints that this makes due. The values are tainted until the next
-     * signal of our own.
-     *
-     * @param next the new value, above the current one
-     * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
-     */
-    public void signalExternal(long next) {
-        signal(next, Frontier.UNKNOWN, true);
-    }
-
-    private void signal(long next, Frontier frontier, boolean external) {
         SemaphoreWaiter due = null;
         boolean accepted;
         lock.lock();
         try {
             accepted = failure == null && next > value && next <= MAXIMUM_VALUE;
+            Frontier before = frontier;
             JointPoints several = joints;
-            boolean joint = accepted && several != null && several.isJoint(next);
             if (accepted && several != null) {
-                if (!several.arrive(next)) {
+                before = several.arrive(next, frontier);
+                if (before == null) {
                     return;
                 }
                 several.forget(next);
             }
             if (accepted) {
-                if (external) {
+                if (before.isTainted() && !before.hasProducer()) {
                     history.beginSignalFromOutside(next);
                 } else {
-                    // The last of several knows nothing of what happened before the others: as if signalled by hand.
-                    history.beginSignal(next, joint ? Frontier.EMPTY : frontier);
+                    history.beginSignal(next, before);
                 }
                 value = next; // SEM-1
                 history.endChange(); // SEM-5
@@ -315,8 +300,19 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Says that a value is reached with the last of several signals, not with the first. Who promises such a value is not recorded, and
-     * nothing is known of what happens before it.
+     * Moves the timeline up for somebody outside, and runs the timepoints that this makes due. The values are tainted until the next
+     * signal of our own.
+     *
+     * @param next the new value, above the current one
+     * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
+     */
+    public void signalExternal(long next) {
+        signal(next, Frontier.UNKNOWN);
+    }
+
+    /**
+     * Says that a value is reached with the last of several signals, not with the first. Who promises such a value is not recorded; once
+     * it is reached, what happens before any of the signals happens before it.
      *
      * @param next the value, neither reached nor promised
      * @param signals how many, at least 1

@@ -104,6 +104,15 @@ public interface Device extends AutoCloseable {
     TimelineSemaphore createSemaphore(long initialValue, long flags);
 
     /**
+     * Returns the domain in which what happens on this device is known.
+     *
+     * @return the domain, borrowed; that of the process unless the device was opened with another
+     */
+    default SchedulingDomain schedulingDomain() {
+        return SchedulingDomain.ofProcess();
+    }
+
+    /**
      * Joins the group without a name for collective operations; see {@link #createChannel(long, ChannelParams)}.
      *
      * @param affinity queues that take part

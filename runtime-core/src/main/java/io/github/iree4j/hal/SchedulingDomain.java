@@ -1,10 +1,15 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,11 +29,15 @@ public final class SchedulingDomain {
     private final int frontierCapacity;
     private final ConcurrentHashMap<Long, QueueScheduler> queues = new ConcurrentHashMap<>(); // by axis, while open
     private final CopyOnWriteArrayList<SpeculationScope> speculations = new CopyOnWriteArrayList<>(); // while open
+    private final long hostAxis;
+    private final AtomicLong hostEpochs = new AtomicLong();
 
     private SchedulingDomain(AxisAllocator axes, FrontierTracker tracker, int frontierCapacity) {
         this.axes = axes;
         this.tracker = tracker;
         this.frontierCapacity = frontierCapacity;
+        this.hostAxis = axes.allocate(CausalDomain.HOST);
+        tracker.register(hostAxis);
     }
 
     /**
@@ -77,6 +86,43 @@ public final class SchedulingDomain {
      */
     public int frontierCapacity() {
         return frontierCapacity;
+    }
+
+    /**
+     * Begins work that the host does itself between two fences, so that what it signals carries what happened before. All of it is on one
+     * axis, whose epochs are given in the order in which such work is over, as on an unordered queue.
+     *
+     * @param wait what the work follows, reached; null for nothing
+     * @return the work; {@link HostSpan#end} gives its frontier
+     */
+    public HostSpan beginHostWork(@Nullable Fence wait) {
+        return new HostSpan(this, wait == null ? null : imports(wait));
+    }
+
+    /** Work of the host is over: its place on the axis, which is that far now. */
+    Frontier endHostWork(@Nullable MutableFrontier imported) {
+        long epoch = hostEpochs.incrementAndGet();
+        Frontier frontier =
+                imported == null ? Frontier.producedBy(hostAxis, epoch) : imported.produce(hostAxis, epoch, tracker);
+        tracker.advance(hostAxis, epoch);
+        return frontier;
+    }
+
+    /** What reached waits bring, as far as it has not completed; null when all has, which is the rule where the host sees completions. */
+    @Nullable
+    MutableFrontier imports(Fence wait) {
+        MutableFrontier gathered = null;
+        SignalRecord found = new SignalRecord();
+        for (int i = 0; i < wait.size(); i++) {
+            if (wait.semaphore(i).lookup(wait.value(i), found)
+                    && !found.frontier().isCompleted(tracker)) {
+                if (gathered == null) {
+                    gathered = new MutableFrontier(frontierCapacity);
+                }
+                gathered.merge(found.frontier(), tracker);
+            }
+        }
+        return gathered;
     }
 
     void add(QueueScheduler queue) {

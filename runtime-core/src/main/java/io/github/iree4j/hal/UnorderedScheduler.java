@@ -41,7 +41,7 @@ final class UnorderedScheduler extends QueueScheduler {
             if (!operation.counted) {
                 reached.add(wait.size());
             }
-            operation.imported = imports(wait);
+            operation.imported = domain.imports(wait);
         }
         if (!backend.completesInline()) {
             IreeException failure = retain(operation);
@@ -90,22 +90,6 @@ final class UnorderedScheduler extends QueueScheduler {
                 deferral.add(wait.semaphore(i), wait.value(i), false);
             }
         }
-    }
-
-    /** What the waits bring, as far as it has not completed; null when all has, which is the rule where the host sees completions. */
-    private @Nullable MutableFrontier imports(Fence wait) {
-        MutableFrontier gathered = null;
-        SignalRecord found = new SignalRecord();
-        for (int i = 0; i < wait.size(); i++) {
-            if (wait.semaphore(i).lookup(wait.value(i), found)
-                    && !found.frontier().isCompleted(tracker)) {
-                if (gathered == null) {
-                    gathered = new MutableFrontier(domain.frontierCapacity());
-                }
-                gathered.merge(found.frontier(), tracker);
-            }
-        }
-        return gathered;
     }
 
     @Override

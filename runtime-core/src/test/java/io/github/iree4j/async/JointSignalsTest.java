@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -48,15 +49,25 @@ class JointSignalsTest {
         assertThatExceptionOfType(IreeException.class).isThrownBy(() -> semaphore.expectSignals(1, 1));
     }
 
+    private static long queue(int ordinal) {
+        return Axis.of(1, 0, CausalDomain.QUEUE, ordinal);
+    }
+
+    private static Frontier after(Frontier before, int queue, long epoch) {
+        MutableFrontier own = new MutableFrontier();
+        own.merge(before);
+        return own.produce(queue(queue), epoch, axis -> 0);
+    }
+
     @Test
-    void nothingIsPromisedNorClaimedOfAValueThatSeveralSignal() {
-        Frontier frontier = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 1), 5);
+    void nobodyPromisesAValueThatSeveralSignal() {
+        Frontier frontier = Frontier.producedBy(queue(1), 5);
         semaphore.expectSignals(1, 2);
         assertThat(semaphore.promise(1, frontier)).isFalse();
         assertThat(semaphore.frontierAt(1)).isNull();
         semaphore.signal(1, frontier);
-        semaphore.signal(1, frontier);
-        assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.EMPTY);
+        assertThat(semaphore.frontierAt(1)).as("one is missing").isNull();
+        semaphore.signal(1);
         semaphore.addSignaller(2);
         assertThat(semaphore.promise(2, frontier)).as("a single one knows").isTrue();
         assertThatExceptionOfType(IreeException.class)
@@ -64,6 +75,45 @@ class JointSignalsTest {
                 .withMessageContaining("promised");
         semaphore.signal(2, frontier);
         assertThat(semaphore.frontierAt(2)).isEqualTo(frontier);
+    }
+
+    @Test
+    void whatHappensBeforeAnyOfTheSignalsHappensBeforeTheValue() {
+        Frontier a = Frontier.producedBy(queue(1), 5);
+        Frontier b = after(Frontier.producedBy(queue(2), 3), 3, 7);
+        semaphore.expectSignals(1, 3);
+        semaphore.signal(1, a);
+        semaphore.signal(1); // by hand: claims nothing
+        semaphore.signal(1, b);
+        Frontier joined = semaphore.frontierAt(1);
+        assertThat(joined).isEqualTo(a.merge(b));
+        assertThat(joined.hasProducer()).isFalse();
+    }
+
+    @Test
+    void aSignallerThatRunsBehindTheOthersSpeaksForAll() {
+        Frontier a = Frontier.producedBy(queue(1), 5);
+        Frontier b = after(a, 2, 3);
+        semaphore.expectSignals(1, 2);
+        semaphore.signal(1, b);
+        semaphore.signal(1, a);
+        assertThat(semaphore.frontierAt(1)).isEqualTo(b);
+        assertThat(b.hasProducer()).isTrue();
+    }
+
+    @Test
+    void taintOfOneSignallerIsNotLostAndNotForEver() {
+        semaphore.expectSignals(1, 2);
+        semaphore.signalExternal(1);
+        semaphore.signal(1, Frontier.producedBy(queue(1), 5));
+        assertThat(semaphore.isTainted(1)).as("somebody outside had a part").isTrue();
+        semaphore.expectSignals(2, 2);
+        semaphore.signal(2, Frontier.producedBy(queue(1), 6).tainted());
+        semaphore.signal(2, Frontier.producedBy(queue(2), 1));
+        assertThat(semaphore.isTainted(2)).isFalse();
+        assertThat(semaphore.frontierAt(2))
+                .as("a join that lost entries claims nothing")
+                .isEqualTo(Frontier.EMPTY);
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.HostedDevice;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.QueueHardware;
 import io.github.iree4j.hal.QueueScheduler;
@@ -26,7 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The CPU as a device; or, for another kind of device, its memory, code and operations. */
-final class LocalDevice implements Device {
+final class LocalDevice implements HostedDevice {
     private final DeviceInfo info;
     private final LocalQueue[] queues;
     private final HostMemory memory;
@@ -36,6 +37,7 @@ final class LocalDevice implements Device {
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // that are not closed
+    private volatile @Nullable IreeException lost; // why nothing runs here any more
     private volatile boolean closed;
 
     LocalDevice(DeviceInfo info, DeviceOptions options) {
@@ -154,8 +156,9 @@ final class LocalDevice implements Device {
     /** Notes a channel, which fails when the device is closed before it. */
     LocalChannel adopt(LocalChannel channel) {
         channels.add(channel);
-        if (closed) {
-            channel.fail(aborted());
+        IreeException cause = lost;
+        if (closed || cause != null) {
+            channel.fail(cause == null ? aborted() : cause);
         }
         return channel;
     }
@@ -184,6 +187,11 @@ final class LocalDevice implements Device {
     }
 
     @Override
+    public SchedulingDomain schedulingDomain() {
+        return domain;
+    }
+
+    @Override
     public OptionalLong queryI64(String category, String key) {
         return switch (category) {
             case "hal.device.id" -> flag(LocalDriverProvider.matches(key));
@@ -198,6 +206,15 @@ final class LocalDevice implements Device {
 
     private static OptionalLong flag(boolean answer) {
         return OptionalLong.of(answer ? 1 : 0);
+    }
+
+    @Override
+    public void lost(IreeException cause) {
+        lost = cause;
+        for (LocalQueue queue : queues) {
+            queue.scheduler().lost(cause);
+        }
+        channels.forEach(channel -> channel.fail(cause));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.HostedDevice;
 import io.github.iree4j.hal.QueueHardware;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -59,7 +60,7 @@ public final class LocalDriverProvider implements DriverProvider {
      * @param hardware what its queues run on
      * @return the device; the caller closes it
      */
-    public static Device openOn(DeviceInfo info, DeviceOptions options, Device facade, QueueHardware hardware) {
+    public static HostedDevice openOn(DeviceInfo info, DeviceOptions options, Device facade, QueueHardware hardware) {
         return new LocalDevice(info, options, facade, hardware);
     }
 

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.HostedDevice;
 import io.github.iree4j.hal.QueueBackend;
 import io.github.iree4j.hal.QueueHardware;
 import io.github.iree4j.hal.QueueScheduler;
@@ -42,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe from any thread; deterministic when used by one.
  */
 public final class VirtualDevice implements Device {
-    private final Device inside;
+    private final HostedDevice inside;
     private final VirtualClock clock;
     private final List<VirtualQueue> hardware = new ArrayList<>();
     private final List<QueueScheduler> schedulers = new ArrayList<>();
@@ -114,12 +115,13 @@ public final class VirtualDevice implements Device {
     }
 
     /**
-     * Loses the device: everything on it fails, and everything submitted from now on.
+     * Loses the device: everything on it fails, and everything submitted from now on, here and with those who take part in collectives
+     * with it.
      *
      * @param cause why
      */
     public void lose(IreeException cause) {
-        schedulers.forEach(scheduler -> scheduler.lost(cause));
+        inside.lost(cause);
         hardware.forEach(queue -> queue.stop(cause));
     }
 
@@ -161,6 +163,11 @@ public final class VirtualDevice implements Device {
     @Override
     public Channel createChannel(long affinity, ChannelParams params) {
         return inside.createChannel(affinity, params);
+    }
+
+    @Override
+    public SchedulingDomain schedulingDomain() {
+        return inside.schedulingDomain();
     }
 
     @Override

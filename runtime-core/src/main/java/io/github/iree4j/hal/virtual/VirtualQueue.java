@@ -128,8 +128,11 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     /** Nothing runs any more. Under the clock's lock. */
     void stopped() {}
 
-    /** Ends everything with a failure, and whatever is issued from now on. Who waits for events of this queue goes on. */
-    final void stop(IreeException cause) {
+    /**
+     * Ends everything with a failure, and whatever is issued from now on. What is not run keeps its place: marks are still reached in
+     * order, after what the stream waits for, since others took "behind this mark" for "behind all that was before it".
+     */
+    void stop(IreeException cause) {
         List<Work> ended = new ArrayList<>();
         boolean held = HeldCallbacks.begin();
         try {
@@ -140,12 +143,10 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 gone = cause;
                 ended.addAll(running);
                 running.clear();
-                for (Object entry; (entry = entries.poll()) != null; ) {
-                    if (entry instanceof Work work) {
-                        ended.add(work);
-                    }
+                entries.removeIf(entry -> entry instanceof Work work && ended.add(work));
+                if (!waiting) {
+                    clock.after(0, this::proceed);
                 }
-                stopped();
             }
             for (Work work : ended) {
                 report(work, cause);

@@ -500,6 +500,33 @@ class CollectiveTest {
     }
 
     @Test
+    void aLostDeviceFailsThoseWhoWaitForItAndNobodyElse() {
+        VirtualClock clock = VirtualClock.stepped();
+        VirtualDevice lost = closed(VirtualDevice.builder().clock(clock).build());
+        VirtualDevice other = closed(VirtualDevice.builder().clock(clock).build());
+        device.close();
+        device = other;
+        Channel mine = closed(other.createChannel(-1, ChannelParams.of("lost", 0, 2)));
+        Channel theirs = closed(lost.createChannel(-1, ChannelParams.of("lost", 1, 2)));
+        List<Channel> unrelated = channels("unrelated", 2);
+        Fence waits = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
+        Fence half = submit(0, null, one(unrelated.get(0), SUM, 0, ints(1), ints(0), 1));
+        clock.runUntilIdle();
+        IreeException cause = new IreeException(StatusCode.UNAVAILABLE, "fell off the bus");
+        lost.lose(cause);
+        assertThat(waits.failure()).isSameAs(cause);
+        Fence late = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
+        clock.runUntilIdle();
+        assertThat(late.failure()).isSameAs(cause);
+        Fence later = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
+        lost.queue(0).execute(null, later, one(theirs, SUM, 0, ints(1), ints(0), 1), null, 0);
+        assertThat(later.failure()).isSameAs(cause);
+        Fence whole = submit(0, null, one(unrelated.get(1), SUM, 0, ints(1), ints(0), 1));
+        clock.runUntilIdle();
+        assertReached(List.of(half, whole));
+    }
+
+    @Test
     void participantsThatCountDifferentlyOrShareARankAreRefused() {
         Channel first = closed(device.createChannel(-1, ChannelParams.of("join", 0, 2)));
         Fence done = submit(0, null, one(first, SUM, 0, ints(1), ints(0), 1));

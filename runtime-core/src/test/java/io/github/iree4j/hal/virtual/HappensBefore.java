@@ -1,0 +1,479 @@
+package io.github.iree4j.hal.virtual;
+
+import static org.assertj.core.api.Assertions.fail;
+
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.virtual.RandomProgram.Event;
+import io.github.iree4j.hal.virtual.RandomProgram.Group;
+import io.github.iree4j.hal.virtual.RandomProgram.Lookup;
+import io.github.iree4j.hal.virtual.RandomProgram.Meeting;
+import io.github.iree4j.hal.virtual.RandomProgram.Point;
+import io.github.iree4j.hal.virtual.RandomProgram.Step;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Happens-before of one program that has run, by reachability, and whether everything that was seen agrees.
+ *
+ * <p>Before the end of an event come, of a stream, the end of the one before it; on any other axis the completion of the one before it
+ * (epochs are handed out at completion); the end of whoever signals a point that it waits for; for a collective the ends of what its
+ * participants did before; and the end of what the host knew to be over when it was issued. All but the second and the last are declared:
+ * they are what a frontier must know.
+ */
+final class HappensBefore {
+    private final RandomProgram program;
+    private final List<Event> over = new ArrayList<>();
+    private final Map<Long, TreeMap<Long, Event>> byAxis = new HashMap<>();
+    private final Map<Event, Step> firstOf = new HashMap<>();
+    private final Map<Event, Step> tailOf = new HashMap<>();
+    private final Map<Event, Meeting> meetingOf = new HashMap<>();
+    /** Who signals what, by timeline and value. */
+    private final List<TreeMap<Long, List<Step>>> signals = new ArrayList<>();
+    /** What happens before each event's end: the indices of events. */
+    private final BitSet[] beforeEnd;
+    /** The same without what the host happened to know. */
+    private final BitSet[] declaredBeforeEnd;
+
+    private final BitSet open = new BitSet(); // being looked at
+
+    /** What ended with its device and was on a stream perhaps behind a collective's first part, of which nothing was seen. */
+    private final BitSet behindUnseen = new BitSet();
+
+    /** What happens before those first parts. */
+    private final BitSet beforeUnseen = new BitSet();
+
+    HappensBefore(RandomProgram program) {
+        this.program = program;
+        int count = program.events.size();
+        beforeEnd = new BitSet[count];
+        declaredBeforeEnd = new BitSet[count];
+        program.timelines.forEach(timeline -> signals.add(new TreeMap<>()));
+        for (Step step : program.steps) {
+            firstOf.put(step.first, step);
+            if (step.meeting != null) {
+                meetingOf.put(step.meeting.event, step.meeting);
+            }
+            if (step.hasTail()) {
+                tailOf.put(step.last, step);
+            }
+            for (Point point : step.signals) {
+                signals.get(point.timeline())
+                        .computeIfAbsent(point.value(), value -> new ArrayList<>())
+                        .add(step);
+            }
+        }
+        for (Event event : program.events) {
+            if (event.isOver()) {
+                over.add(event);
+                byAxis.computeIfAbsent(event.axis(), axis -> new TreeMap<>()).put(event.epoch(), event);
+            }
+        }
+    }
+
+    void check() {
+        checkOutcomes();
+        checkLoss();
+        checkWaits();
+        over.forEach(this::beforeEnd);
+        findUnseen();
+        for (Event event : over) {
+            checkClaims(event);
+            checkReuse(event);
+            if (program.options.areTight()) {
+                checkTightness(event);
+            }
+        }
+        program.lookups.forEach(this::checkLookup);
+        if (program.options.areTight()) {
+            checkHistories();
+        }
+    }
+
+    // ---- What became of the steps.
+
+    /** Everything ended; failures are those of what was waited for, of the group, of the device, or own ones. */
+    private void checkOutcomes() {
+        Map<Group, Set<IreeException>> ofGroups = new HashMap<>();
+        for (Step step : program.steps) {
+            if (step.meeting != null) {
+                ofGroups.computeIfAbsent(step.meeting.group, group -> new HashSet<>())
+                        .addAll(causes(step));
+            }
+        }
+        for (Step step : program.steps) {
+            IreeException outcome = step.own.failure();
+            if (outcome == null && !step.own.isReached(1)) {
+                fail("never ended: " + step);
+            }
+            if (outcome == null) {
+                if (hasFailedWait(step)) {
+                    fail("a wait failed and it did not: " + step);
+                }
+                if (step.hasFailed()) {
+                    fail("failed and did not tell: " + step);
+                }
+                if (!step.last.isOver()) {
+                    fail("signalled and was never over: " + step);
+                }
+            } else {
+                Set<IreeException> causes =
+                        step.meeting == null ? causes(step) : ofGroups.getOrDefault(step.meeting.group, Set.of());
+                if (!causes.contains(outcome)) {
+                    fail("failed for no cause of its own or of its waits (" + outcome + "): " + step);
+                }
+            }
+        }
+    }
+
+    private Set<IreeException> causes(Step step) {
+        Set<IreeException> causes = new HashSet<>();
+        for (Point wait : step.waits) {
+            IreeException failure = program.timelines.get(wait.timeline()).failure();
+            if (failure != null) {
+                causes.add(failure);
+            }
+        }
+        if (step.hasFailed() && step.failure != null) {
+            causes.add(step.failure);
+        }
+        boolean onLost = step.device != null && step.device == program.lost;
+        boolean withLost = step.meeting != null
+                && step.meeting.group.members().stream().anyMatch(member -> member.device() == program.lost);
+        if (onLost || withLost && program.lost != null) {
+            causes.add(program.loss);
+        }
+        return causes;
+    }
+
+    private boolean hasFailedWait(Step step) {
+        for (Point wait : step.waits) {
+            TimelineSemaphore timeline = program.timelines.get(wait.timeline());
+            if (timeline.failure() != null && timeline.value() < wait.value()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The axes of a lost device have failed with the cause, those of others have not; timelines fail with a root cause. */
+    private void checkLoss() {
+        for (VirtualDevice device : program.devices) {
+            for (int q = 0; q < device.queueCount(); q++) {
+                IreeException failure = program.tracker.failure(device.axis(q));
+                if (failure != (device == program.lost ? program.loss : null)) {
+                    fail("queue %d of %s has failed with %s".formatted(q, device.id(), failure));
+                }
+            }
+        }
+        for (TimelineSemaphore timeline : program.timelines) {
+            IreeException failure = timeline.failure();
+            boolean root = failure == null || failure == program.loss && program.lost != null;
+            for (Step step : program.steps) {
+                root |= step.hasFailed() && step.failure == failure;
+            }
+            if (!root) {
+                fail("timeline failed with what is no root cause: " + failure);
+            }
+        }
+    }
+
+    // ---- What ran when.
+
+    /** Nothing started before what it waited for had ended. */
+    private void checkWaits() {
+        for (Event event : over) {
+            if (event.epoch() == 0) {
+                fail("ran without an epoch: " + event);
+            }
+            if (!event.ran) {
+                continue; // lost before its turn came
+            }
+            Step step = firstOf.get(event);
+            if (step != null) {
+                for (Point wait : step.waits) {
+                    if (!endedBefore(wait, event.started)) {
+                        fail("started before " + wait + " was reached: " + step);
+                    }
+                }
+            }
+            for (Event before : partsBefore(event)) {
+                if (!before.isOver() || before.ended > event.started) {
+                    fail("%s%n  started before the end of%n  %s".formatted(event, before));
+                }
+            }
+        }
+    }
+
+    /** What a collective or a tail follows without a wait on a shared timeline. */
+    private List<Event> partsBefore(Event event) {
+        Meeting meeting = meetingOf.get(event);
+        if (meeting != null) {
+            return meeting.parts.stream().map(step -> step.first).toList();
+        }
+        Step tail = tailOf.get(event);
+        return tail == null || tail.meeting == null ? List.of() : List.of(tail.meeting.event);
+    }
+
+    private boolean endedBefore(Point wait, long started) {
+        for (List<Step> together :
+                signals.get(wait.timeline()).tailMap(wait.value(), true).values()) {
+            if (together.stream().allMatch(step -> step.last.isOver() && step.last.ended < started)) {
+                return true;
+            }
+        }
+        for (Map.Entry<Point, Long> each : program.outside.entrySet()) {
+            if (each.getKey().timeline() == wait.timeline()
+                    && each.getKey().value() >= wait.value()
+                    && each.getValue() < started) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- The truth.
+
+    private BitSet beforeEnd(Event event) {
+        BitSet known = beforeEnd[event.index];
+        if (known != null) {
+            return known;
+        }
+        if (open.get(event.index)) {
+            throw new AssertionError("happens before itself: " + event);
+        }
+        open.set(event.index);
+        BitSet declared = new BitSet();
+        BitSet all = new BitSet();
+        Map.Entry<Long, Event> previous = byAxis.get(event.axis()).lowerEntry(event.epoch());
+        if (previous != null) {
+            if (event.fifo) {
+                addDeclared(declared, all, previous.getValue());
+            } else {
+                add(all, beforeEnd(previous.getValue()), previous.getValue());
+            }
+        }
+        Step step = firstOf.get(event);
+        if (step != null) {
+            for (Point wait : step.waits) {
+                firstAtOrAbove(wait).forEach(producer -> addDeclared(declared, all, producer));
+            }
+        }
+        partsBefore(event).forEach(part -> addDeclared(declared, all, part));
+        for (Event other : over) {
+            if (other.completedBy > 0 && other.completedBy <= event.knewBy && other.ended < event.started) {
+                add(all, beforeEnd(other), other);
+            }
+        }
+        declaredBeforeEnd[event.index] = declared;
+        beforeEnd[event.index] = all;
+        return all;
+    }
+
+    private void addDeclared(BitSet declared, BitSet all, Event other) {
+        add(all, beforeEnd(other), other);
+        add(declared, declaredBeforeEnd[other.index], other);
+    }
+
+    private static void add(BitSet target, BitSet before, Event other) {
+        target.or(before);
+        target.set(other.index);
+    }
+
+    /** Who reaches the point: those who signal the smallest value at or above it that all who signal it came to. */
+    private List<Event> firstAtOrAbove(Point wait) {
+        for (Map.Entry<Long, List<Step>> each :
+                signals.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
+            List<Step> together = each.getValue();
+            if (together.stream().allMatch(step -> step.last.isOver())) {
+                for (Point point : program.outside.keySet()) {
+                    if (point.timeline() == wait.timeline()
+                            && point.value() >= wait.value()
+                            && point.value() < each.getKey()) {
+                        return List.of();
+                    }
+                }
+                return together.stream().map(step -> step.last).toList();
+            }
+        }
+        return List.of();
+    }
+
+    /** A collective's first part is seen when it runs. One that was lost before may have been issued all the same, and inherited. */
+    private void findUnseen() {
+        for (Step step : program.steps) {
+            if (step.meeting == null || step.device != program.lost || !step.first.fifo || step.first.isOver()) {
+                continue;
+            }
+            for (Point wait : step.waits) {
+                firstAtOrAbove(wait).forEach(producer -> add(beforeUnseen, beforeEnd(producer), producer));
+            }
+            for (Event event : over) {
+                if (!event.ran && step.device != null && event.axis() == step.device.axis(step.queue)) {
+                    behindUnseen.set(event.index);
+                }
+            }
+        }
+    }
+
+    private boolean runsAfter(Event event, Event claimed) {
+        if (claimed == event || beforeEnd[event.index].get(claimed.index)) {
+            return true;
+        }
+        return beforeUnseen.get(claimed.index)
+                && (behindUnseen.get(event.index) || beforeEnd[event.index].intersects(behindUnseen));
+    }
+
+    // ---- What frontiers claim.
+
+    /** Everything that the frontier asserts happens before the event's end. */
+    private void checkClaims(Event event) {
+        for (int i = 0; i < event.frontier.size(); i++) {
+            TreeMap<Long, Event> timeline = byAxis.get(event.frontier.axis(i));
+            long epoch = event.frontier.epoch(i);
+            if (timeline == null || timeline.lastKey() < epoch) {
+                fail("claims epoch %d of an axis that is not so far: %s".formatted(epoch, event));
+                return;
+            }
+            for (Event claimed : timeline.headMap(epoch, true).values()) {
+                if (!runsAfter(event, claimed)) {
+                    fail("%s%n  claims to run after%n  %s".formatted(event, claimed));
+                }
+            }
+        }
+    }
+
+    /** Memory that another used last could be had without waiting exactly when the other had completed, or happens before. */
+    private void checkReuse(Event event) {
+        for (int i = event.covered.nextSetBit(0); i >= 0; i = event.covered.nextSetBit(i + 1)) {
+            Event other = program.events.get(i);
+            boolean completed = other.completedBy > 0 && other.completedBy <= event.issuedBy;
+            if (!completed && !runsAfter(event, other)) {
+                fail("%s%n  would reuse the memory of%n  %s".formatted(event, other));
+            }
+        }
+        if (program.options.areTight()) {
+            for (int i = event.notCovered.nextSetBit(0); i >= 0; i = event.notCovered.nextSetBit(i + 1)) {
+                Event other = program.events.get(i);
+                if (declaredBeforeEnd[event.index].get(i) && !isKnownToBeOver(other, event.issuedBy)) {
+                    fail("%s%n  would not reuse the memory of%n  %s".formatted(event, other));
+                }
+            }
+        }
+    }
+
+    /** Whether it was over, as far as the host could tell by then: it, or something that runs after it, had completed. */
+    private boolean isKnownToBeOver(Event event, int action) {
+        for (Event other : over) {
+            if (other.completedBy > 0
+                    && other.completedBy <= action
+                    && (other == event || beforeEnd[other.index].get(event.index))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** With room for everything the frontier knows what was declared and not over already, and nothing else. */
+    private void checkTightness(Event event) {
+        if (event.frontier.isTainted()) {
+            fail("tainted without reason: " + event);
+        }
+        BitSet declared = declaredBeforeEnd[event.index];
+        for (int other = declared.nextSetBit(0); other >= 0; other = declared.nextSetBit(other + 1)) {
+            Event before = program.events.get(other);
+            if (!event.frontier.reaches(before.axis(), before.epoch()) && !isKnownToBeOver(before, event.knewBy)) {
+                fail("%s%n  does not know that it runs after%n  %s".formatted(event, before));
+            }
+        }
+        for (int i = 0; i < event.frontier.size(); i++) {
+            Event claimed = byAxis.get(event.frontier.axis(i)).get(event.frontier.epoch(i));
+            if (claimed == null) {
+                fail("%s%n  knows of epoch %d, which is nothing".formatted(event, event.frontier.epoch(i)));
+            } else if (claimed != event && !declared.get(claimed.index)) {
+                fail("%s%n  knows without a dependency%n  %s".formatted(event, claimed));
+            }
+        }
+    }
+
+    // ---- What timelines say to late waiters.
+
+    /**
+     * A value gets the frontier of the earliest signal at or above it that the timeline knew of; a short history may have forgotten
+     * some of those that are reached.
+     */
+    private void checkLookup(Lookup lookup) {
+        Point point = lookup.point();
+        boolean reached = lookup.reached() >= point.value();
+        boolean mayForget = reached && program.options.history() < 64;
+        if (lookup.frontier().size() == 0) {
+            return; // claims nothing
+        }
+        for (Map.Entry<Long, List<Step>> each :
+                signals.get(point.timeline()).tailMap(point.value(), true).entrySet()) {
+            if (reached && each.getKey() > lookup.reached()) {
+                break;
+            }
+            if (lookup.frontier().equals(frontier(each.getValue()))) {
+                return;
+            }
+            boolean known = reached
+                    || each.getValue().size() == 1
+                            && isPromisedBy(each.getValue().getFirst(), lookup.action());
+            if (known && !mayForget && !isPassed(each.getValue())) {
+                fail("%s of %s, reached %d, is not the frontier of the first to signal it: %s"
+                        .formatted(lookup.frontier(), point, lookup.reached(), each.getValue()));
+            }
+        }
+        fail("%s of %s, reached %d, is that of nobody who signals it"
+                .formatted(lookup.frontier(), point, lookup.reached()));
+    }
+
+    /** Whether the signal may not be known: others reach values of this timeline by hand, or never came to it. */
+    private boolean isPassed(List<Step> together) {
+        return program.options.external() || together.stream().anyMatch(step -> step.own.failure() != null);
+    }
+
+    private static boolean isPromisedBy(Step step, int action) {
+        return step.last.fifo && step.last.issuedBy > 0 && step.last.issuedBy <= action;
+    }
+
+    /** In the end each value gets the frontier of those who signal it. */
+    private void checkHistories() {
+        for (int i = 0; i < signals.size(); i++) {
+            TimelineSemaphore timeline = program.timelines.get(i);
+            Map<Long, Frontier> expected = new LinkedHashMap<>();
+            signals.get(i).forEach((value, together) -> expected.put(value, frontier(together)));
+            for (Map.Entry<Long, Frontier> each : expected.entrySet()) {
+                Frontier found = timeline.frontierAt(each.getKey());
+                if (!each.getValue().equals(found)) {
+                    fail("value %d of timeline %d has %s instead of %s"
+                            .formatted(each.getKey(), i, found, each.getValue()));
+                }
+            }
+        }
+    }
+
+    /** What is known of a point that these signal: all that any of them knows; of those that run before another, that other's. */
+    private Frontier frontier(List<Step> together) {
+        Frontier joined = Frontier.EMPTY;
+        for (Step step : together) {
+            Frontier one = step.last.frontier;
+            boolean subsumed = together.stream()
+                    .anyMatch(other -> other.last != step.last
+                            && other.last.frontier.reaches(one.producerAxis(), one.producerEpoch()));
+            if (!subsumed) {
+                joined = joined.size() == 0 || joined.equals(one) ? one : joined.merge(one, Frontier.MAXIMUM_CAPACITY);
+            }
+        }
+        return joined.isTainted() && !joined.hasProducer() ? Frontier.EMPTY : joined;
+    }
+}

@@ -8,6 +8,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.async;
     exports io.github.iree4j.frontier;
     exports io.github.iree4j.hal;
+    exports io.github.iree4j.hal.pool;
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.hal.virtual;
     exports io.github.iree4j.lifetime;

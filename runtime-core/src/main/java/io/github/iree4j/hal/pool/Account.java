@@ -1,0 +1,32 @@
+package io.github.iree4j.hal.pool;
+
+/** What one consumer has. Guarded by the lock of the set. */
+final class Account {
+    final String consumer;
+    final long quota;
+    long transientLive;
+    long persistentLive;
+    long peak;
+
+    Account(String consumer, long quota) {
+        this.consumer = consumer;
+        this.quota = quota;
+    }
+
+    long live() {
+        return transientLive + persistentLive;
+    }
+
+    void add(long bytes, boolean persistent) {
+        if (persistent) {
+            persistentLive += bytes;
+        } else {
+            transientLive += bytes;
+        }
+        peak = Math.max(peak, live());
+    }
+
+    ConsumerStatistics statistics() {
+        return new ConsumerStatistics(consumer, quota, transientLive, persistentLive, peak);
+    }
+}

@@ -1,0 +1,67 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.frontier.Frontier;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Places blocks in slabs. One thread at a time. */
+abstract sealed class BlockStore permits Tlsf, FixedBlocks, BumpBlocks, WholeSlabs {
+
+    /** As a limit: look at every free block. */
+    static final int UNLIMITED = Integer.MAX_VALUE;
+
+    /** How many bytes a reservation takes, before alignment beyond the provider's; above any budget when that overflows. */
+    abstract long lengthFor(long size);
+
+    /**
+     * Takes a block out of those that are free.
+     *
+     * @param length what {@link #lengthFor} said
+     * @param alignment at least the provider's
+     * @param limit how many blocks may be refused before the search is given up
+     * @return the block, reserved, with the death frontier that it had; null when there is none
+     */
+    abstract @Nullable Block take(long length, long alignment, Reuse reuse, int limit);
+
+    /** Takes a reserved block back. */
+    abstract void give(Block block, @Nullable Frontier death);
+
+    /**
+     * Says how large a slab to add for a request that found no block.
+     *
+     * @param room how many bytes may be taken
+     * @return bytes, at most {@code room}; 0 when that is too little
+     */
+    abstract long growth(long length, long alignment, long room);
+
+    /** Adds a slab. Its contents are fresh. */
+    abstract void add(Slab slab);
+
+    /**
+     * Takes out a slab of which nothing is reserved.
+     *
+     * @param may says whether it can go, given its home
+     * @param over says whether what used it is over
+     * @return the slab, the caller's now; null when there is none
+     */
+    abstract @Nullable Slab removeIdle(Predicate<Block.Home> may, Predicate<@Nullable Frontier> over);
+
+    /** Bytes of the largest free block. */
+    abstract long largestFree();
+
+    abstract void forEachFree(Consumer<Block> action);
+
+    /** Checks everything that must be true between calls. For tests. */
+    abstract void verify();
+
+    static void check(boolean condition, String what, Object detail) {
+        if (!condition) {
+            throw new IllegalStateException(what + ": " + detail);
+        }
+    }
+
+    static long alignUp(long size, long alignment) {
+        return size > Long.MAX_VALUE - alignment ? Long.MAX_VALUE & -alignment : size + alignment - 1 & -alignment;
+    }
+}

@@ -1,0 +1,126 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.frontier.CompletedEpochs;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins the death frontiers of blocks that become one. One thread at a time.
+ *
+ * <p>A join that has more entries than a block keeps loses some and is tainted. What was lost is noted here, for all blocks together:
+ * once it has all completed, the taint of every block says nothing any more. So a block whose taint never met another free is not lost,
+ * and what is kept is bounded by the number of axes.
+ */
+final class DeathFrontiers {
+    private final CompletedEpochs completed;
+    private final int capacity;
+    private final Map<Long, Long> lost = new HashMap<>(); // by axis, the highest epoch that some tainted block owes
+
+    DeathFrontiers(CompletedEpochs completed, int capacity) {
+        this.completed = completed;
+        this.capacity = capacity;
+    }
+
+    CompletedEpochs completed() {
+        return completed;
+    }
+
+    /** What must be over before bytes of both may be used. Null is what nobody has used. */
+    @Nullable
+    Frontier join(@Nullable Frontier left, @Nullable Frontier right) {
+        if (right == null) {
+            return left;
+        }
+        if (left == null || isOver(left)) {
+            return right;
+        }
+        if (isOver(right) || left.dominates(right)) {
+            return left;
+        }
+        if (right.dominates(left)) {
+            return right;
+        }
+        owe(left);
+        owe(right);
+        MutableFrontier all = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
+        all.merge(left, completed);
+        all.merge(right, completed);
+        if (all.size() > capacity) {
+            all.prune(completed);
+        }
+        if (all.size() <= capacity) {
+            return all.snapshot();
+        }
+        noteLost(left);
+        noteLost(right);
+        MutableFrontier kept = new MutableFrontier(capacity);
+        kept.merge(all.snapshot(), completed);
+        return kept.snapshot();
+    }
+
+    private void noteLost(Frontier input) {
+        for (int i = 0; i < input.size(); i++) {
+            lost.merge(input.axis(i), input.epoch(i), Math::max);
+        }
+    }
+
+    private boolean isOver(Frontier death) {
+        return death.size() == 0 ? !death.isTainted() : death.isCompleted(completed);
+    }
+
+    /** A join has no producer, so what a tainted input would have been over with is owed by name. */
+    private void owe(Frontier input) {
+        if (input.isTainted() && input.hasProducer()) {
+            lost.merge(input.producerAxis(), input.producerEpoch(), Math::max);
+        }
+    }
+
+    /** Whether the frontier is tainted by what was lost in a join, and that is not over. */
+    boolean isTainted(Frontier death) {
+        return death.isTainted() && !death.hasProducer() && !isSettled();
+    }
+
+    private boolean isSettled() {
+        for (Iterator<Map.Entry<Long, Long>> all = lost.entrySet().iterator(); all.hasNext(); ) {
+            Map.Entry<Long, Long> each = all.next();
+            if (completed.completed(each.getKey()) >= each.getValue()) {
+                all.remove();
+            }
+        }
+        return lost.isEmpty();
+    }
+
+    /** Whether everything that used bytes with this death frontier is over. */
+    boolean isCompleted(@Nullable Frontier death) {
+        if (death == null || isOver(death)) {
+            return true;
+        }
+        return death.isTainted()
+                && !death.hasProducer()
+                && isSettled()
+                && Frontier.EMPTY.uncovered(death, completed).size() == 0;
+    }
+
+    /** What to wait for until {@link #isCompleted}: never tainted without a producer. */
+    Frontier toWaitFor(Frontier death) {
+        if (!death.isTainted() || death.hasProducer()) {
+            return death;
+        }
+        MutableFrontier all = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
+        Frontier entries = Frontier.EMPTY.uncovered(death, completed);
+        for (int i = 0; i < entries.size(); i++) {
+            all.insertOrRaise(entries.axis(i), entries.epoch(i), completed);
+        }
+        isSettled();
+        for (Map.Entry<Long, Long> each : lost.entrySet()) {
+            if (all.size() < Frontier.MAXIMUM_CAPACITY || all.epochOf(each.getKey()) > 0) { // the rest next time
+                all.insertOrRaise(each.getKey(), each.getValue(), completed);
+            }
+        }
+        return all.snapshot();
+    }
+}

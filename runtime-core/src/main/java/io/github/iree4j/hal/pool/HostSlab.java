@@ -1,0 +1,25 @@
+package io.github.iree4j.hal.pool;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Native memory of the host, with an arena of its own. */
+public final class HostSlab extends Slab {
+    private final MemorySegment bytes;
+    final Arena arena;
+
+    HostSlab(MemorySegment bytes, Arena arena) {
+        super(bytes.byteSize(), bytes.address());
+        this.bytes = bytes;
+        this.arena = arena;
+    }
+
+    /**
+     * Returns the memory.
+     *
+     * @return the bytes, borrowed: valid until the slab is given back
+     */
+    public MemorySegment bytes() {
+        return bytes;
+    }
+}

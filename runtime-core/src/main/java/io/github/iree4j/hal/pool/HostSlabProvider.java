@@ -1,0 +1,43 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+
+/**
+ * Native memory of the host, aligned to 64 bytes, which is what compiled code expects of every buffer.
+ *
+ * <p>The JDK fills new memory with zeros, so a slab is resident from the start, and closing its arena stops every thread of the JVM for
+ * a moment. Both are reasons to keep slabs for a while.
+ */
+public final class HostSlabProvider implements SlabProvider {
+    /** To which boundary memory is aligned at least. */
+    public static final long ALIGNMENT = 64;
+
+    /** Creates a provider. */
+    public HostSlabProvider() {}
+
+    @Override
+    public long alignment() {
+        return ALIGNMENT;
+    }
+
+    @Override
+    public Slab acquire(long size, long alignment) {
+        Arena arena = Arena.ofShared();
+        try {
+            return new HostSlab(arena.allocate(size, Math.max(alignment, ALIGNMENT)), arena);
+        } catch (OutOfMemoryError | IllegalArgumentException e) {
+            arena.close();
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the system has no %d bytes of native memory; close buffers or trim pools".formatted(size),
+                    e);
+        }
+    }
+
+    @Override
+    public void release(Slab slab) {
+        ((HostSlab) slab).arena.close();
+    }
+}

@@ -1,0 +1,216 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
+import org.jspecify.annotations.Nullable;
+
+/** One way of giving out memory, within a {@link PoolSet}. Safe from any thread. */
+public final class Pool {
+    final PoolSet set;
+    final PoolOptions options;
+    final BlockStore store;
+
+    // Guarded by the lock of the set.
+    private long transientLive;
+    private long persistentLive;
+    private long peak;
+    private long transientPeak;
+    private long slabBytes;
+    private long slabBytesPeak;
+    private long reserves;
+    private long releases;
+    private long fresh;
+    private long reusedWithoutWait;
+    private long reusedAfterWait;
+    private long refusedTainted;
+    private long refusedUncovered;
+    private long failures;
+    private long waits;
+    private long waitedNanos;
+    long waiting;
+    private long waitingSince; // sum of when those that wait came
+
+    /** While the line is gone through: the smallest length that did not fit. */
+    long failedLength = Long.MAX_VALUE;
+
+    Pool(PoolSet set, PoolOptions options, DeathFrontiers deaths, long alignment) {
+        this.set = set;
+        this.options = options;
+        this.store = switch (options.kind()) {
+            case TLSF ->
+                new Tlsf(
+                        deaths,
+                        alignment,
+                        BlockStore.alignUp(options.slabMinimum(), alignment),
+                        BlockStore.alignUp(Math.max(options.slabMinimum(), options.slabMaximum()), alignment));
+            case FIXED_BLOCK ->
+                new FixedBlocks(options.slabMinimum(), alignment, (int) Math.min(1 << 20, options.slabMaximum()));
+            case ARENA -> new BumpBlocks(deaths, alignment, BlockStore.alignUp(options.slabMaximum(), alignment));
+            case PASS_THROUGH -> new WholeSlabs(alignment);
+        };
+    }
+
+    /**
+     * Returns what it is called.
+     *
+     * @return the name
+     */
+    public String name() {
+        return options.name();
+    }
+
+    /**
+     * Returns what it was made with.
+     *
+     * @return the options
+     */
+    public PoolOptions options() {
+        return options;
+    }
+
+    /**
+     * Reserves memory of this pool if that is possible now, see {@link PoolSet#tryReserve}.
+     *
+     * @param request who asks for how much
+     * @return the reservation; null when the request would have to wait
+     */
+    public @Nullable Reservation tryReserve(ReservationRequest request) {
+        return set.tryReserve(this, request);
+    }
+
+    /**
+     * Reserves memory of this pool as soon as that is possible, see {@link PoolSet#reserve}.
+     *
+     * @param request who asks for how much
+     * @param listener told how it ended
+     * @return takes the request back
+     */
+    public Cancellation reserve(ReservationRequest request, ReservationListener listener) {
+        return set.reserve(this, request, listener);
+    }
+
+    /**
+     * Gives slabs that nobody uses back to the provider.
+     *
+     * @return how many bytes
+     */
+    public long trim() {
+        return set.trim(this);
+    }
+
+    /**
+     * Returns what it has done, and what it has.
+     *
+     * @return a snapshot
+     */
+    public PoolStatistics statistics() {
+        return set.statistics(this);
+    }
+
+    /** Checks everything that must be true between calls. For tests. */
+    void verify() {
+        set.verify(this);
+    }
+
+    boolean takes(ReservationRequest request) {
+        boolean lifetime = options.lifetime() == Lifetimes.ANY
+                || (options.lifetime() == Lifetimes.PERSISTENT) == request.persistent();
+        return lifetime
+                && request.size() >= options.minimumSize()
+                && request.size() <= options.maximumSize()
+                && (options.memoryType() == 0 || (request.memoryType() & ~options.memoryType()) == 0)
+                && (options.usage() == 0 || (request.usage() & ~options.usage()) == 0);
+    }
+
+    // ---- The books. All with the lock of the set held.
+
+    long slabBytes() {
+        return slabBytes;
+    }
+
+    long live() {
+        return transientLive + persistentLive;
+    }
+
+    void slabAdded(long bytes) {
+        slabBytes += bytes;
+        slabBytesPeak = Math.max(slabBytesPeak, slabBytes);
+    }
+
+    void reserved(long length, boolean persistent, Match.Verdict verdict) {
+        reserves++;
+        switch (verdict) {
+            case FRESH -> fresh++;
+            case COVERED -> reusedWithoutWait++;
+            case AFTER_WAIT -> reusedAfterWait++;
+            case TAINTED, UNCOVERED -> throw new IllegalStateException("reserved in spite of " + verdict);
+        }
+        add(length, persistent);
+        peak = Math.max(peak, live());
+        transientPeak = Math.max(transientPeak, transientLive);
+    }
+
+    void released(long length, boolean persistent) {
+        releases++;
+        add(-length, persistent);
+    }
+
+    private void add(long bytes, boolean persistent) {
+        if (persistent) {
+            persistentLive += bytes;
+        } else {
+            transientLive += bytes;
+        }
+    }
+
+    void refused(Match match) {
+        refusedTainted += match.tainted ? 1 : 0;
+        refusedUncovered += match.uncovered ? 1 : 0;
+    }
+
+    void failed() {
+        failures++;
+    }
+
+    void waits(Waiter waiter) {
+        waits++;
+        waiting++;
+        waitingSince += waiter.since;
+    }
+
+    void waited(Waiter waiter, long now) {
+        waiting--;
+        waitingSince -= waiter.since;
+        waitedNanos += now - waiter.since;
+    }
+
+    PoolStatistics snapshot(long now) {
+        return new PoolStatistics(
+                options.name(),
+                options.kind(),
+                options.budget(),
+                reserves,
+                releases,
+                fresh,
+                reusedWithoutWait,
+                reusedAfterWait,
+                refusedTainted,
+                refusedUncovered,
+                waits,
+                waitedNanos + waiting * now - waitingSince,
+                waiting,
+                failures,
+                transientLive,
+                persistentLive,
+                peak,
+                transientPeak,
+                slabBytes,
+                slabBytesPeak,
+                store.largestFree());
+    }
+
+    @Override
+    public String toString() {
+        return "pool '" + name() + "'";
+    }
+}

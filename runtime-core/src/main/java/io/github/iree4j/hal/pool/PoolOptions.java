@@ -1,0 +1,241 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Objects;
+
+/**
+ * What a pool is for and how it works.
+ *
+ * @param name what it is called in statistics and messages
+ * @param kind how it places blocks
+ * @param memoryType bits of {@code MemoryType} that it has, all of which a request may ask for; 0 says it takes every request
+ * @param usage bits of {@code BufferUsage} that it allows; 0 allows all
+ * @param minimumSize the smallest request that is routed to it, bytes
+ * @param maximumSize the largest request that is routed to it, bytes
+ * @param lifetime which requests are routed to it
+ * @param budget how many bytes of slabs it may have at once
+ * @param slabMinimum the smallest slab, unless there is room for less; of {@link PoolKind#FIXED_BLOCK} the size of a block
+ * @param slabMaximum the largest slab, unless a request is larger; of {@link PoolKind#FIXED_BLOCK} blocks per slab
+ * @param retained bytes of slabs that nobody uses which it keeps until it is trimmed
+ */
+public record PoolOptions(
+        String name,
+        PoolKind kind,
+        int memoryType,
+        int usage,
+        long minimumSize,
+        long maximumSize,
+        Lifetimes lifetime,
+        long budget,
+        long slabMinimum,
+        long slabMaximum,
+        long retained) {
+
+    /** Requests by how long they are going to hold what they get. */
+    public enum Lifetimes {
+        /** All. */
+        ANY,
+        /** Those of queue operations. */
+        TRANSIENT,
+        /** Those of the host. */
+        PERSISTENT
+    }
+
+    /** Checks. */
+    public PoolOptions {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(kind, "kind");
+        Objects.requireNonNull(lifetime, "lifetime");
+        check(name, "minimumSize", minimumSize, 0, maximumSize);
+        check(name, "budget", budget, 0, Long.MAX_VALUE);
+        check(name, "slabMinimum", slabMinimum, 1, 1L << 48);
+        check(name, "slabMaximum", slabMaximum, 1, 1L << 48);
+        check(name, "retained", retained, 0, Long.MAX_VALUE);
+    }
+
+    private static void check(String pool, String option, long value, long minimum, long maximum) {
+        if (value < minimum || value > maximum) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "'%s' of pool '%s' is %d and must be within [%d, %d]"
+                            .formatted(option, pool, value, minimum, maximum));
+        }
+    }
+
+    /**
+     * Options of a pool for blocks of any size.
+     *
+     * @param name its name
+     * @param slabMinimum the first slab, bytes; later ones double what there is
+     * @param slabMaximum the largest slab, bytes
+     * @return the options
+     */
+    public static PoolOptions tlsf(String name, long slabMinimum, long slabMaximum) {
+        return new PoolOptions(
+                name,
+                PoolKind.TLSF,
+                0,
+                0,
+                0,
+                Long.MAX_VALUE,
+                Lifetimes.ANY,
+                Long.MAX_VALUE,
+                slabMinimum,
+                slabMaximum,
+                Long.MAX_VALUE);
+    }
+
+    /**
+     * Options of a pool for blocks of one size, which takes requests up to that size.
+     *
+     * @param name its name
+     * @param blockSize bytes
+     * @param blocksPerSlab how many are made at once
+     * @return the options
+     */
+    public static PoolOptions fixedBlock(String name, long blockSize, int blocksPerSlab) {
+        return new PoolOptions(
+                name,
+                PoolKind.FIXED_BLOCK,
+                0,
+                0,
+                0,
+                blockSize,
+                Lifetimes.ANY,
+                Long.MAX_VALUE,
+                blockSize,
+                blocksPerSlab,
+                Long.MAX_VALUE);
+    }
+
+    /**
+     * Options of an arena.
+     *
+     * @param name its name
+     * @param slabSize bytes
+     * @return the options
+     */
+    public static PoolOptions arena(String name, long slabSize) {
+        return new PoolOptions(
+                name,
+                PoolKind.ARENA,
+                0,
+                0,
+                0,
+                Long.MAX_VALUE,
+                Lifetimes.ANY,
+                Long.MAX_VALUE,
+                slabSize,
+                slabSize,
+                Long.MAX_VALUE);
+    }
+
+    /**
+     * Options of a pool that takes a slab for each request and gives it back as soon as its last user is over.
+     *
+     * @param name its name
+     * @return the options
+     */
+    public static PoolOptions passThrough(String name) {
+        return new PoolOptions(
+                name, PoolKind.PASS_THROUGH, 0, 0, 0, Long.MAX_VALUE, Lifetimes.ANY, Long.MAX_VALUE, 1, 1, 0);
+    }
+
+    /**
+     * Returns the same for requests of certain sizes.
+     *
+     * @param minimum the smallest, bytes
+     * @param maximum the largest, bytes
+     * @return the new options
+     */
+    public PoolOptions withSizes(long minimum, long maximum) {
+        return new PoolOptions(
+                name, kind, memoryType, usage, minimum, maximum, lifetime, budget, slabMinimum, slabMaximum, retained);
+    }
+
+    /**
+     * Returns the same for a kind of memory.
+     *
+     * @param type bits of {@code MemoryType} that requests may ask for; 0 for all
+     * @param allowed bits of {@code BufferUsage} that requests may ask for; 0 for all
+     * @return the new options
+     */
+    public PoolOptions withMemory(int type, int allowed) {
+        return new PoolOptions(
+                name,
+                kind,
+                type,
+                allowed,
+                minimumSize,
+                maximumSize,
+                lifetime,
+                budget,
+                slabMinimum,
+                slabMaximum,
+                retained);
+    }
+
+    /**
+     * Returns the same for requests of a certain lifetime.
+     *
+     * @param routed which
+     * @return the new options
+     */
+    public PoolOptions withLifetime(Lifetimes routed) {
+        return new PoolOptions(
+                name,
+                kind,
+                memoryType,
+                usage,
+                minimumSize,
+                maximumSize,
+                routed,
+                budget,
+                slabMinimum,
+                slabMaximum,
+                retained);
+    }
+
+    /**
+     * Returns the same with a limit.
+     *
+     * @param bytes how many bytes of slabs it may have at once
+     * @return the new options
+     */
+    public PoolOptions withBudget(long bytes) {
+        return new PoolOptions(
+                name,
+                kind,
+                memoryType,
+                usage,
+                minimumSize,
+                maximumSize,
+                lifetime,
+                bytes,
+                slabMinimum,
+                slabMaximum,
+                retained);
+    }
+
+    /**
+     * Returns the same with another limit of what is kept.
+     *
+     * @param bytes bytes of slabs that nobody uses
+     * @return the new options
+     */
+    public PoolOptions withRetained(long bytes) {
+        return new PoolOptions(
+                name,
+                kind,
+                memoryType,
+                usage,
+                minimumSize,
+                maximumSize,
+                lifetime,
+                budget,
+                slabMinimum,
+                slabMaximum,
+                bytes);
+    }
+}

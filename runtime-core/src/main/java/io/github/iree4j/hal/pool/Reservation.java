@@ -1,0 +1,122 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+
+/**
+ * Bytes that a pool has given out. Whoever got it releases it once, saying what must be over before the bytes may be used again.
+ *
+ * <p>They may be used after everything in the requester's frontier, and once the {@link #waits} have been passed. Safe from any thread.
+ */
+public final class Reservation {
+    final Pool pool;
+    final Block block;
+    final Account account;
+    final boolean persistent;
+    private final Slab slab;
+    private final long offset;
+    private final long length;
+    private final long size;
+    private final List<NativeTimepoint> waits;
+    boolean released; // guarded by the lock of the set, like the next
+    boolean announced;
+
+    Reservation(Pool pool, Block block, Account account, boolean persistent, long size, List<NativeTimepoint> waits) {
+        this.pool = pool;
+        this.block = block;
+        this.account = account;
+        this.persistent = persistent;
+        this.slab = block.home.slab;
+        this.offset = block.offset;
+        this.length = block.length;
+        this.size = size;
+        this.waits = waits;
+    }
+
+    /**
+     * Returns the pool.
+     *
+     * @return the pool, borrowed
+     */
+    public Pool pool() {
+        return pool;
+    }
+
+    /**
+     * Returns the slab that the bytes are in.
+     *
+     * @return the slab, borrowed: there as long as this is not released, and after that until the death frontier is over
+     */
+    public Slab slab() {
+        return slab;
+    }
+
+    /**
+     * Returns where the bytes start in the slab.
+     *
+     * @return bytes
+     */
+    public long offset() {
+        return offset;
+    }
+
+    /**
+     * Returns how many bytes were asked for.
+     *
+     * @return bytes
+     */
+    public long size() {
+        return size;
+    }
+
+    /**
+     * Returns how many bytes are taken from the pool.
+     *
+     * @return at least {@link #size}
+     */
+    public long length() {
+        return length;
+    }
+
+    /**
+     * Returns what the requester's hardware must wait for before it uses the bytes: as few marks as will do.
+     *
+     * @return the marks; empty when the bytes may be used at once
+     */
+    public List<NativeTimepoint> waits() {
+        return waits;
+    }
+
+    /** Says that a release is on its way: the operation that frees the bytes has been submitted. Others then wait for it in order. */
+    public void announceRelease() {
+        pool.set.announceRelease(this);
+    }
+
+    /**
+     * Gives the bytes back.
+     *
+     * @param death what must be over before they are used again, the frontier of the operation that frees them;
+     *     {@link Frontier#EMPTY} when nothing uses them any more
+     * @return false when they were given back before
+     * @throws IreeException INVALID_ARGUMENT for a tainted frontier without producer, of which nobody could tell when it is over; the
+     *     bytes stay reserved
+     */
+    public boolean release(Frontier death) {
+        return pool.set.release(this, death);
+    }
+
+    /**
+     * Gives bytes back that were never used: what had to be over before is what has to be over still.
+     *
+     * @return false when they were given back before
+     */
+    public boolean cancel() {
+        return pool.set.cancel(this);
+    }
+
+    @Override
+    public String toString() {
+        return "[%d, %d) of pool '%s'".formatted(offset, offset + length, pool.name());
+    }
+}

@@ -1,0 +1,37 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.status.IreeException;
+
+/**
+ * Where the memory of pools comes from and goes back to: the system, or a driver. What may be taken in all is decided by the
+ * {@link PoolSet} that uses it.
+ *
+ * <p>Called by one thread at a time, with the set's lock held: an implementation MUST NOT call the set. Both calls may be slow.
+ */
+public interface SlabProvider {
+
+    /**
+     * Returns to which boundary everything given out is aligned: a power of two that divides the address of each slab. Sizes are
+     * multiples of it.
+     *
+     * @return bytes, at least 16
+     */
+    long alignment();
+
+    /**
+     * Takes memory. Contents are undefined.
+     *
+     * @param size bytes, a multiple of {@link #alignment()}
+     * @param alignment what its start must be aligned to, a power of two of at least {@link #alignment()}
+     * @return the memory, exactly that large
+     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     */
+    Slab acquire(long size, long alignment);
+
+    /**
+     * Gives memory back. Nobody uses it any more.
+     *
+     * @param slab what {@link #acquire} returned
+     */
+    void release(Slab slab);
+}

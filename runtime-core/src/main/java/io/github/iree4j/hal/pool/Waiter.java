@@ -1,0 +1,35 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.async.Cancellation;
+
+/** A request that stands in line. Guarded by the lock of the set. */
+final class Waiter implements Cancellation {
+    final ReservationRequest request;
+    final Pool pool;
+    final Account account;
+    final ReservationListener listener;
+    final long since;
+
+    /** Whether it is its own quota that it waits for, so that nobody behind it need wait too. */
+    boolean byQuota;
+
+    Waiter(
+            ReservationRequest request,
+            Pool pool,
+            Account account,
+            ReservationListener listener,
+            long since,
+            boolean byQuota) {
+        this.request = request;
+        this.pool = pool;
+        this.account = account;
+        this.listener = listener;
+        this.since = since;
+        this.byQuota = byQuota;
+    }
+
+    @Override
+    public boolean cancel() {
+        return pool.set.takeBack(this);
+    }
+}

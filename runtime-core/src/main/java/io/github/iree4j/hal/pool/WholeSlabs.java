@@ -1,0 +1,105 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.Block.Home;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A slab for each reservation: for what is so large that sharing a slab would keep the slab for long. A slab that has come back is there
+ * until the pool gives it back to the provider, which it cannot before its last user is over; until then it serves the next request of
+ * about that size.
+ */
+final class WholeSlabs extends BlockStore {
+    private final List<Block> blocks = new ArrayList<>();
+    private final long alignment;
+
+    WholeSlabs(long alignment) {
+        this.alignment = alignment;
+    }
+
+    @Override
+    long lengthFor(long size) {
+        return alignUp(size, alignment);
+    }
+
+    @Override
+    @Nullable
+    Block take(long length, long wanted, Reuse reuse, int limit) {
+        for (Block each : blocks) {
+            // An eighth lost is less than a new slab costs. A guess, not measured.
+            if (each.free
+                    && each.length >= length
+                    && each.length - length <= length >>> 3
+                    && each.alignedOffset(wanted) == 0
+                    && reuse.accepts(each)) {
+                each.free = false;
+                each.home.reserved++;
+                return each;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    void give(Block block, @Nullable Frontier death) {
+        block.free = true;
+        block.death = death;
+        block.watched = null;
+        block.home.reserved--;
+    }
+
+    @Override
+    long growth(long length, long wanted, long room) {
+        return length <= room ? length : 0;
+    }
+
+    @Override
+    void add(Slab slab) {
+        Block block = new Block(new Home(slab), 0, slab.size());
+        block.free = true;
+        blocks.add(block);
+    }
+
+    @Override
+    @Nullable
+    Slab removeIdle(Predicate<Home> may, Predicate<@Nullable Frontier> over) {
+        for (int i = blocks.size() - 1; i >= 0; i--) {
+            Block block = blocks.get(i);
+            if (block.free && may.test(block.home) && over.test(block.death)) {
+                blocks.remove(i);
+                return block.home.slab;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    long largestFree() {
+        return blocks.stream()
+                .filter(block -> block.free)
+                .mapToLong(block -> block.length)
+                .max()
+                .orElse(0);
+    }
+
+    @Override
+    void forEachFree(Consumer<Block> action) {
+        for (Block each : blocks) {
+            if (each.free) {
+                action.accept(each);
+            }
+        }
+    }
+
+    @Override
+    void verify() {
+        for (Block each : blocks) {
+            check(each.offset == 0 && each.length == each.home.slab.size(), "not a whole slab", each);
+            check(each.home.reserved == (each.free ? 0 : 1), "reserved blocks miscounted", each);
+        }
+    }
+}

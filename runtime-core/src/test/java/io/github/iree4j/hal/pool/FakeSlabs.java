@@ -1,0 +1,50 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** Slabs without memory behind them. */
+final class FakeSlabs implements SlabProvider {
+    static final class FakeSlab extends Slab {
+        FakeSlab(long size, long address) {
+            super(size, address);
+        }
+    }
+
+    final Set<Slab> out = new LinkedHashSet<>();
+    long bytesOut;
+    long system = Long.MAX_VALUE; // what there is
+    private long nextAddress = 64;
+
+    @Override
+    public long alignment() {
+        return 64;
+    }
+
+    @Override
+    public Slab acquire(long size, long alignment) {
+        if (size <= 0 || size % 64 != 0 || alignment < 64 || Long.bitCount(alignment) != 1) {
+            throw new IllegalArgumentException(size + " bytes aligned to " + alignment);
+        }
+        if (size > system - bytesOut) {
+            throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "the system has no " + size + " bytes");
+        }
+        nextAddress = (nextAddress + alignment - 1 & -alignment) + 64; // aligned to no more than must be
+        long address = nextAddress + alignment - 1 & -alignment;
+        nextAddress = address + size;
+        Slab slab = new FakeSlab(size, address);
+        out.add(slab);
+        bytesOut += size;
+        return slab;
+    }
+
+    @Override
+    public void release(Slab slab) {
+        if (!out.remove(slab)) {
+            throw new IllegalStateException("released twice, or not ours");
+        }
+        bytesOut -= slab.size();
+    }
+}

@@ -1,0 +1,388 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** Waiting for memory: budgets, quotas, the order of the line, and that it always moves. */
+class LineTest {
+    private static final long MB = 1_000_000;
+    private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 1);
+
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final FakeSlabs slabs = new FakeSlabs();
+    private final AtomicLong clock = new AtomicLong(1_000_000);
+    private final Map<String, Reservation> got = new HashMap<>();
+    private final Map<String, IreeException> failed = new HashMap<>();
+    private final List<String> order = new ArrayList<>();
+
+    private PoolSet.Builder builder(long budget) {
+        return PoolSet.builder(slabs, tracker).clock(clock::get).budget(budget);
+    }
+
+    private PoolSet set(long budget) {
+        return builder(budget).pool(PoolOptions.tlsf("t", 64, 64 * MB)).build();
+    }
+
+    /** A request of a consumer of that name. Whoever gets memory is going to release it. */
+    private Cancellation ask(PoolSet set, String name, long size) {
+        return set.reserve(ReservationRequest.of(size).withConsumer(name), (reservation, failure) -> {
+            order.add(name);
+            if (reservation != null) {
+                reservation.announceRelease();
+                got.put(name, reservation);
+            } else {
+                failed.put(name, failure);
+            }
+        });
+    }
+
+    private void release(String name) {
+        assertThat(got.remove(name).release(Frontier.EMPTY)).isTrue();
+    }
+
+    @Test
+    void twoOf400MegabytesIn512FollowEachOtherAndOneOf600FailsAtOnce() {
+        PoolSet set = set(512 * MB);
+        ask(set, "first", 400 * MB);
+        ask(set, "second", 400 * MB);
+        assertThat(order).containsExactly("first");
+        clock.addAndGet(5_000);
+        assertThat(set.statistics().waiting()).isEqualTo(1);
+        assertThatThrownBy(() -> ask(set, "third", 600 * MB))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
+                .hasMessageContaining("allocation of 600000000 bytes exceeds the memory limit and can never fit")
+                .hasMessageContaining("400000000 of 512000000 bytes in use")
+                .hasMessageContaining("its largest free block 0 bytes")
+                .hasMessageContaining("'first' has 400000000 bytes transient, 0 persistent");
+        clock.addAndGet(2_000);
+        release("first");
+        assertThat(order).containsExactly("first", "second");
+        release("second");
+        PoolStatistics pool = set.pools().getFirst().statistics();
+        assertThat(pool.waits()).isEqualTo(1);
+        assertThat(pool.waitedNanos()).isEqualTo(7_000);
+        assertThat(pool.waiting()).isZero();
+        assertThat(pool.failures()).isEqualTo(1);
+        assertThat(pool.bytesPeak()).isEqualTo(400 * MB);
+        assertThat(pool.bytesReservedPeak()).isEqualTo(400 * MB);
+    }
+
+    @Test
+    void nobodyOvertakesARequestThatDoesNotFitYet() {
+        PoolSet set = set(10 * 64);
+        ask(set, "holder", 6 * 64);
+        ask(set, "big", 8 * 64);
+        ask(set, "small", 64);
+        assertThat(set.tryReserve(ReservationRequest.of(64)))
+                .as("who does not wait neither")
+                .isNull();
+        assertThat(order).containsExactly("holder");
+        release("holder");
+        assertThat(order).containsExactly("holder", "big", "small");
+    }
+
+    @Test
+    void whoHoldsMemoryMayGoPastSinceItMayNeedMoreToFinish() {
+        PoolSet set = set(10 * 64);
+        ask(set, "a", 6 * 64);
+        ask(set, "big", 8 * 64);
+        Reservation first = got.get("a");
+        ask(set, "a", 2 * 64); // without this "a" might never release the first
+        assertThat(order).containsExactly("a", "a");
+        release("a");
+        first.release(Frontier.EMPTY);
+        assertThat(order).containsExactly("a", "a", "big");
+    }
+
+    @Test
+    void everybodyGoesPastWhileNoReleaseIsOnItsWay() {
+        PoolSet set = set(10 * 64);
+        Reservation kept = set.tryReserve(ReservationRequest.of(6 * 64).withConsumer("keeper"));
+        assertThat(kept).isNotNull();
+        ask(set, "big", 8 * 64);
+        ask(set, "small", 64);
+        assertThat(order).containsExactly("small");
+        release("small");
+        kept.release(Frontier.EMPTY);
+        assertThat(order).containsExactly("small", "big");
+    }
+
+    @Test
+    void aQuotaHoldsBackItsConsumerAndNobodyElse() {
+        PoolSet set = builder(1000 * 64)
+                .quota("greedy", 4 * 64)
+                .pool(PoolOptions.tlsf("t", 64, 1 << 20))
+                .build();
+        ask(set, "greedy", 3 * 64);
+        Reservation first = got.get("greedy");
+        ask(set, "greedy", 2 * 64);
+        ask(set, "modest", 500 * 64);
+        assertThat(order).containsExactly("greedy", "modest");
+        assertThat(set.statistics().waiting()).isEqualTo(1);
+        assertThatThrownBy(() -> ask(set, "greedy", 5 * 64)).hasMessageContaining("the quota of 'greedy' is 256 bytes");
+        first.release(Frontier.EMPTY);
+        assertThat(order).containsExactly("greedy", "modest", "greedy");
+        assertThat(set.statistics().consumers())
+                .filteredOn(each -> each.consumer().equals("greedy"))
+                .singleElement()
+                .returns(3 * 64L, ConsumerStatistics::bytesPeak)
+                .returns(2 * 64L, ConsumerStatistics::bytesTransient);
+    }
+
+    @Test
+    void slabsMoveBetweenPoolsWhenTheBudgetIsShort() {
+        PoolSet set = builder(10 * 64)
+                .pool(PoolOptions.tlsf("small", 64, 10 * 64).withSizes(0, 256))
+                .pool(PoolOptions.passThrough("large").withRetained(Long.MAX_VALUE))
+                .build();
+        for (int i = 0; i < 3; i++) {
+            Reservation small = set.tryReserve(ReservationRequest.of(256));
+            assertThat(small).isNotNull();
+            assertThat(set.tryReserve(ReservationRequest.of(8 * 64))).isNull();
+            small.release(Frontier.EMPTY);
+            Reservation large = set.tryReserve(ReservationRequest.of(10 * 64));
+            assertThat(large).isNotNull();
+            large.release(Frontier.EMPTY);
+        }
+        ask(set, "large", 10 * 64);
+        ask(set, "small", 64);
+        assertThat(order).containsExactly("large");
+        release("large");
+        assertThat(order).containsExactly("large", "small");
+    }
+
+    @Test
+    void aPoolsOwnBudgetIsKept() {
+        PoolSet set = builder(100 * 64)
+                .pool(PoolOptions.tlsf("t", 64, 64).withBudget(3 * 64))
+                .build();
+        assertThat(set.tryReserve(ReservationRequest.of(3 * 64))).isNotNull();
+        assertThat(set.tryReserve(ReservationRequest.of(1))).isNull();
+        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(4 * 64)))
+                .hasMessageContaining("pool 't' has 192 of 192 bytes in use");
+    }
+
+    @Test
+    void transientAndPersistentAreAccountedApart() {
+        PoolSet set = set(100 * 64);
+        Reservation weights =
+                set.tryReserve(ReservationRequest.of(10 * 64).withConsumer("m").asPersistent());
+        Reservation scratch = set.tryReserve(ReservationRequest.of(64).withConsumer("m"));
+        assertThat(weights).isNotNull();
+        assertThat(scratch).isNotNull();
+        PoolSetStatistics statistics = set.statistics();
+        assertThat(statistics.bytesPersistent()).isEqualTo(640);
+        assertThat(statistics.bytesTransient()).isEqualTo(64);
+        assertThat(statistics.bytesCached()).isEqualTo(statistics.bytesReserved() - 704);
+        scratch.release(Frontier.EMPTY);
+        assertThat(set.statistics().bytesTransient()).isZero();
+        assertThat(set.statistics().pools().getFirst().bytesTransientPeak()).isEqualTo(64);
+        assertThat(set.statistics().bytesPeak()).isEqualTo(704);
+    }
+
+    @Test
+    void whoWaitsIsServedWhenTheLastUserOfFreeMemoryIsOver() {
+        tracker.register(AXIS);
+        PoolSet set = set(10 * 64);
+        ask(set, "first", 10 * 64);
+        got.remove("first").release(Frontier.producedBy(AXIS, 1)); // issued, not over
+        ask(set, "second", 10 * 64);
+        assertThat(order).containsExactly("first");
+        tracker.advance(AXIS, 1);
+        assertThat(order).containsExactly("first", "second");
+    }
+
+    @Test
+    void memoryOfAnAxisThatFailedIsNotGivenOn() {
+        tracker.register(AXIS);
+        PoolSet set = set(10 * 64);
+        ask(set, "first", 10 * 64);
+        got.remove("first").release(Frontier.producedBy(AXIS, 1));
+        ask(set, "second", 10 * 64);
+        tracker.fail(AXIS, new IreeException(StatusCode.UNAVAILABLE, "device lost"));
+        assertThat(order).containsExactly("first");
+        set.close();
+        assertThat(failed.get("second").code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(slabs.out).isEmpty();
+    }
+
+    @Test
+    void aRequestTakenBackLetsOthersGoOn() {
+        PoolSet set = set(10 * 64);
+        ask(set, "holder", 6 * 64);
+        Cancellation big = ask(set, "big", 8 * 64);
+        ask(set, "small", 64);
+        assertThat(big.cancel()).isTrue();
+        assertThat(big.cancel()).isFalse();
+        assertThat(order).containsExactly("holder", "small");
+        release("holder");
+        assertThat(order).doesNotContain("big");
+        assertThat(set.statistics().waiting()).isZero();
+    }
+
+    @Test
+    void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsInUse() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 10 * 64);
+        ask(set, "second", 5 * 64);
+        assertThat(order).containsExactly("first");
+        release("first");
+        assertThat(order).containsExactly("first", "second");
+        release("second");
+        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(20 * 64)))
+                .hasMessageContaining("the system has no 1280 bytes");
+    }
+
+    @Test
+    void idleSlabsGoBackAfterAWhile() {
+        PoolSet set = builder(Long.MAX_VALUE)
+                .idleAfter(1000)
+                .pool(PoolOptions.tlsf("t", 640, 640))
+                .build();
+        ask(set, "a", 640);
+        ask(set, "b", 640);
+        clock.addAndGet(5000);
+        release("a");
+        assertThat(slabs.out).hasSize(2);
+        clock.addAndGet(1000);
+        release("b");
+        assertThat(slabs.out).as("a release looks for idle slabs").hasSize(1);
+        clock.addAndGet(999);
+        assertThat(set.trimIdle()).isZero();
+        clock.addAndGet(1);
+        assertThat(set.trimIdle()).isEqualTo(640);
+        assertThat(slabs.out).isEmpty();
+    }
+
+    @Test
+    void afterClosingMemoryGoesBackAsItIsReleased() {
+        PoolSet set = set(10 * 64);
+        ask(set, "a", 64);
+        set.close();
+        set.close();
+        assertThat(slabs.out).hasSize(1);
+        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(64)))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
+        release("a");
+        assertThat(slabs.out).isEmpty();
+    }
+
+    @Test
+    void whileOneRequestFitsSomethingProgresses() {
+        for (int seed = 0; seed < 300; seed++) {
+            randomLoad(seed);
+        }
+    }
+
+    /** Consumers that take one piece, perhaps a second, and then release both; nobody asks for more than all there is. */
+    private void randomLoad(int seed) {
+        Random random = new Random(seed);
+        FakeSlabs own = new FakeSlabs();
+        int units = 20;
+        PoolSet set = PoolSet.builder(own, tracker)
+                .budget(units * 64)
+                .pool(PoolOptions.fixedBlock("blocks", 64, 1 + random.nextInt(4)))
+                .pool(PoolOptions.tlsf("t", 64, 4 * 64).withSizes(0, 12 * 64))
+                .pool(PoolOptions.passThrough("large").withRetained(random.nextInt(20) * 64))
+                .build();
+        List<Reservation> held = new ArrayList<>();
+        AtomicInteger ended = new AtomicInteger();
+        int asked = 100;
+        int submitted = 0;
+        while (ended.get() < asked) {
+            if (submitted < asked && random.nextBoolean()) {
+                int consumer = submitted++;
+                set.reserve(
+                        ReservationRequest.of(64L * (1 + random.nextInt(random.nextInt(units) + 1)))
+                                .withConsumer("c" + consumer),
+                        (reservation, failure) -> {
+                            assertThat(reservation).isNotNull();
+                            if (random.nextBoolean()) {
+                                reservation.announceRelease();
+                            }
+                            held.add(reservation);
+                            ended.incrementAndGet();
+                        });
+            } else if (!held.isEmpty()) {
+                held.remove(random.nextInt(held.size())).release(Frontier.EMPTY);
+            } else {
+                assertThat(set.statistics().waiting())
+                        .as("nobody holds anything and somebody waits, seed %d", seed)
+                        .isZero();
+            }
+        }
+        held.forEach(each -> each.release(Frontier.EMPTY));
+        set.trim();
+        assertThat(own.bytesOut).isZero();
+    }
+
+    // POOL-1: bytes are given out to one at a time.
+    // POOL-2: a request that stands in line is granted or taken back, exactly once.
+    // POOL-3: no release is lost to a request that joins the line at that moment.
+    @Test
+    void everyRequestOfManyThreadsEndsOnce() throws Exception {
+        PoolSet set = PoolSet.builder(slabs, tracker)
+                .budget(8 * 64)
+                .pool(PoolOptions.tlsf("t", 64, 8 * 64))
+                .build();
+        AtomicInteger owners = new AtomicInteger();
+        AtomicInteger wrong = new AtomicInteger();
+        AtomicInteger granted = new AtomicInteger();
+        AtomicInteger takenBack = new AtomicInteger();
+        int rounds = 5000;
+        CyclicBarrier start = new CyclicBarrier(4);
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < 4; t++) {
+            Random random = new Random(t);
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    start.await();
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+                for (int i = 0; i < rounds; i++) {
+                    long size = 64L * (1 + random.nextInt(8));
+                    Cancellation cancellation = set.reserve(ReservationRequest.of(size), (reservation, failure) -> {
+                        granted.incrementAndGet();
+                        if (reservation == null || owners.addAndGet((int) size) > 8 * 64) {
+                            wrong.incrementAndGet();
+                            return;
+                        }
+                        owners.addAndGet(-(int) size);
+                        reservation.release(Frontier.EMPTY);
+                    });
+                    if (random.nextInt(4) == 0 && cancellation.cancel()) {
+                        takenBack.incrementAndGet();
+                    }
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(wrong).hasValue(0);
+        assertThat(granted.get() + takenBack.get()).isEqualTo(4 * rounds);
+        assertThat(set.statistics().bytesLive()).isZero();
+        assertThat(set.statistics().waiting()).isZero();
+    }
+}

@@ -110,7 +110,7 @@ public final class BytecodeModule extends Resource implements VmModule {
         boolean failed = true;
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            BytecodeModule module = read(bytes, file.toString(), types, limits, null, arena);
+            BytecodeModule module = read(bytes, file.toString(), types, limits, null, arena, Compilation.ofProperty());
             failed = false;
             return module;
         } catch (NoSuchFileException e) {
@@ -138,7 +138,18 @@ public final class BytecodeModule extends Resource implements VmModule {
      */
     public static BytecodeModule read(
             MemorySegment bytes, String nameForErrors, VmTypes types, ModuleLimits limits, @Nullable RefCounted owner) {
-        return read(bytes, nameForErrors, types, limits, owner, null);
+        return read(bytes, nameForErrors, types, limits, owner, Compilation.ofProperty());
+    }
+
+    /** As {@link #read(MemorySegment, String, VmTypes, ModuleLimits, RefCounted)}, whatever the system property says. */
+    static BytecodeModule read(
+            MemorySegment bytes,
+            String nameForErrors,
+            VmTypes types,
+            ModuleLimits limits,
+            @Nullable RefCounted owner,
+            Compilation compilation) {
+        return read(bytes, nameForErrors, types, limits, owner, null, compilation);
     }
 
     private static BytecodeModule read(
@@ -147,7 +158,8 @@ public final class BytecodeModule extends Resource implements VmModule {
             VmTypes types,
             ModuleLimits limits,
             @Nullable RefCounted owner,
-            @Nullable Arena arena) {
+            @Nullable Arena arena,
+            Compilation compilation) {
         try {
             ModuleDef def = ModuleDef.read(bytes, limits);
             Isa isa = isaOf(def);
@@ -162,6 +174,9 @@ public final class BytecodeModule extends Resource implements VmModule {
                         entry.signature() == null ? "" : entry.signature().convention()));
             }
             FunctionCode[] functions = translate(def, isa, conventions, importConventions);
+            if (compilation == Compilation.EAGER) {
+                new UnitCompiler(functions, isa, def).compile(List.of(functions));
+            }
             return new BytecodeModule(def, resolved, conventions, importConventions, functions, owner, arena);
         } catch (IreeException e) {
             throw new IreeException(e.code(), "module file '%s': %s".formatted(nameForErrors, e.getMessage()), e);
@@ -297,6 +312,15 @@ public final class BytecodeModule extends Resource implements VmModule {
      */
     public ModuleDef definition() {
         return def;
+    }
+
+    /** Returns how many functions run as Java bytecode by now. */
+    int compiledFunctions() {
+        int count = 0;
+        for (FunctionCode function : functions) {
+            count += function.compiled() == null ? 0 : 1;
+        }
+        return count;
     }
 
     CallingConvention importConvention(int ordinal) {

@@ -109,10 +109,11 @@ final class BytecodeState implements VmModuleState {
                 execution = new Execution(state.options);
                 call.attach(execution);
             }
-            if (!call.resumed()) {
-                execution.enter(code, state, call);
+            if (call.resumed()) {
+                execution.resume();
+            } else {
+                execution.start(code, state, call);
             }
-            Interpreter.run(execution);
         }
     }
 }

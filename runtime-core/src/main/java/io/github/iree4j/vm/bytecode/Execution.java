@@ -8,6 +8,7 @@ import io.github.iree4j.vm.VmWait;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 import io.github.iree4j.vm.bytecode.FunctionCode.ReturnSite;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -30,16 +31,26 @@ final class Execution implements AutoCloseable {
     /** Calls between two looks at whether all this is cancelled. */
     private static final int CALLS = 100;
 
+    /** Jumps back in compiled code between two looks at whether all this is cancelled. */
+    static final int JUMPS = 10_000;
+
+    /**
+     * How many frames of compiled functions may be on the thread's stack. Above, functions are interpreted, with their frames on the heap,
+     * so that the depth of recursion depends on {@link ContextOptions} and not on the thread.
+     */
+    private static final int COMPILED_FRAMES = 100;
+
     /** One activation of a function. Pooled. */
     static final class Frame {
         /** The frame below; null at the bottom. */
         final @Nullable Frame caller;
 
         /** 1 at the bottom. */
-        private final int depth;
+        final int depth;
 
         /** The frame above, once there has been one. */
-        private @Nullable Frame next;
+        @Nullable
+        Frame next;
 
         FunctionCode function;
         BytecodeState state;
@@ -80,6 +91,23 @@ final class Execution implements AutoCloseable {
     /** Whether the top frame is at a call of an import that has deferred. */
     private boolean importPending;
 
+    /** Whether what runs has just deferred; compiled functions save their registers then, one after the other, and come back. */
+    boolean deferred;
+
+    /** Results of compiled functions that have not exactly one. */
+    long[] wordResults = {};
+
+    private @Nullable Object[] refResults = {};
+
+    /** Compiled functions that the interpreter has called and that have not come back. */
+    private int nesting;
+
+    /** Depth of the last frame that compiled code may have. */
+    private int compiledDepth;
+
+    /** The frame in which the failure arose that is being passed on. */
+    private @Nullable Frame failedAt;
+
     Execution(ContextOptions limits) {
         this.limits = limits;
     }
@@ -92,9 +120,9 @@ final class Execution implements AutoCloseable {
         return Objects.requireNonNull(top);
     }
 
-    /** Starts a call from outside: its arguments become the first registers. */
-    void enter(FunctionCode function, BytecodeState state, VmCall call) {
-        if (top != null) {
+    /** Runs a call from outside until it returns or something defers. */
+    void start(FunctionCode function, BytecodeState state, VmCall call) {
+        if (root != null) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "a call is in progress on this stack");
         }
         Frame frame = bottom;
@@ -102,7 +130,44 @@ final class Execution implements AutoCloseable {
             frame = new Frame(null, function, state);
             bottom = frame;
         }
-        ready(frame, function, state);
+        deferred = false;
+        CompiledUnit.Entry compiled = function.compiled();
+        if (compiled == null) {
+            ready(frame, function, state);
+            enter(frame, function, call);
+            interpret(frame);
+            return;
+        }
+        fit(frame, function, state);
+        root = call;
+        nesting = 1;
+        compiledDepth = COMPILED_FRAMES;
+        try {
+            if (compiled.unit().enter(compiled.index(), this, state, call, frame)) {
+                root = null;
+            }
+        } catch (Throwable e) {
+            throw failed(e, frame, frame.pc, frame);
+        } finally {
+            nesting = 0;
+        }
+    }
+
+    /** Goes on after something deferred. */
+    void resume() {
+        deferred = false;
+        interpret(Objects.requireNonNull(bottom));
+    }
+
+    private void interpret(Frame base) {
+        ReturnSite results = Interpreter.run(this, base);
+        if (results != null) {
+            leave(results, base);
+        }
+    }
+
+    /** Makes a call's arguments the first registers. */
+    private void enter(Frame frame, FunctionCode function, VmCall call) {
         root = call;
         int[] words = frame.words;
         String letters = function.convention.arguments();
@@ -129,12 +194,7 @@ final class Execution implements AutoCloseable {
 
     /** Calls a function of bytecode: pushes its frame and passes the arguments. The caller's pc must be saved. */
     Frame call(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
-        if (--callsUntilLook < 0) {
-            callsUntilLook = CALLS;
-            if (root().isCancelled()) {
-                throw cancelled();
-            }
-        }
+        lookNowAndThen();
         Frame frame = caller.next;
         if (frame == null) {
             frame = addFrame(caller, callee, state);
@@ -156,6 +216,192 @@ final class Execution implements AutoCloseable {
         }
         return frame;
     }
+
+    private void lookNowAndThen() {
+        if (--callsUntilLook < 0) {
+            callsUntilLook = CALLS;
+            if (root().isCancelled()) {
+                throw cancelled();
+            }
+        }
+    }
+
+    // What compiled code calls.
+
+    /** Looks whether all this is cancelled, and returns after how many jumps back to look again. */
+    int look() {
+        if (root().isCancelled()) {
+            throw cancelled();
+        }
+        return JUMPS;
+    }
+
+    /** Pushes a frame for a compiled function. Its registers are locals; the frame is there for limits, failures and deferring. */
+    Frame push(Frame caller, FunctionCode callee, BytecodeState state) {
+        lookNowAndThen();
+        Frame frame = caller.next;
+        if (frame == null) {
+            frame = addFrame(caller, callee, state);
+        }
+        if (callee.words > frame.words.length || callee.refs > frame.refs.length) {
+            fit(frame, callee, state);
+        }
+        return frame;
+    }
+
+    /** Whether a compiled function has to be interpreted because too many are on the thread's stack. */
+    boolean isTooDeep(Frame frame) {
+        return frame.depth > compiledDepth;
+    }
+
+    /** Readies the frame of a compiled function that is too deep; the arguments are put into it next. */
+    void prepare(Frame frame, FunctionCode function, BytecodeState state) {
+        frame.function = function;
+        frame.state = state;
+        Arrays.fill(frame.words, 0, function.words, 0);
+        frame.pc = 0;
+    }
+
+    /**
+     * Interprets a compiled function that is too deep; its results go where several results go.
+     *
+     * @return false when it has deferred
+     */
+    boolean interpretDeep(Frame frame) {
+        top = frame;
+        ReturnSite results = Interpreter.run(this, frame);
+        if (results == null) {
+            return false;
+        }
+        String letters = frame.function.convention.results();
+        reserveResults(letters.length());
+        int word = 0;
+        int ref = 0;
+        for (int i = 0; i < letters.length(); i++) {
+            switch (letters.charAt(i)) {
+                case 'i', 'f' -> wordResults[i] = frame.words[results.words[word++]];
+                case 'I', 'F' -> {
+                    wordResults[i] = Interpreter.getLong(frame.words, results.words[word]);
+                    word += 2;
+                }
+                default -> refResults[i] = References.take(frame.refs, results.refs[ref++]);
+            }
+        }
+        drop(frame);
+        return true;
+    }
+
+    void reserveResults(int count) {
+        if (wordResults.length < count) {
+            wordResults = new long[count];
+            refResults = new Object[count];
+        }
+    }
+
+    void giveResult(@Nullable Object owned, int index) {
+        refResults[index] = owned;
+    }
+
+    @Nullable
+    Object takeResult(int index) {
+        Object object = refResults[index];
+        refResults[index] = null;
+        return object;
+    }
+
+    /**
+     * Calls an import, its arguments and results being in the frame's arrays.
+     *
+     * @return false when it has deferred
+     */
+    boolean callImport(BytecodeState state, CallSite site, Frame frame) {
+        LinkedImport linked = state.linked(site.callee);
+        FunctionCode callee = linked.code();
+        BytecodeState calleeState = linked.state();
+        if (callee != null && calleeState != null) {
+            return callFunction(callee, calleeState, site, frame);
+        }
+        if (callNative(linked, site, frame)) {
+            return true;
+        }
+        deferred = true;
+        top = frame;
+        return false;
+    }
+
+    /** As {@link #callImport}, for a function of bytecode. */
+    boolean callFunction(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
+        CompiledUnit.Entry compiled = callee.compiled();
+        if (compiled != null && caller.depth < compiledDepth) {
+            return compiled.unit().call(compiled.index(), this, state, caller, site);
+        }
+        Frame frame = call(callee, state, site, caller);
+        frame.pc = 0;
+        top = frame;
+        ReturnSite results = Interpreter.run(this, frame);
+        if (results == null) {
+            return false;
+        }
+        leave(results, frame, caller, site);
+        return true;
+    }
+
+    /** Whether the interpreter should call the compiled form of a function. */
+    boolean entersCompiled(FunctionCode callee, Frame caller) {
+        return callee.compiled() != null && (nesting == 0 || caller.depth < compiledDepth);
+    }
+
+    /** Calls the compiled form of a function from an interpreted one. */
+    boolean callCompiled(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
+        CompiledUnit.Entry compiled = Objects.requireNonNull(callee.compiled());
+        if (nesting++ == 0) {
+            compiledDepth = caller.depth + COMPILED_FRAMES;
+        }
+        try {
+            if (compiled.unit().call(compiled.index(), this, state, caller, site)) {
+                return true;
+            }
+            Objects.requireNonNull(caller.next).site = site;
+            return false;
+        } finally {
+            nesting--;
+        }
+    }
+
+    /** A compiled function is about to yield and to be gone on with at an index of its code. */
+    void yielding(Frame frame) {
+        deferred = true;
+        top = frame;
+        root().defer(VmWait.NONE);
+    }
+
+    /** A compiled function has put its registers into its frame, for the interpreter to go on with. */
+    void suspend(Frame frame, FunctionCode function, BytecodeState state, int pc) {
+        frame.function = function;
+        frame.state = state;
+        frame.pc = pc;
+    }
+
+    /** As {@link #suspend}, at a call that has deferred: an import is called again, what a function of bytecode returns is waited for. */
+    void suspendAtCall(Frame frame, FunctionCode function, BytecodeState state, CallSite site, int pc) {
+        if (top == frame) {
+            suspend(frame, function, state, pc);
+        } else {
+            suspend(frame, function, state, pc + 1);
+            Objects.requireNonNull(frame.next).site = site;
+        }
+    }
+
+    /** Something has failed in a compiled function, or in what it called. */
+    void failing(Frame frame, FunctionCode function, BytecodeState state, int pc) {
+        suspend(frame, function, state, pc);
+        if (failedAt == null) {
+            failedAt = frame;
+        }
+        References.clear(frame.refs, function.refs);
+    }
+
+    // End of that.
 
     /** Returns to a caller of bytecode: passes the results and empties the frame. */
     static void leave(ReturnSite results, Frame callee, Frame caller, CallSite site) {
@@ -203,6 +449,7 @@ final class Execution implements AutoCloseable {
     void pause(Frame frame, int pc) {
         frame.pc = pc;
         top = frame;
+        deferred = true;
     }
 
     /**
@@ -255,10 +502,24 @@ final class Execution implements AutoCloseable {
                 StatusCode.CANCELLED, "call of '" + root().function().fullName() + "' was cancelled");
     }
 
-    /** Unwinds after a failure and says where it came from. */
-    RuntimeException failed(Throwable failure, Frame frame, int pc) {
-        pause(frame, pc);
-        String where = trace(frame);
+    /**
+     * Unwinds after a failure and, at the end, says where it came from.
+     *
+     * @param base the last frame to unwind
+     */
+    RuntimeException failed(Throwable failure, Frame frame, int pc, Frame base) {
+        frame.pc = pc;
+        Frame origin = failedAt == null ? frame : failedAt;
+        failedAt = origin;
+        if (base.caller != null) {
+            for (Frame f = frame; f != base.caller; f = Objects.requireNonNull(f.caller)) {
+                drop(f);
+            }
+            return rethrown(failure);
+        }
+        failedAt = null;
+        top = frame;
+        String where = trace(origin);
         unwind();
         return switch (failure) {
             case IreeException e -> e.during(where);
@@ -269,6 +530,12 @@ final class Execution implements AutoCloseable {
             default ->
                 new IreeException(StatusCode.INTERNAL, "unexpected failure: %s; %s".formatted(failure, where), failure);
         };
+    }
+
+    /** Throws on what a function above this run's frames has failed with. */
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> RuntimeException rethrown(Throwable failure) throws T {
+        throw (T) failure;
     }
 
     /** Gives up whatever is going on. */
@@ -294,6 +561,16 @@ final class Execution implements AutoCloseable {
         int count = frame.function.refs;
         if (count != 0) {
             References.clear(frame.refs, count);
+        }
+    }
+
+    /** Makes room in a frame for a compiled function. */
+    private void fit(Frame frame, FunctionCode function, BytecodeState state) {
+        frame.function = function;
+        frame.state = state;
+        frame.pc = 0;
+        if (function.words > frame.words.length || function.refs > frame.refs.length) {
+            grow(frame);
         }
     }
 

@@ -114,7 +114,7 @@ final class FloatInstructions {
     }
 
     /** Finds the f64 operation that does in double what one on f32 does. Both sets of functions come to the same results. */
-    private static int doubleOp(int op) {
+    static int doubleOp(int op) {
         return switch (op) {
             case Op.REM_F32 -> Op.REM_F64;
             case Op.CEIL_F32 -> Op.CEIL_F64;

@@ -2,6 +2,7 @@ package io.github.iree4j.vm.bytecode;
 
 import io.github.iree4j.vm.CallingConvention;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A verified function in the form that the interpreter runs.
@@ -33,6 +34,9 @@ final class FunctionCode {
     private final int[] starts;
 
     private final int[] offsets;
+
+    /** The function compiled; null while it is interpreted. Set once, by the compiler, read by anyone. */
+    private volatile CompiledUnit.@Nullable Entry compiled;
 
     FunctionCode(
             String name,
@@ -82,6 +86,14 @@ final class FunctionCode {
         firstZeroed = dense;
     }
 
+    CompiledUnit.@Nullable Entry compiled() {
+        return compiled;
+    }
+
+    void setCompiled(CompiledUnit.Entry entry) {
+        compiled = entry;
+    }
+
     /** Returns where the instruction at or before an index came from, in the file's code. */
     int offsetOf(int pc) {
         int i = Arrays.binarySearch(starts, pc);
@@ -89,6 +101,15 @@ final class FunctionCode {
             i = -i - 2;
         }
         return i < 0 ? 0 : offsets[i];
+    }
+
+    /** Returns the index of the first instruction that came from an offset in the file's code or, if that one came to nothing, from after it. */
+    int pcOf(int offset) {
+        int i = Arrays.binarySearch(offsets, offset);
+        if (i < 0) {
+            i = -i - 1;
+        }
+        return i < starts.length ? starts[i] : code.length;
     }
 
     /** What a call passes and where its results go. Flattened lists name words, 64-bit values as two. */

@@ -174,7 +174,7 @@ final class Instructions {
         return (operand & ~Code.MOVE);
     }
 
-    private static VmList list(@Nullable Object object) {
+    static VmList list(@Nullable Object object) {
         if (object instanceof VmList list) {
             return list;
         }
@@ -186,12 +186,7 @@ final class Instructions {
     private static void indirect(int op, int offset, int register, BytecodeState state, int[] words) {
         byte[] globals = state.globals;
         int size = op == Op.GLOBAL_LOAD_INDIRECT_I32 || op == Op.GLOBAL_STORE_INDIRECT_I32 ? 4 : 8;
-        if (offset < 0 || offset > globals.length - size) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "global of %d bytes at %s is outside of %d bytes"
-                            .formatted(size, Integer.toUnsignedString(offset), globals.length));
-        }
+        checkGlobal(globals, offset, size);
         switch (op) {
             case Op.GLOBAL_LOAD_INDIRECT_I32 -> words[register] = (int) I32.get(globals, offset);
             case Op.GLOBAL_STORE_INDIRECT_I32 -> I32.set(globals, offset, words[register]);
@@ -200,7 +195,16 @@ final class Instructions {
         }
     }
 
-    private static int global(BytecodeState state, int ordinal) {
+    static void checkGlobal(byte[] globals, int offset, int size) {
+        if (offset < 0 || offset > globals.length - size) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "global of %d bytes at %s is outside of %d bytes"
+                            .formatted(size, Integer.toUnsignedString(offset), globals.length));
+        }
+    }
+
+    static int global(BytecodeState state, int ordinal) {
         if (ordinal < 0 || ordinal >= state.globalRefs.length) {
             throw new IreeException(
                     StatusCode.OUT_OF_RANGE,
@@ -303,7 +307,7 @@ final class Instructions {
         };
     }
 
-    private static IreeException byZero() {
+    static IreeException byZero() {
         return new IreeException(StatusCode.INVALID_ARGUMENT, "integer division by zero");
     }
 }

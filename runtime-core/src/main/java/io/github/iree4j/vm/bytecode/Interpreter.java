@@ -36,8 +36,14 @@ final class Interpreter {
         words[at + 1] = (int) (value >> 32);
     }
 
-    /** Runs the top frame and those above it until the bottom one returns or something defers. */
-    static void run(Execution x) {
+    /**
+     * Runs the top frame and those above it until one returns or something defers.
+     *
+     * @param x the stack
+     * @param base the frame whose return ends this; the top one or below it
+     * @return what the base frame returns, for the caller to take out of it and to drop it; null when something has deferred
+     */
+    static @Nullable ReturnSite run(Execution x, Execution.Frame base) {
         VmCall root = x.root();
         Execution.Frame frame = x.top();
         FunctionCode function = frame.function;
@@ -150,11 +156,18 @@ final class Interpreter {
                         if (callee == null || calleeState == null) {
                             if (!x.callNative(linked, site, frame)) {
                                 x.pause(frame, pc - 1);
-                                return;
+                                return null;
                             }
                             // A call that may yield goes on wherever it says, which may be back.
                             if (site.next < pc && root.isCancelled()) {
                                 throw x.cancelled();
+                            }
+                            pc = site.next;
+                            break;
+                        }
+                        if (x.entersCompiled(callee, frame)) {
+                            if (!x.callCompiled(callee, calleeState, site, frame)) {
+                                return null;
                             }
                             pc = site.next;
                             break;
@@ -171,7 +184,15 @@ final class Interpreter {
                     case Op.CALL: {
                         CallSite site = function.sites[(int) (w >>> 32)];
                         frame.pc = pc;
-                        function = state.functions[site.callee];
+                        FunctionCode callee = state.functions[site.callee];
+                        if (x.entersCompiled(callee, frame)) {
+                            if (!x.callCompiled(callee, state, site, frame)) {
+                                return null;
+                            }
+                            pc = site.next;
+                            break;
+                        }
+                        function = callee;
                         frame = x.call(function, state, site, frame);
                         code = function.code;
                         words = frame.words;
@@ -182,9 +203,8 @@ final class Interpreter {
                     case Op.RETURN: {
                         ReturnSite results = function.returns[(int) (w >>> 32)];
                         Execution.Frame caller = frame.caller;
-                        if (caller == null) {
-                            x.leave(results, frame);
-                            return;
+                        if (frame == base || caller == null) {
+                            return results;
                         }
                         CallSite site = frame.site();
                         Execution.leave(results, frame, caller, site);
@@ -201,14 +221,14 @@ final class Interpreter {
                         move(code, pc, a, words, refs);
                         x.pause(frame, (int) (w >>> 32));
                         root.defer(VmWait.NONE);
-                        return;
+                        return null;
                     default:
                         pc = Instructions.execute(op, a, b, c, w, code, pc, function, state, words, refs);
                         break;
                 }
             }
         } catch (Throwable e) {
-            throw x.failed(e, frame, pc);
+            throw x.failed(e, frame, pc, base);
         }
     }
 

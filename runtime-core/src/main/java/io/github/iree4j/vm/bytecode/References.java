@@ -37,6 +37,13 @@ final class References {
         }
     }
 
+    /** Gives up a reference that was owned. */
+    static void release(@Nullable Object owned) {
+        if (owned instanceof RefCounted counted) {
+            counted.release();
+        }
+    }
+
     /** Empties the first registers. */
     static void clear(@Nullable Object[] refs, int count) {
         for (int i = 0; i < count; i++) {

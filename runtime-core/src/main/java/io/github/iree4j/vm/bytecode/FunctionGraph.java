@@ -1,0 +1,349 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.vm.CallingConvention;
+import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
+import io.github.iree4j.vm.isa.Field;
+import io.github.iree4j.vm.isa.FieldKind;
+import io.github.iree4j.vm.isa.InstructionReader;
+import io.github.iree4j.vm.isa.Isa;
+import io.github.iree4j.vm.isa.Op;
+import io.github.iree4j.vm.isa.Opcode;
+import io.github.iree4j.vm.isa.RegisterEncoding;
+import io.github.iree4j.vm.isa.RegisterType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A verified function as blocks of instructions with typed operands: what the compiler works on. The interpreter's {@link FunctionCode}
+ * has forgotten which words are floats.
+ */
+final class FunctionGraph {
+    /** One word, an integer. */
+    static final byte I = 1;
+
+    /** One word, a float. */
+    static final byte F = 2;
+
+    /** Two words, an integer. */
+    static final byte L = 4;
+
+    /** Two words, a double. */
+    static final byte D = 8;
+
+    /** A reference. */
+    static final byte R = 16;
+
+    /** An instruction. Operands are ordinals, of references with their MOVE bit ({@link Code#MOVE}). */
+    static final class Node {
+        final int op;
+
+        /** Index in {@link FunctionCode#code}. */
+        final int pc;
+
+        int[] uses = {};
+        byte[] useKinds = {};
+        int[] defs = {};
+        byte[] defKinds = {};
+
+        /** Per result of one word: whether the other word of its pair is used later. */
+        boolean[] keepsOther = {};
+
+        /** Ordinals, offsets and 32-bit literals, in the order of their fields. */
+        int[] numbers = {};
+
+        long literal;
+        String text = "";
+
+        @Nullable
+        CallSite site;
+
+        List<Edge> edges = List.of();
+
+        /** What is used after it, per word; for calls only. */
+        byte[] liveAfter = {};
+
+        Node(int op, int pc) {
+            this.op = op;
+            this.pc = pc;
+        }
+    }
+
+    /**
+     * A way from the end of a block to another.
+     *
+     * @param target index of the block
+     * @param moves copies on the way, in order
+     */
+    record Edge(int target, List<Move> moves) {}
+
+    /** A copy: of a reference, of a word, or of two words. */
+    static final class Move {
+        final int from;
+        final int to;
+        final boolean wide;
+        final boolean ref;
+
+        /** Whether the other word of the target's pair is used later. */
+        boolean keepsOther;
+
+        Move(int from, int to, boolean wide, boolean ref) {
+            this.from = from;
+            this.to = to;
+            this.wide = wide;
+            this.ref = ref;
+        }
+    }
+
+    /**
+     * Instructions from a marker to a terminator.
+     *
+     * @param pc index of the first in {@link FunctionCode#code}
+     * @param nodes the instructions, the terminator last
+     */
+    record Block(int pc, List<Node> nodes) {
+        Node last() {
+            return nodes.getLast();
+        }
+    }
+
+    final FunctionCode code;
+    final List<Block> blocks = new ArrayList<>();
+    final int words;
+    final int refs;
+
+    private final InstructionReader reader;
+    private final Map<Integer, Integer> blockAt = new HashMap<>();
+    private int siteCount;
+
+    FunctionGraph(FunctionCode code, Isa isa, byte[] body) {
+        this.code = code;
+        words = code.words + 1 & ~1;
+        refs = code.refs;
+        InstructionReader scan = new InstructionReader(isa, body);
+        while (scan.next()) {
+            if (scan.opcode().isBlock()) {
+                blockAt.put(scan.offset(), blockAt.size());
+            }
+        }
+        reader = new InstructionReader(isa, body);
+        List<Node> nodes = new ArrayList<>();
+        while (reader.next()) {
+            if (reader.opcode().isBlock()) {
+                nodes = new ArrayList<>();
+                blocks.add(new Block(code.pcOf(reader.offset()), nodes));
+            } else {
+                decode(reader.opcode(), nodes);
+            }
+        }
+    }
+
+    private void decode(Opcode opcode, List<Node> nodes) {
+        Node node = new Node(opcode.op(), code.pcOf(reader.offset()));
+        switch (opcode.op()) {
+            case Op.CALL, Op.CALL_VARIADIC -> call(node, -1);
+            case Op.CALL_YIELDABLE -> call(node, 2);
+            case Op.CALL_VARIADIC_YIELDABLE -> call(node, 3);
+            case Op.RETURN -> {
+                String letters = code.convention.results();
+                node.uses = list(0);
+                node.useKinds = new byte[letters.length()];
+                for (int i = 0; i < letters.length(); i++) {
+                    node.useKinds[i] = kindOf(letters.charAt(i));
+                }
+            }
+            case Op.BR, Op.BREAK, Op.YIELD -> node.edges = List.of(edge(0, 1));
+            case Op.COND_BREAK -> node.edges = List.of(edge(1, 2));
+            case Op.COND_BR -> {
+                use(node, reader.register(0), I);
+                node.edges = List.of(edge(1, 2), edge(3, 4));
+            }
+            case Op.BR_TABLE -> {
+                use(node, reader.register(0), I);
+                List<Edge> edges = new ArrayList<>();
+                edges.add(edge(1, 2));
+                for (int c = 0; c < reader.count(3); c++) {
+                    int index = c;
+                    edges.add(edge(
+                            reader.caseTarget(c),
+                            reader.caseCount(c),
+                            i -> reader.caseSource(index, i),
+                            i -> reader.caseDestination(index, i)));
+                }
+                node.edges = edges;
+            }
+            case Op.TRACE, Op.PRINT -> discard(nodes, node.pc, 1, true);
+            case Op.DISCARD_REFS -> discard(nodes, node.pc, 0, false);
+            default -> fields(node, opcode);
+        }
+        if (opcode.op() != Op.TRACE && opcode.op() != Op.PRINT && opcode.op() != Op.DISCARD_REFS) {
+            node.keepsOther = new boolean[node.defs.length];
+            nodes.add(node);
+        }
+    }
+
+    private void fields(Node node, Opcode opcode) {
+        List<Field> fields = opcode.fields();
+        for (int i = 0; i < fields.size(); i++) {
+            Field field = fields.get(i);
+            switch (field.kind()) {
+                case REGISTER -> {
+                    int operand = operand(reader.register(i));
+                    byte kind = kindOf(field.type());
+                    if (field.result()) {
+                        node.defs = append(node.defs, operand);
+                        node.defKinds = append(node.defKinds, kind);
+                    } else {
+                        use(node, operand, kind);
+                    }
+                }
+                case OPERANDS -> {
+                    for (int k = 0; k < reader.count(i); k++) {
+                        use(node, operand(reader.item(i, k)), kindOf(field.type()));
+                    }
+                }
+                case CONST_I64, CONST_F64 -> node.literal = reader.i64(i);
+                case CONST_I32, CONST_F32 -> node.literal = reader.i32(i);
+                case STRING -> node.text = reader.string(i);
+                default -> node.numbers = append(node.numbers, reader.i32(i));
+            }
+        }
+    }
+
+    /** Takes what a call reads and writes from the site that the interpreter has for it. */
+    private void call(Node node, int resume) {
+        CallSite site = code.sites[siteCount++];
+        node.site = site;
+        int words = 0;
+        int refs = 0;
+        for (int i = 0; i < site.letters.length; i++) {
+            char letter = site.letters[i];
+            if (letter == 'r') {
+                use(node, site.argumentRefs[refs++], R);
+            } else if (letter != 'C') {
+                use(node, site.argumentWords[words], kindOf(letter));
+                words += letter == 'I' || letter == 'F' ? 2 : 1;
+            }
+        }
+        for (int i = 0; i < site.resultLetters.length; i++) {
+            node.defs = append(node.defs, site.results[i]);
+            node.defKinds = append(node.defKinds, kindOf(site.resultLetters[i]));
+        }
+        if (resume >= 0) {
+            node.edges = List.of(new Edge(block(reader.i32(resume)), List.of()));
+        }
+    }
+
+    private void discard(List<Node> nodes, int pc, int field, boolean movedOnly) {
+        for (int i = 0; i < reader.count(field); i++) {
+            int register = reader.item(field, i);
+            if (RegisterEncoding.isMove(register) || !movedOnly && RegisterEncoding.isRef(register)) {
+                Node node = new Node(Op.CONST_REF_ZERO, pc);
+                node.defs = new int[] {RegisterEncoding.ordinal(register)};
+                node.defKinds = new byte[] {R};
+                node.keepsOther = new boolean[1];
+                nodes.add(node);
+            }
+        }
+    }
+
+    private interface Register {
+        int at(int index);
+    }
+
+    private Edge edge(int target, int moves) {
+        return edge(
+                reader.i32(target),
+                reader.count(moves),
+                i -> reader.source(moves, i),
+                i -> reader.destination(moves, i));
+    }
+
+    /** Pairs of words that make up a 64-bit value become one copy, as in {@link Translator}. */
+    private Edge edge(int target, int count, Register source, Register destination) {
+        List<Move> moves = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            int from = source.at(i);
+            int to = destination.at(i);
+            if (RegisterEncoding.isRef(from)) {
+                moves.add(new Move(operand(from), operand(to) & ~Code.MOVE, false, true));
+                continue;
+            }
+            boolean wide = (from & 1) == 0
+                    && (to & 1) == 0
+                    && i + 1 < count
+                    && source.at(i + 1) == from + 1
+                    && destination.at(i + 1) == to + 1;
+            moves.add(new Move(from, to, wide, false));
+            i += wide ? 1 : 0;
+        }
+        return new Edge(block(target), moves);
+    }
+
+    private int block(int offset) {
+        Integer index = blockAt.get(offset);
+        if (index == null) {
+            throw new IllegalStateException("no block at offset " + offset);
+        }
+        return index;
+    }
+
+    private int[] list(int field) {
+        int[] registers = new int[reader.count(field)];
+        for (int i = 0; i < registers.length; i++) {
+            registers[i] = operand(reader.item(field, i));
+        }
+        return registers;
+    }
+
+    private static void use(Node node, int operand, byte kind) {
+        node.uses = append(node.uses, operand);
+        node.useKinds = append(node.useKinds, kind);
+    }
+
+    private static int[] append(int[] list, int value) {
+        int[] longer = Arrays.copyOf(list, list.length + 1);
+        longer[list.length] = value;
+        return longer;
+    }
+
+    private static byte[] append(byte[] list, byte value) {
+        byte[] longer = Arrays.copyOf(list, list.length + 1);
+        longer[list.length] = value;
+        return longer;
+    }
+
+    /** Drops the bank bit, which the kind implies. */
+    private static int operand(int register) {
+        return register & ~RegisterEncoding.REF_BIT;
+    }
+
+    /** Returns the kind of a letter of a {@link CallingConvention}. */
+    static byte kindOf(char letter) {
+        return switch (letter) {
+            case 'i' -> I;
+            case 'f' -> F;
+            case 'I' -> L;
+            case 'F' -> D;
+            default -> R;
+        };
+    }
+
+    private static byte kindOf(RegisterType type) {
+        return switch (type) {
+            case I32 -> I;
+            case F32 -> F;
+            case I64 -> L;
+            case F64 -> D;
+            case REF -> R;
+            case ANY -> throw new IllegalStateException("operand of any type");
+        };
+    }
+
+    static boolean isImport(int function) {
+        return (function & FieldKind.IMPORT_BIT) != 0;
+    }
+}

@@ -1,0 +1,270 @@
+package io.github.iree4j.vm.bytecode;
+
+import static io.github.iree4j.vm.bytecode.FunctionGraph.D;
+import static io.github.iree4j.vm.bytecode.FunctionGraph.F;
+import static io.github.iree4j.vm.bytecode.FunctionGraph.I;
+import static io.github.iree4j.vm.bytecode.FunctionGraph.L;
+import static io.github.iree4j.vm.bytecode.FunctionGraph.R;
+
+import io.github.iree4j.vm.bytecode.FunctionGraph.Block;
+import io.github.iree4j.vm.bytecode.FunctionGraph.Edge;
+import io.github.iree4j.vm.bytecode.FunctionGraph.Move;
+import io.github.iree4j.vm.bytecode.FunctionGraph.Node;
+import io.github.iree4j.vm.isa.Op;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides in which form each word register is where each block begins. A word may be in an {@code int} or a {@code float}, a pair in a
+ * {@code long} or a {@code double}; the same register takes all of these in turn, as programs use registers again for other types.
+ *
+ * <p>Backwards: which words are used later, and as what. Forwards: what form they come in from each predecessor; where predecessors
+ * disagree, what they are used as decides, and those that have another form convert on the way.
+ */
+final class RegisterPlan {
+    private static final int MAX_CELLS = 4_000_000;
+
+    /** Per block and word, what it is used as from its start on, a set of kinds; 0 when it is not used. */
+    final byte[][] liveIn;
+
+    /** Per block that is reachable, the forms at its start. */
+    final @Nullable WordState[] entry;
+
+    final FunctionGraph graph;
+    private final boolean[][] forced;
+    private final boolean[] zero;
+
+    RegisterPlan(FunctionGraph graph) {
+        this.graph = graph;
+        int blocks = graph.blocks.size();
+        if ((long) blocks * graph.words > MAX_CELLS) {
+            throw new NotCompiledException("%d blocks with %d registers".formatted(blocks, graph.words));
+        }
+        liveIn = new byte[blocks][graph.words];
+        entry = new WordState[blocks];
+        zero = new boolean[graph.words];
+        forced = new boolean[blocks][graph.words / 2];
+        findUses();
+        findForms();
+    }
+
+    private void findUses() {
+        int blocks = graph.blocks.size();
+        int[][] predecessors = predecessors();
+        ArrayDeque<Integer> pending = new ArrayDeque<>();
+        boolean[] queued = new boolean[blocks];
+        for (int b = blocks - 1; b >= 0; b--) {
+            pending.add(b);
+            queued[b] = true;
+        }
+        while (!pending.isEmpty()) {
+            int b = pending.remove();
+            queued[b] = false;
+            byte[] live = scan(graph.blocks.get(b), false);
+            if (!Arrays.equals(live, liveIn[b])) {
+                liveIn[b] = live;
+                for (int p : predecessors[b]) {
+                    if (!queued[p]) {
+                        queued[p] = true;
+                        pending.add(p);
+                    }
+                }
+            }
+        }
+        for (Block block : graph.blocks) {
+            scan(block, true);
+        }
+    }
+
+    private int[][] predecessors() {
+        int[] counts = new int[graph.blocks.size()];
+        for (Block block : graph.blocks) {
+            block.last().edges.forEach(e -> counts[e.target()]++);
+        }
+        int[][] predecessors = new int[counts.length][];
+        for (int i = 0; i < counts.length; i++) {
+            predecessors[i] = new int[counts[i]];
+        }
+        for (int b = 0; b < counts.length; b++) {
+            for (Edge edge : graph.blocks.get(b).last().edges) {
+                predecessors[edge.target()][--counts[edge.target()]] = b;
+            }
+        }
+        return predecessors;
+    }
+
+    /** Goes through a block backwards; at the end also notes which other words results leave in use. */
+    private byte[] scan(Block block, boolean note) {
+        byte[] live = new byte[graph.words];
+        for (Edge edge : block.last().edges) {
+            byte[] through = liveIn[edge.target()].clone();
+            List<Move> moves = edge.moves();
+            for (int i = moves.size() - 1; i >= 0; i--) {
+                move(moves.get(i), through, note);
+            }
+            for (int w = 0; w < live.length; w++) {
+                live[w] |= through[w];
+            }
+        }
+        List<Node> nodes = block.nodes();
+        for (int i = nodes.size() - 1; i >= 0; i--) {
+            Node node = nodes.get(i);
+            for (int k = node.defs.length - 1; k >= 0; k--) {
+                if (node.defKinds[k] == R) {
+                    continue;
+                }
+                int w = node.defs[k];
+                live[w] = 0;
+                if (isWide(node.defKinds[k])) {
+                    live[w + 1] = 0;
+                } else if (note) {
+                    node.keepsOther[k] = live[w ^ 1] != 0;
+                }
+            }
+            if (note && (node.site != null || node.op == Op.YIELD)) {
+                node.liveAfter = live.clone();
+            }
+            for (int k = 0; k < node.uses.length; k++) {
+                byte kind = node.useKinds[k];
+                if (kind != R) {
+                    live[node.uses[k]] |= kind;
+                    if (isWide(kind)) {
+                        live[node.uses[k] + 1] |= kind;
+                    }
+                }
+            }
+        }
+        return live;
+    }
+
+    private static void move(Move move, byte[] live, boolean note) {
+        if (move.ref) {
+            return;
+        }
+        byte low = live[move.to];
+        live[move.to] = 0;
+        if (move.wide) {
+            byte high = live[move.to + 1];
+            live[move.to + 1] = 0;
+            live[move.from] |= low;
+            live[move.from + 1] |= high;
+            return;
+        }
+        if (note) {
+            move.keepsOther = live[move.to ^ 1] != 0;
+        }
+        // Half of a pair that is copied alone.
+        live[move.from] |= (byte) ((low & (L | D)) != 0 ? low & (I | F) | I : low);
+    }
+
+    private void findForms() {
+        WordState start = new WordState(graph.words);
+        String letters = graph.code.convention.arguments();
+        int word = 0;
+        for (int i = 0; i < letters.length(); i++) {
+            byte kind = FunctionGraph.kindOf(letters.charAt(i));
+            if (kind != R) {
+                start.set(kind, graph.code.argumentWords[word], true);
+                word += isWide(kind) ? 2 : 1;
+            }
+        }
+        for (int w = 0; w < graph.words; w++) {
+            if (liveIn[0][w] != 0 && !start.has(w)) {
+                start.set(I, w, true);
+                zero[w] = true;
+            }
+        }
+        ArrayDeque<Integer> pending = new ArrayDeque<>();
+        join(0, start, pending);
+        while (!pending.isEmpty()) {
+            int b = pending.remove();
+            Block block = graph.blocks.get(b);
+            WordState state = new WordState(entry(b));
+            for (Node node : block.nodes()) {
+                apply(node, state);
+            }
+            if (block.last().op == Op.YIELD) {
+                continue; // goes on in the interpreter
+            }
+            for (Edge edge : block.last().edges) {
+                WordState out = new WordState(state);
+                edge.moves().forEach(out::apply);
+                join(edge.target(), out, pending);
+            }
+        }
+    }
+
+    boolean isReachable(int block) {
+        return entry[block] != null;
+    }
+
+    /** Whether a register is read that nobody has written: it is zero then. */
+    boolean isZeroAtStart(int word) {
+        return zero[word];
+    }
+
+    WordState entry(int block) {
+        WordState state = entry[block];
+        if (state == null) {
+            throw new IllegalStateException("block " + block + " is not reachable");
+        }
+        return state;
+    }
+
+    static void apply(Node node, WordState state) {
+        for (int k = 0; k < node.defs.length; k++) {
+            if (node.defKinds[k] != R) {
+                state.set(node.defKinds[k], node.defs[k], node.keepsOther[k]);
+            }
+        }
+    }
+
+    /** Narrows the forms at a block's start to those that a predecessor has too, or settles on one. */
+    private void join(int block, WordState from, ArrayDeque<Integer> pending) {
+        byte[] live = liveIn[block];
+        WordState known = entry[block];
+        WordState result = known == null ? new WordState(from) : new WordState(known);
+        for (int pair = 0; pair < graph.words / 2; pair++) {
+            int w = 2 * pair;
+            if (forced[block][pair]) {
+                continue;
+            }
+            boolean low = live[w] != 0;
+            boolean high = live[w + 1] != 0;
+            result.pairs[pair] &= from.pairs[pair];
+            result.words[w] &= from.words[w];
+            result.words[w + 1] &= from.words[w + 1];
+            if (!low && !high) {
+                result.pairs[pair] = 0;
+            }
+            if (!low) {
+                result.words[w] = 0;
+            }
+            if (!high) {
+                result.words[w + 1] = 0;
+            }
+            if (result.pairs[pair] != 0 || (!low || result.words[w] != 0) && (!high || result.words[w + 1] != 0)) {
+                continue;
+            }
+            forced[block][pair] = true;
+            int wanted = (live[w] | live[w + 1]) & (L | D);
+            result.pairs[pair] = low && high ? (byte) ((wanted & L) != 0 ? L : wanted) : 0;
+            result.words[w] = formOf(low && result.pairs[pair] == 0, live[w]);
+            result.words[w + 1] = formOf(high && result.pairs[pair] == 0, live[w + 1]);
+        }
+        if (known == null || !result.equals(known)) {
+            entry[block] = result;
+            pending.add(block);
+        }
+    }
+
+    private static byte formOf(boolean wanted, byte uses) {
+        return !wanted ? 0 : (uses & (I | L | D)) == 0 ? F : I;
+    }
+
+    static boolean isWide(byte kind) {
+        return kind == L || kind == D;
+    }
+}

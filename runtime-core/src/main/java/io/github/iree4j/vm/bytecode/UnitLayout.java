@@ -1,0 +1,66 @@
+package io.github.iree4j.vm.bytecode;
+
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.DynamicConstantDesc;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What functions that are compiled into one class know of each other. */
+final class UnitLayout {
+    private final FunctionCode[] functions;
+    private final boolean[] contained;
+    private final boolean[] deferring;
+    private final List<Object> constants = new ArrayList<>();
+    private final Map<Object, Integer> indices = new IdentityHashMap<>();
+    private final ClassDesc self;
+
+    /**
+     * Describes a class.
+     *
+     * @param functions all functions of the module
+     * @param contained which of them the class has
+     * @param deferring which of those may defer
+     */
+    UnitLayout(FunctionCode[] functions, boolean[] contained, boolean[] deferring) {
+        this.functions = functions;
+        this.contained = contained;
+        this.deferring = deferring;
+        self = ClassDesc.of(CompiledUnit.class.getPackageName(), "CompiledFunctions");
+    }
+
+    ClassDesc self() {
+        return self;
+    }
+
+    FunctionCode function(int ordinal) {
+        return functions[ordinal];
+    }
+
+    boolean contains(int ordinal) {
+        return contained[ordinal];
+    }
+
+    boolean mayDefer(int ordinal) {
+        return deferring[ordinal];
+    }
+
+    String methodOf(int ordinal) {
+        return "f" + ordinal;
+    }
+
+    /** Returns how the class names an object that is passed to it when it is defined. */
+    DynamicConstantDesc<?> constant(Object value, ClassDesc type) {
+        int index = indices.computeIfAbsent(value, v -> {
+            constants.add(v);
+            return constants.size() - 1;
+        });
+        return DynamicConstantDesc.ofNamed(ConstantDescs.BSM_CLASS_DATA_AT, ConstantDescs.DEFAULT_NAME, type, index);
+    }
+
+    List<Object> constants() {
+        return constants;
+    }
+}

@@ -1,0 +1,277 @@
+package io.github.iree4j.vm.bytecode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.Context;
+import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmCall;
+import io.github.iree4j.vm.VmList;
+import io.github.iree4j.vm.VmWait;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random programs do the same compiled as interpreted: results, failures to the last character, what imports see, how often they defer,
+ * globals, and what is left alive.
+ *
+ * <p>{@code -Diree4j.differential.programs=N} and {@code -Diree4j.differential.seed=S} choose how many and which.
+ */
+class CompilerDifferentialTest {
+    private static final int QUICK = 2_000;
+    private static final int LONG = 100_000;
+    private static final int FUEL = 60;
+    private static final int CALLS = 3;
+    private static final int MAX_DEPTH = 4;
+
+    private static final ScheduledExecutorService WATCHDOG = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("differential-watchdog").factory());
+
+    /** What can be seen of a program that ran. */
+    private record Outcome(List<String> events, boolean stopped) {}
+
+    @AfterAll
+    static void stop() {
+        WATCHDOG.shutdownNow();
+    }
+
+    @Test
+    void randomProgramsDoTheSameCompiledAsInterpreted() {
+        int programs = Integer.getInteger(
+                "iree4j.differential.programs", "long".equals(System.getProperty("iree4j.test.effort")) ? LONG : QUICK);
+        long seed = Long.getLong("iree4j.differential.seed", System.nanoTime());
+        System.out.printf("%d random programs from seed %d%n", programs, seed);
+        int finished = 0;
+        int failed = 0;
+        int compiled = 0;
+        int stopped = 0;
+        for (int i = 0; i < programs; i++) {
+            RandomProgram program = new RandomProgram(seed + i);
+            byte[] file = program.toFile();
+            Outcome interpreted = run(program, file, Compilation.OFF, seed + i);
+            Outcome other = run(program, file, Compilation.EAGER, seed + i);
+            if (interpreted.stopped || other.stopped) {
+                stopped++;
+                continue;
+            }
+            assertThat(other.events)
+                    .as("program of -Diree4j.differential.seed=%d -Diree4j.differential.programs=1", seed + i)
+                    .isEqualTo(interpreted.events);
+            for (String event : interpreted.events) {
+                finished += event.startsWith("returns") ? 1 : 0;
+                failed += event.startsWith("fails") ? 1 : 0;
+            }
+            compiled += compiledFunctions;
+        }
+        System.out.printf(
+                "%d functions compiled, %d calls returned, %d failed, %d programs stopped%n",
+                compiled, finished, failed, stopped);
+        assertThat(compiled).isEqualTo(programs * (RandomProgram.FUNCTIONS + 3));
+        if (programs >= 1000) {
+            assertThat(finished).isGreaterThan(programs / 2);
+            assertThat(failed).isGreaterThan(programs / 2);
+            assertThat(stopped).isLessThan(programs / 100);
+        }
+    }
+
+    private int compiledFunctions;
+
+    private Outcome run(RandomProgram program, byte[] file, Compilation mode, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        List<String> events = new ArrayList<>();
+        AtomicInteger live = new AtomicInteger();
+        boolean stopped = false;
+        BytecodeModule module = BytecodeModule.read(
+                MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, mode);
+        compiledFunctions = module.compiledFunctions();
+        try (Context context =
+                Context.create(List.of(host(events, live), module), ContextOptions.DEFAULTS.withMaxMemory(1 << 16))) {
+            for (int i = 0; i < CALLS; i++) {
+                try (Invocation poke = invocation(context, "m.poke")) {
+                    poke.i32(RandomProgram.FUEL_OFFSET).i32(FUEL).run();
+                }
+                try (Invocation call = invocation(context, "m.f0")) {
+                    stopped |= call(call, program.signatures().getFirst(), random, events, live);
+                }
+                globals(context, events);
+            }
+        }
+        module.close();
+        events.add("live " + live);
+        return new Outcome(events, stopped);
+    }
+
+    private static Invocation invocation(Context context, String name) {
+        return context.invocation(Objects.requireNonNull(context.function(name)));
+    }
+
+    private static boolean call(
+            Invocation call, String signature, SplittableRandom random, List<String> events, AtomicInteger live) {
+        String[] parts = signature.substring(1).split("_");
+        List<RefCounted> owned = new ArrayList<>();
+        ScheduledFuture<?> stop = WATCHDOG.schedule(call::cancel, 10, TimeUnit.SECONDS);
+        try {
+            arguments(call, parts[0], random, owned, live);
+            int deferrals = 0;
+            for (boolean done = call.start(); !done; done = call.resume()) {
+                deferrals++;
+            }
+            StringBuilder text = new StringBuilder("returns after " + deferrals + " deferrals:");
+            for (char letter : parts[1].equals("v") ? new char[0] : parts[1].toCharArray()) {
+                text.append(' ')
+                        .append(
+                                switch (letter) {
+                                    case 'i' -> call.i32();
+                                    case 'I' -> call.i64();
+                                    case 'f' -> Integer.toHexString(Float.floatToRawIntBits(call.f32()));
+                                    case 'F' -> Long.toHexString(Double.doubleToRawLongBits(call.f64()));
+                                    default -> describe(call.ref(Object.class), 0);
+                                });
+            }
+            events.add(text.toString());
+        } catch (IreeException e) {
+            events.add("fails " + e.code() + " " + e.getMessage());
+            return e.code() == StatusCode.CANCELLED && e.getMessage().contains("was cancelled");
+        } finally {
+            stop.cancel(false);
+            owned.forEach(RefCounted::release);
+        }
+        return false;
+    }
+
+    private static void arguments(
+            Invocation call, String letters, SplittableRandom random, List<RefCounted> owned, AtomicInteger live) {
+        for (char letter : letters.equals("v") ? new char[0] : letters.toCharArray()) {
+            int value = random.nextInt(4) == 0 ? random.nextInt() : random.nextInt(-2, 9);
+            switch (letter) {
+                case 'i' -> call.i32(value);
+                case 'I' -> call.i64(random.nextInt(4) == 0 ? random.nextLong() : value);
+                case 'f' -> call.f32(value / 4f);
+                case 'F' -> call.f64(value / 4.0);
+                default -> {
+                    Object object = switch (random.nextInt(4)) {
+                        case 0 -> null;
+                        case 1 -> VmBuffer.wrap(MemorySegment.ofArray(new byte[32]), true, null);
+                        case 2 -> new Counted(live);
+                        default -> VmList.ofVariants(4);
+                    };
+                    if (object instanceof Counted || object instanceof VmList) {
+                        owned.add((RefCounted) object);
+                    }
+                    call.ref(object);
+                }
+            }
+        }
+    }
+
+    private static void globals(Context context, List<String> events) {
+        StringBuilder text = new StringBuilder("globals");
+        try (Invocation peek = invocation(context, "m.peek");
+                Invocation ref = invocation(context, "m.peek_ref")) {
+            for (int i = 0; i < RandomProgram.GLOBAL_BYTES; i += Integer.BYTES) {
+                peek.i32(i).run();
+                text.append(' ').append(Integer.toHexString(peek.i32()));
+            }
+            for (int i = 0; i < RandomProgram.GLOBAL_REFS; i++) {
+                ref.i32(i).run();
+                text.append(' ').append(describe(ref.ref(Object.class), 0));
+            }
+        }
+        events.add(text.toString());
+    }
+
+    private static String describe(@Nullable Object object, int depth) {
+        return switch (object) {
+            case null -> "null";
+            case VmBuffer buffer ->
+                buffer + ":"
+                        + HexFormat.of()
+                                .formatHex(buffer.segment()
+                                        .asSlice(0, Math.min(64, buffer.length()))
+                                        .toArray(ValueLayout.JAVA_BYTE));
+            case VmList list -> {
+                StringBuilder text = new StringBuilder("list of " + list.elementType() + "[" + list.size());
+                for (int i = 0; i < Math.min(list.size(), 10) && depth < MAX_DEPTH; i++) {
+                    text.append(' ').append(describe(list.get(i), depth + 1));
+                }
+                yield text.append(']').toString();
+            }
+            case Counted counted -> "counted " + counted.isLive();
+            default -> object.toString();
+        };
+    }
+
+    private static final class Progress {
+        private int left;
+    }
+
+    private static NativeModule host(List<String> events, AtomicInteger live) {
+        return NativeModule.builder("host", 0, () -> "")
+                .function("add", "0ii_i", (s, c) -> c.returnI32(c.i32() + c.i32()))
+                .function("mixed", "0iIfFr_FfIir", (s, c) -> {
+                    int i = c.i32();
+                    long l = c.i64();
+                    float f = c.f32();
+                    double d = c.f64();
+                    Object r = c.ref(Object.class);
+                    events.add("mixed " + i + " " + l + " " + describe(r, 0));
+                    c.returnF64(Double.isNaN(d) ? 0 : d + 1);
+                    c.returnF32(Float.isNaN(f) ? 0 : f + 1);
+                    c.returnI64(l + l);
+                    c.returnI32(i + i);
+                    c.returnRef(References.retained(r));
+                })
+                .function("sum", "0CiDI_I", (s, c) -> {
+                    long sum = 0;
+                    for (int n = c.spanCount(); n > 0; n--) {
+                        sum += c.i32();
+                    }
+                    c.returnI64(sum + c.i64());
+                })
+                .function("yield_n", "0ii_i", (s, c) -> yieldN(c))
+                .function("fail", "0i_v", (s, c) -> {
+                    throw new IreeException(StatusCode.of(1 + (c.i32() & 7)), "on purpose");
+                })
+                .function("counted", "0v_r", (s, c) -> c.returnRef(new Counted(live)))
+                .function("keep", "0r_r", (s, c) -> {
+                    Object r = c.ref(Object.class);
+                    events.add("keep " + describe(r, 0) + " of " + live);
+                    c.returnRef(References.retained(r));
+                })
+                .build();
+    }
+
+    private static void yieldN(VmCall call) {
+        int value = call.i32();
+        int times = call.i32();
+        Progress progress = (Progress) call.attachment();
+        if (!call.resumed() || progress == null) {
+            progress = new Progress();
+            progress.left = times;
+            call.attach(progress);
+        }
+        if (progress.left-- > 0) {
+            call.defer(VmWait.NONE);
+        } else {
+            call.returnI32(value + times);
+        }
+    }
+}

@@ -2,7 +2,6 @@ package io.github.iree4j.async;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,20 +36,15 @@ final class AxisTable {
     void addRelease(TrackedAxis added) {
         if (2 * (count + 1) > slots.length) {
             @Nullable TrackedAxis[] larger = new @Nullable TrackedAxis[2 * slots.length];
-            forEach(axis -> insert(larger, axis));
+            for (TrackedAxis axis : slots) {
+                if (axis != null) {
+                    insert(larger, axis);
+                }
+            }
             slots = larger;
         }
         insert(slots, added);
         count++;
-    }
-
-    /** Under the lock: visits all. */
-    void forEach(Consumer<TrackedAxis> visitor) {
-        for (TrackedAxis axis : slots) {
-            if (axis != null) {
-                visitor.accept(axis);
-            }
-        }
     }
 
     private static void insert(@Nullable TrackedAxis[] table, TrackedAxis added) {

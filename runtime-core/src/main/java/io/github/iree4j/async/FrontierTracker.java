@@ -30,6 +30,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
      */
     private final Object lock = new Object();
     private final AxisTable axes = new AxisTable();
+    private final WatchedAxes watched = new WatchedAxes(); // guarded by lock
     private volatile boolean closed; // written under the lock
 
     private FrontierTracker() {}
@@ -62,7 +63,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
                         StatusCode.ALREADY_EXISTS,
                         "axis '" + Axis.toString(axis) + "' is registered already; an axis has one owner");
             }
-            axes.addRelease(new TrackedAxis(axis));
+            axes.addRelease(new TrackedAxis(axis, watched));
         }
     }
 
@@ -161,14 +162,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
      * @throws IreeException NOT_FOUND when the axis is unknown
      */
     public void retire(long axis) {
-        TrackedAxis tracked = find(axis);
-        end(
-                axis,
-                new IreeException(
-                        StatusCode.CANCELLED,
-                        "axis '" + Axis.toString(axis) + "' was retired at epoch " + tracked.epochVolatile()
-                                + "; nothing more happens on it"),
-                false);
+        end(axis, TrackedAxis.RETIRED, false);
     }
 
     /**
@@ -197,7 +191,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
             closed = true;
             IreeException cause = new IreeException(
                     StatusCode.CANCELLED, "frontier tracker was closed before the frontier completed");
-            axes.forEach(axis -> {
+            watched.forEach(axis -> {
                 for (FrontierWaiter waiter; (waiter = axis.head) != null; ) {
                     axis.unlink(waiter);
                     due.add(waiter, cause);
@@ -241,13 +235,13 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
             }
             tracked.ended = cause;
             tracked.lost = lost;
-            axes.forEach(other -> {
+            watched.forEach(other -> {
                 for (FrontierWaiter waiter = other.head; waiter != null; ) {
                     FrontierWaiter following = waiter.next;
                     long needed = waiter.frontier.epochOf(axis);
                     if (needed > (lost ? 0 : tracked.epochVolatile())) {
                         other.unlink(waiter);
-                        due.add(waiter, cause);
+                        due.add(waiter, tracked.failure(cause));
                     }
                     waiter = following;
                 }
@@ -279,7 +273,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
             TrackedAxis tracked = find(frontier.axis(i));
             IreeException ended = tracked.ended;
             if (ended != null && (tracked.lost || tracked.epochVolatile() < frontier.epoch(i))) {
-                waiter.failure = ended;
+                waiter.failure = tracked.failure(ended);
                 return true;
             }
         }

@@ -1,6 +1,8 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,9 @@ final class TrackedAxis {
      */
     static final long NOBODY = Long.MAX_VALUE;
 
+    /** How an axis ends whose owner is gone, in order. Who waits gets a failure made for the occasion: axes stay, and this is small. */
+    static final IreeException RETIRED = new IreeException(StatusCode.CANCELLED, "axis was retired");
+
     private static final VarHandle EPOCH;
 
     static {
@@ -34,6 +39,14 @@ final class TrackedAxis {
     private volatile long epoch;
     private volatile long wanted = NOBODY;
 
+    private final WatchedAxes watched; // this is in there while it has waiters
+
+    @Nullable
+    TrackedAxis precedingWatched;
+
+    @Nullable
+    TrackedAxis followingWatched;
+
     @Nullable
     FrontierWaiter head;
 
@@ -46,8 +59,20 @@ final class TrackedAxis {
     /** Whether the end takes back what was reached before. Read after ended. */
     boolean lost;
 
-    TrackedAxis(long axis) {
+    TrackedAxis(long axis, WatchedAxes watched) {
         this.axis = axis;
+        this.watched = watched;
+    }
+
+    /** What a waiter gets when the axis has ended like this. */
+    @SuppressWarnings("ReferenceEquality") // it is a mark
+    IreeException failure(IreeException how) {
+        return how != RETIRED
+                ? how
+                : new IreeException(
+                        StatusCode.CANCELLED,
+                        "axis '" + Axis.toString(axis) + "' was retired at epoch " + epoch
+                                + "; nothing more happens on it");
     }
 
     long epochVolatile() {
@@ -93,6 +118,9 @@ final class TrackedAxis {
         } else {
             after.previous = waiter;
         }
+        if (before == null && after == null) {
+            watched.add(this);
+        }
     }
 
     /** Under the lock: takes a waiter of this axis out; it is then the caller's. */
@@ -111,5 +139,8 @@ final class TrackedAxis {
         }
         waiter.previous = null;
         waiter.next = null;
+        if (head == null) {
+            watched.remove(this);
+        }
     }
 }

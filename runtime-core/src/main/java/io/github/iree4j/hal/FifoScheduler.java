@@ -9,6 +9,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.FrontierAccumulator;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,14 +44,18 @@ final class FifoScheduler extends QueueScheduler {
 
     // Reused from operation to operation.
     private SignalRecord[] found = new SignalRecord[0];
+    private @Nullable FifoBackend[] producers = new @Nullable FifoBackend[0]; // of those that the device waits for
     private Decision[] decisions = new Decision[0];
-    private boolean[] open = new boolean[0];
+    private boolean[] open = new boolean[0]; // waits that cost the device or the host something
+    private boolean[] certain = new boolean[0]; // waits that do not hold the operation back
 
     /** What is to be done about a wait. */
     private enum Decision {
         REACHED,
         ELIDED_FIFO,
         ELIDED_FRONTIER,
+        /** Another wait of the operation implies it. */
+        COVERED,
         DEVICE_WAIT,
         /** Until somebody promises or reaches the value. */
         DEFERRED_UNKNOWN,
@@ -86,14 +91,17 @@ final class FifoScheduler extends QueueScheduler {
         Fence wait = operation.wait;
         int count = wait == null ? 0 : wait.size();
         reserve(count);
-        int held = 0;
         for (int i = 0; wait != null && i < count; i++) {
             IreeException failure = wait.semaphore(i).failure();
             if (failure != null) {
                 return failure;
             }
-            decisions[i] = decide(wait.semaphore(i), wait.value(i), found[i]);
-            held += decisions[i].compareTo(Decision.DEVICE_WAIT) > 0 ? 1 : 0;
+            decisions[i] = decide(wait.semaphore(i), wait.value(i), i);
+        }
+        minimize(count);
+        int held = 0;
+        for (int i = 0; i < count; i++) {
+            held += holdsBack(decisions[i]) ? 1 : 0;
         }
         if (wait != null && held > 0) {
             return holdBack(operation, wait, count, held);
@@ -102,11 +110,13 @@ final class FifoScheduler extends QueueScheduler {
         if (failure != null) {
             return failure;
         }
-        int dropped = minimize(count);
-        if (!operation.counted) {
-            count(count, 0, dropped);
+        count(operation, count);
+        try {
+            putWaits(operation, count);
+        } catch (RuntimeException | Error e) {
+            return failure(operation, e);
         }
-        issue(operation, count);
+        issue(operation);
         return null;
     }
 
@@ -117,12 +127,20 @@ final class FifoScheduler extends QueueScheduler {
                 records[i] = i < found.length ? found[i] : new SignalRecord();
             }
             found = records;
+            producers = new @Nullable FifoBackend[records.length];
             decisions = new Decision[records.length];
             open = new boolean[records.length];
+            certain = new boolean[records.length];
         }
     }
 
-    private Decision decide(TimelineSemaphore semaphore, long value, SignalRecord record) {
+    private static boolean holdsBack(Decision decision) {
+        return decision.compareTo(Decision.DEVICE_WAIT) > 0;
+    }
+
+    private Decision decide(TimelineSemaphore semaphore, long value, int index) {
+        SignalRecord record = found[index];
+        producers[index] = null;
         if (!semaphore.lookup(value, record)) {
             return Decision.DEFERRED_UNKNOWN;
         }
@@ -140,65 +158,73 @@ final class FifoScheduler extends QueueScheduler {
         if (accumulator.covers(producer, record.producerEpoch(), tracker)) {
             return Decision.ELIDED_FRONTIER;
         }
-        return domain.queue(producer) instanceof FifoScheduler other
-                        && semaphore.scope() != SemaphoreScope.QUEUE_LOCAL
-                        && semaphore.scope().includes(place.scopeWith(other.place))
-                        && backend.canWaitFor(other.backend, record.producerEpoch())
-                ? Decision.DEVICE_WAIT
-                : Decision.DEFERRED_UNREACHED;
+        if (domain.queue(producer) instanceof FifoScheduler other
+                && semaphore.scope() != SemaphoreScope.QUEUE_LOCAL
+                && semaphore.scope().includes(place.scopeWith(other.place))
+                && backend.canWaitFor(other.backend, record.producerEpoch())) {
+            producers[index] = other.backend; // it may be closed, and not to be found, when it is waited for
+            return Decision.DEVICE_WAIT;
+        }
+        return Decision.DEFERRED_UNREACHED;
     }
 
-    /** Drops the device waits that others, or something reached, imply; returns how many. */
-    private int minimize(int count) {
+    /** Drops what is to be waited for, on the device or the host, when something that does not hold the operation back implies it. */
+    private void minimize(int count) {
         int waits = 0;
         for (int i = 0; i < count; i++) {
-            open[i] = decisions[i] == Decision.DEVICE_WAIT;
+            open[i] = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
+            certain[i] = !holdsBack(decisions[i]);
             waits += open[i] ? 1 : 0;
         }
-        for (int i = count; i < open.length; i++) {
-            open[i] = false;
+        if (waits == 0 || count == 1 || CoveredWaits.drop(found, count, open, certain) == 0) {
+            return;
         }
-        return waits > 1 ? CoveredWaits.drop(found, open) : 0;
+        for (int i = 0; i < count; i++) {
+            boolean was = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
+            decisions[i] = was && !open[i] ? Decision.COVERED : decisions[i];
+        }
     }
 
-    /** Counts what was decided; waits that hold the operation back are counted as such, whatever becomes of them. */
-    private void count(int count, int held, int dropped) {
-        int elidedHere = 0;
-        int reachedHere = 0;
-        int byFrontier = 0;
+    /** Counts what was decided first; waits that hold the operation back are counted as such, whatever becomes of them. */
+    private void count(QueueOperation operation, int count) {
+        if (operation.counted) {
+            return;
+        }
+        operation.counted = true;
         for (int i = 0; i < count; i++) {
             switch (decisions[i]) {
-                case REACHED -> reachedHere++;
-                case ELIDED_FIFO -> elidedHere++;
-                case ELIDED_FRONTIER -> byFrontier++;
-                default -> {}
+                case REACHED -> reached.increment();
+                case ELIDED_FIFO -> elidedFifo.increment();
+                case ELIDED_FRONTIER -> elidedFrontier.increment();
+                case COVERED -> covered.increment();
+                case DEVICE_WAIT -> deviceWaits.increment();
+                case DEFERRED_UNKNOWN, DEFERRED_UNREACHED -> deferred.increment();
             }
         }
-        reached.add(reachedHere);
-        elidedFifo.add(elidedHere);
-        elidedFrontier.add(byFrontier);
-        deferred.add(held);
-        covered.add(dropped);
-        deviceWaits.add(count - reachedHere - elidedHere - byFrontier - held - dropped);
     }
 
-    /** Under the lock: puts an operation on the stream, and promises what it will signal. */
-    private void issue(QueueOperation operation, int count) {
+    /** Under the lock: puts on the stream what the next operation is to wait for. */
+    private void putWaits(QueueOperation operation, int count) {
         for (int i = 0; i < count; i++) {
             Frontier frontier = found[i].frontier();
             if (decisions[i] == Decision.REACHED) {
                 accumulator.join(frontier, tracker);
-            } else if (open[i]) {
+            } else if (decisions[i] == Decision.DEVICE_WAIT) {
                 Object primitive = found[i].primitive();
                 if (primitive != null) {
                     backend.waitForExternal(primitive);
                 } else {
-                    waitFor(found[i]);
+                    backend.waitFor(Objects.requireNonNull(producers[i]), found[i].producerEpoch());
                 }
                 accumulator.join(frontier, tracker);
             }
+            producers[i] = null;
             operation.elides |= decisions[i] != Decision.REACHED;
         }
+    }
+
+    /** Under the lock: puts an operation on the stream, and promises what it will signal. */
+    private void issue(QueueOperation operation) {
         long epoch = accumulator.issued() + 1;
         operation.setFrontierRelease(accumulator.issue(epoch, tracker));
         inFlight.add(operation);
@@ -206,26 +232,23 @@ final class FifoScheduler extends QueueScheduler {
         Fence signal = operation.signal;
         try {
             backend.issue(operation);
-        } catch (IreeException e) {
-            operation.fail(e);
+        } catch (RuntimeException | Error e) {
+            operation.fail(failure(operation, e));
             operation.completed = true;
             return;
         }
-        if (signal != null) {
-            if (isSeenByOthers(signal)) {
+        if (signal == null) {
+            return;
+        }
+        if (isSeenByOthers(signal)) {
+            try {
                 backend.recordTimepoint(epoch);
+            } catch (RuntimeException | Error e) { // it runs, but nobody may rely on that
+                operation.fail(failure(operation, e));
+                return;
             }
-            signal.promise(operation.frontier());
         }
-    }
-
-    private void waitFor(SignalRecord record) {
-        if (domain.queue(record.producerAxis())
-                instanceof
-                FifoScheduler
-                        producer) { // it was there when we decided, and what it has issued will retire in any case
-            backend.waitFor(producer.backend, record.producerEpoch());
-        }
+        signal.promise(operation.frontier());
     }
 
     private static boolean isSeenByOthers(Fence signal) {
@@ -239,16 +262,13 @@ final class FifoScheduler extends QueueScheduler {
 
     /** Under the lock. */
     private @Nullable IreeException holdBack(QueueOperation operation, Fence wait, int count, int held) {
-        if (!operation.counted) {
-            count(count, held, minimize(count));
-            operation.counted = true;
-        }
+        count(operation, count);
         Deferral deferral = hold(operation, held);
         if (deferral == null) {
             return operation.failure();
         }
         for (int i = 0; i < count; i++) {
-            if (decisions[i].compareTo(Decision.DEVICE_WAIT) > 0) {
+            if (holdsBack(decisions[i])) {
                 deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == Decision.DEFERRED_UNKNOWN);
             }
         }
@@ -314,6 +334,9 @@ final class FifoScheduler extends QueueScheduler {
             if (epoch > 0 && lost == null) {
                 tracker.advance(axis, epoch);
             }
+            if (epoch > 0 && isClosed() && inFlight.isEmpty()) {
+                tracker.retire(axis);
+            }
             QueueOperation next = retiring.peek();
             if (next == null || next.deferral != null || !resolve(next)) {
                 retirer = false; // FIFO-2
@@ -321,6 +344,20 @@ final class FifoScheduler extends QueueScheduler {
             }
             retired++;
             return retiring.remove();
+        }
+    }
+
+    @Override
+    void endAxis() {
+        boolean held = HeldCallbacks.begin();
+        try {
+            synchronized (lock) {
+                if (inFlight.isEmpty()) {
+                    tracker.retire(axis);
+                }
+            }
+        } finally {
+            HeldCallbacks.end(held);
         }
     }
 

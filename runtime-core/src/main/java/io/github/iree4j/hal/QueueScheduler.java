@@ -128,6 +128,13 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
             signal.fail(e);
             return e;
+        } catch (RuntimeException | Error e) { // a mistake of the caller, who hears of it; who waits must not hang
+            refused.increment();
+            failed.increment();
+            if (signal != null) {
+                signal.fail(new IreeException(StatusCode.INTERNAL, "operation could not be made: " + e, e));
+            }
+            throw e;
         }
         operation.wait = wait;
         operation.signal = signal;
@@ -217,6 +224,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
         domain.remove(this);
         abandonPending(this::aborted);
+        endAxis();
+    }
+
+    /** The queue is closed: nothing more happens on its axis than what is in flight. */
+    abstract void endAxis();
+
+    final boolean isClosed() {
+        return closed;
     }
 
     private IreeException aborted(QueueOperation operation) {
@@ -286,6 +301,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                     // nobody looks at the list again
                 } else if (closed) {
                     failure = aborted(operation);
+                } else if (lost != null) {
+                    failure = lost; // since it was checked; what lost() abandons is on the list by now
                 } else if (pendingCount >= PENDING_LIMIT) {
                     failure = new IreeException(
                             StatusCode.RESOURCE_EXHAUSTED,
@@ -366,20 +383,35 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
         try {
             operation.retain();
-        } catch (IreeException e) {
-            return e;
+        } catch (RuntimeException | Error e) {
+            return failure(operation, e);
         }
         Fence signal = operation.signal;
         if (signal != null) {
             try {
                 signal.retain();
             } catch (IreeException e) {
-                operation.release();
+                letGo(operation);
                 return e;
             }
         }
         operation.retained = true;
         return null;
+    }
+
+    private static void letGo(QueueOperation operation) {
+        try {
+            operation.release();
+        } catch (RuntimeException | Error e) { // whoever waits for the operation has nothing to do with that
+            LOG.error("{} could not let go of what it used", operation.name(), e);
+        }
+    }
+
+    /** What an operation fails with when code of its own, or of its backend, throws. */
+    static IreeException failure(QueueOperation operation, Throwable thrown) {
+        return thrown instanceof IreeException failure
+                ? failure
+                : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
     /** Ends an operation that will not run. */
@@ -400,11 +432,11 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     private void end(QueueOperation operation, @Nullable IreeException outcome) {
         if (outcome != null) {
             failed.increment();
-            operation.failed(outcome);
+            tell(operation, outcome);
         }
         Fence signal = operation.signal;
         if (operation.retained) {
-            operation.release();
+            letGo(operation);
         }
         if (signal != null) {
             if (outcome == null) {
@@ -417,6 +449,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
         } else if (outcome != null) {
             report(operation, outcome);
+        }
+    }
+
+    private static void tell(QueueOperation operation, IreeException outcome) {
+        try {
+            operation.failed(outcome);
+        } catch (RuntimeException | Error e) { // as above
+            LOG.error("{} could not take its failure", operation.name(), e);
         }
     }
 

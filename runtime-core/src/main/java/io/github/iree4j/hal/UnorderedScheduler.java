@@ -53,8 +53,8 @@ final class UnorderedScheduler extends QueueScheduler {
         }
         try {
             backend.issue(operation);
-        } catch (IreeException e) {
-            completed(operation, e);
+        } catch (RuntimeException | Error e) {
+            completed(operation, failure(operation, e));
         }
     }
 
@@ -67,14 +67,17 @@ final class UnorderedScheduler extends QueueScheduler {
         for (int i = 0; i < count; i++) {
             promises[i] = new SignalRecord();
             boolean known = wait.semaphore(i).lookup(wait.value(i), promises[i]);
-            open[i] = !known || !promises[i].isReached();
+            if (!known) {
+                promises[i] = new SignalRecord(); // what is in the other is of no use
+            }
+            open[i] = !promises[i].isReached();
             waiting += open[i] ? 1 : 0;
         }
         if (waiting == 0) { // reached meanwhile
             start(operation);
             return;
         }
-        int dropped = waiting > 1 ? CoveredWaits.drop(promises, open) : 0;
+        int dropped = waiting > 1 ? CoveredWaits.drop(promises, count, open, open.clone()) : 0;
         reached.add(count - waiting);
         covered.add(dropped);
         deferred.add(waiting - dropped);
@@ -118,6 +121,11 @@ final class UnorderedScheduler extends QueueScheduler {
         if (resolve(operation)) {
             finish(operation, operation.failure());
         }
+    }
+
+    @Override
+    void endAxis() {
+        tracker.retire(axis); // whoever knows an epoch of this queue has it from an operation that has completed
     }
 
     @Override

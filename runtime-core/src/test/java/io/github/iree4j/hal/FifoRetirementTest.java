@@ -15,55 +15,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** FIFO-1, FIFO-2: completions reported by several threads, in any order. */
 class FifoRetirementTest {
     private static final int OPERATIONS = 400;
-
-    /** A stream without marks. */
-    private record Stream(Consumer<QueueOperation> issued) implements FifoBackend {
-        @Override
-        public void issue(QueueOperation operation) {
-            issued.accept(operation);
-        }
-
-        @Override
-        public void recordTimepoint(long epoch) {}
-
-        @Override
-        public boolean canWaitFor(FifoBackend producer, long epoch) {
-            return false;
-        }
-
-        @Override
-        public void waitFor(FifoBackend producer, long epoch) {
-            throw new AssertionError();
-        }
-
-        @Override
-        public boolean canWaitForExternal(Object primitive) {
-            return false;
-        }
-
-        @Override
-        public void waitForExternal(Object primitive) {
-            throw new AssertionError();
-        }
-    }
-
-    private static final class Nothing extends QueueOperation {
-        Nothing() {
-            super("nothing");
-        }
-
-        @Override
-        protected void retain() {}
-
-        @Override
-        protected void release() {}
-    }
 
     @Test
     void signalsComeInOrderWhoeverReportsCompletions() throws Exception {
@@ -75,7 +31,12 @@ class FifoRetirementTest {
                 LinkedBlockingQueue<QueueOperation> onHardware = new LinkedBlockingQueue<>();
                 SchedulingDomain domain =
                         SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
-                QueueScheduler scheduler = QueueScheduler.create(domain, device, device, new Stream(onHardware::add));
+                QueueScheduler scheduler = QueueScheduler.create(domain, device, device, new RecordingStream() {
+                    @Override
+                    public void issue(QueueOperation operation) {
+                        onHardware.add(operation);
+                    }
+                });
                 List<Thread> completers = new ArrayList<>();
                 for (int t = 0; t < 3; t++) {
                     Random random = new Random(seed + t);
@@ -113,7 +74,7 @@ class FifoRetirementTest {
                 Fence waiting = Fence.at(c, 1)) {
             SchedulingDomain domain =
                     SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
-            QueueScheduler scheduler = QueueScheduler.create(domain, device, device, new Stream(operation -> {}));
+            QueueScheduler scheduler = QueueScheduler.create(domain, device, device, new RecordingStream());
             Nothing first = new Nothing();
             Nothing second = new Nothing();
             Nothing third = new Nothing();

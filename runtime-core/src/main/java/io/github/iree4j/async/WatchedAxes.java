@@ -1,0 +1,41 @@
+package io.github.iree4j.async;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The axes that somebody waits on: few, where all axes there ever were are many. Guarded by the tracker's lock. */
+final class WatchedAxes {
+    private @Nullable TrackedAxis first;
+
+    void add(TrackedAxis axis) {
+        axis.followingWatched = first;
+        if (first != null) {
+            first.precedingWatched = axis;
+        }
+        first = axis;
+    }
+
+    void remove(TrackedAxis axis) {
+        TrackedAxis before = axis.precedingWatched;
+        TrackedAxis after = axis.followingWatched;
+        if (before == null) {
+            first = after;
+        } else {
+            before.followingWatched = after;
+        }
+        if (after != null) {
+            after.precedingWatched = before;
+        }
+        axis.precedingWatched = null;
+        axis.followingWatched = null;
+    }
+
+    /** Visits all; the visitor may take the waiters of the axis that it visits off. */
+    void forEach(Consumer<TrackedAxis> visitor) {
+        for (TrackedAxis axis = first; axis != null; ) {
+            TrackedAxis following = axis.followingWatched;
+            visitor.accept(axis);
+            axis = following;
+        }
+    }
+}

@@ -1,0 +1,319 @@
+package io.github.iree4j.hal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** Backends and operations that throw, and queues that go while others are at them: no signal is lost, nothing runs too early. */
+class HostileBackendTest {
+    private static final IreeException CAUSE = new IreeException(StatusCode.UNAVAILABLE, "unplugged");
+
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final SchedulingDomain domain =
+            SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
+    private final VirtualDevice device = VirtualDevice.builder().build();
+    private final List<TimelineSemaphore> semaphores = new ArrayList<>();
+    private final List<Fence> fences = new ArrayList<>();
+    private final Logger log = (Logger) LoggerFactory.getLogger("io.github.iree4j.hal");
+
+    @BeforeEach
+    void quiet() {
+        log.setLevel(Level.OFF);
+    }
+
+    @AfterEach
+    void closeAll() {
+        log.setLevel(null);
+        fences.forEach(Fence::close);
+        semaphores.forEach(TimelineSemaphore::close);
+        device.close();
+        tracker.close();
+    }
+
+    private Fence fence() {
+        TimelineSemaphore semaphore = TimelineSemaphore.create(0);
+        semaphores.add(semaphore);
+        Fence fence = Fence.at(semaphore, 1);
+        fences.add(fence);
+        return fence;
+    }
+
+    private QueueScheduler queue(QueueBackend backend) {
+        return QueueScheduler.create(domain, device, device, backend);
+    }
+
+    private static void inAnotherThread(Runnable action) {
+        try {
+            Thread.ofPlatform().start(action).join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void aStreamWaitsForAQueueThatIsClosedWhileItDecides() {
+        QueueScheduler producer = queue(new RecordingStream());
+        RecordingStream stream = new RecordingStream() {
+            @Override
+            public boolean canWaitFor(FifoBackend other, long epoch) {
+                inAnotherThread(producer::close);
+                return true;
+            }
+        };
+        QueueScheduler consumer = queue(stream);
+        Fence produced = fence();
+        Nothing first = new Nothing();
+        producer.submit(null, produced, () -> first);
+        consumer.submit(produced, fence(), Nothing::new);
+        assertThat(stream.entries).containsExactly("wait for 1", "nothing", "mark 1");
+        producer.completed(first, null);
+        consumer.close();
+    }
+
+    @Test
+    void whateverIssuingThrowsFailsTheOperationAndNothingElse() {
+        for (Throwable thrown : List.of(CAUSE, new IllegalStateException("bug"), new StackOverflowError())) {
+            for (QueueBackend backend : List.of(
+                    new RecordingStream() {
+                        @Override
+                        public void issue(QueueOperation operation) {
+                            fail(thrown, entries);
+                        }
+                    },
+                    new UnorderedBackend() {
+                        private final List<String> entries = new ArrayList<>();
+
+                        @Override
+                        public void issue(QueueOperation operation) {
+                            fail(thrown, entries);
+                        }
+                    })) {
+                QueueScheduler queue = queue(backend);
+                Fence broken = fence();
+                queue.submit(null, broken, Nothing::new);
+                assertFailed(broken, thrown);
+                Fence next = fence();
+                Nothing work = new Nothing();
+                queue.submit(null, next, () -> work);
+                queue.completed(work, null);
+                assertThat(next.isReached()).isTrue();
+                queue.close();
+            }
+        }
+    }
+
+    /** Throws the first time. */
+    private static void fail(Throwable thrown, List<String> entries) {
+        entries.add("nothing");
+        if (entries.size() > 1) {
+            return;
+        }
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        throw (RuntimeException) thrown;
+    }
+
+    private static void assertFailed(Fence fence, Throwable thrown) {
+        IreeException failure = fence.failure();
+        assertThat(failure).as("after %s", thrown).isNotNull();
+        if (thrown instanceof IreeException) {
+            assertThat(failure).isSameAs(thrown);
+        } else {
+            assertThat(failure).hasCause(thrown);
+            assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
+        }
+    }
+
+    @Test
+    void anOperationWhoseWaitTheStreamRefusesDoesNotRun() {
+        IllegalStateException bug = new IllegalStateException("bug");
+        QueueScheduler producer = queue(new RecordingStream());
+        RecordingStream stream = new RecordingStream() {
+            @Override
+            public void waitFor(FifoBackend other, long epoch) {
+                throw bug;
+            }
+        };
+        QueueScheduler consumer = queue(stream);
+        Fence produced = fence();
+        Nothing first = new Nothing();
+        producer.submit(null, produced, () -> first);
+        Fence broken = fence();
+        consumer.submit(produced, broken, Nothing::new);
+        assertFailed(broken, bug);
+        Fence next = fence();
+        Nothing work = new Nothing();
+        consumer.submit(null, next, () -> work);
+        assertThat(stream.entries).containsExactly("nothing", "mark 1");
+        consumer.completed(work, null);
+        producer.completed(first, null);
+        assertThat(next.isReached()).isTrue();
+        assertThat(consumer.counters().inFlight()).isZero();
+    }
+
+    @Test
+    void anOperationWhoseMarkTheStreamRefusesFailsWhenItIsDone() {
+        IllegalStateException bug = new IllegalStateException("bug");
+        QueueScheduler queue = queue(new RecordingStream() {
+            @Override
+            public void recordTimepoint(long epoch) {
+                throw bug;
+            }
+        });
+        Fence broken = fence();
+        Nothing work = new Nothing();
+        queue.submit(null, broken, () -> work);
+        assertThat(broken.failure()).as("it is on the stream").isNull();
+        assertThat(broken.semaphore(0).frontierAt(1)).as("no promise").isNull();
+        queue.completed(work, null);
+        assertFailed(broken, bug);
+    }
+
+    @Test
+    void signalsComeAlsoWhenLettingGoThrows() {
+        List<QueueBackend> backends = List.of(new RecordingStream(), (UnorderedBackend) operation -> {});
+        for (QueueBackend backend : backends) {
+            QueueScheduler queue = queue(backend);
+            Fence done = fence();
+            Fence failed = fence();
+            Nothing first = new Clumsy(() -> {});
+            Nothing second = new Clumsy(() -> {});
+            queue.submit(null, done, () -> first);
+            queue.submit(null, failed, () -> second);
+            queue.completed(first, null);
+            queue.completed(second, CAUSE);
+            assertThat(done.isReached()).isTrue();
+            assertThat(failed.failure()).isSameAs(CAUSE);
+            queue.close();
+        }
+    }
+
+    /** Does something while it is retained, and throws wherever it can. */
+    private static final class Clumsy extends Nothing {
+        private final Runnable meanwhile;
+
+        Clumsy(Runnable meanwhile) {
+            this.meanwhile = meanwhile;
+        }
+
+        @Override
+        protected void retain() {
+            meanwhile.run();
+        }
+
+        @Override
+        protected void release() {
+            throw new IllegalStateException("clumsy");
+        }
+
+        @Override
+        protected void failed(IreeException cause) {
+            throw new IllegalStateException("clumsy");
+        }
+    }
+
+    @Test
+    void whatCannotBeKeptFailsTheOperation() {
+        OutOfMemoryError full = new OutOfMemoryError("on purpose");
+        for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
+            QueueScheduler queue = queue(backend);
+            Fence now = fence();
+            Fence never = fence();
+            Fence later = fence();
+            for (Fence signal : List.of(now, later)) {
+                queue.submit(
+                        signal == now ? null : never,
+                        signal,
+                        () -> new Clumsy(() -> {
+                            throw full;
+                        }));
+                assertFailed(signal, full);
+            }
+            assertThat(queue.counters().pending()).isZero();
+            assertThat(queue.counters().inFlight()).isZero();
+        }
+    }
+
+    @Test
+    void anOperationThatCannotBeMadeFailsItsSignalsAndTellsTheCaller() {
+        NullPointerException mistake = new NullPointerException("on purpose");
+        QueueScheduler queue = queue(new RecordingStream());
+        Fence signal = fence();
+        assertThatThrownBy(() -> queue.submit(null, signal, () -> {
+                    throw mistake;
+                }))
+                .isSameAs(mistake);
+        assertFailed(signal, mistake);
+        assertThat(queue.counters().submitted()).isEqualTo(1);
+    }
+
+    @Test
+    void whatBeginsToWaitWhileTheDeviceIsLostFails() {
+        List<QueueBackend> backends = List.of(new RecordingStream(), (UnorderedBackend) operation -> {});
+        for (QueueBackend backend : backends) {
+            QueueScheduler queue = queue(backend);
+            Fence never = fence();
+            Fence waiting = fence();
+            queue.submit(never, waiting, () -> new Clumsy(() -> inAnotherThread(() -> queue.lost(CAUSE))));
+            assertThat(waiting.failure()).isSameAs(CAUSE);
+            assertThat(queue.counters().pending()).isZero();
+        }
+    }
+
+    @Test
+    void whoWaitsForMoreOfAClosedQueueIsCancelledOnceItIsEmpty() {
+        for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
+            boolean stream = backend instanceof FifoBackend;
+            QueueScheduler queue = queue(backend);
+            Nothing work = new Nothing();
+            queue.submit(null, fence(), () -> work);
+            List<String> outcomes = new ArrayList<>();
+            tracker.whenCompleted(Frontier.of(queue.axis(), 1), outcome("first", outcomes));
+            tracker.whenCompleted(Frontier.of(queue.axis(), 2), outcome("second", outcomes));
+            queue.close();
+            if (stream) {
+                assertThat(outcomes).as("one is in flight").isEmpty();
+                queue.completed(work, null);
+                assertThat(outcomes).containsExactly("first OK", "second CANCELLED");
+            } else {
+                assertThat(outcomes)
+                        .as("nothing there is known before it has completed")
+                        .containsExactly("first CANCELLED", "second CANCELLED");
+                queue.completed(work, null);
+            }
+            assertThat(tracker.completed(queue.axis())).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whoWaitsForAnIdleClosedQueueIsCancelledAtOnce() {
+        QueueScheduler queue = queue(new RecordingStream());
+        List<String> outcomes = new ArrayList<>();
+        tracker.whenCompleted(Frontier.of(queue.axis(), 1), outcome("first", outcomes));
+        queue.close();
+        assertThat(outcomes).containsExactly("first CANCELLED");
+    }
+
+    private static Consumer<@Nullable IreeException> outcome(String name, List<String> outcomes) {
+        return failure -> outcomes.add(name + " " + (failure == null ? StatusCode.OK : failure.code()));
+    }
+}

@@ -18,19 +18,29 @@ final class ManualQueue {
     final QueueScheduler scheduler;
     private final ConcurrentLinkedQueue<QueueOperation> onHardware = new ConcurrentLinkedQueue<>();
 
-    private ManualQueue(boolean stream) {
-        SchedulingDomain domain = SchedulingDomain.create(
-                AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
+    private ManualQueue(SchedulingDomain domain, boolean stream) {
         QueueBackend backend = stream ? new Stream() : (UnorderedBackend) this::issue;
         this.scheduler = QueueScheduler.create(domain, DEVICE, DEVICE, backend);
     }
 
+    static SchedulingDomain domain() {
+        return SchedulingDomain.create(AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
+    }
+
+    static ManualQueue stream(SchedulingDomain domain) {
+        return new ManualQueue(domain, true);
+    }
+
+    static ManualQueue unordered(SchedulingDomain domain) {
+        return new ManualQueue(domain, false);
+    }
+
     static ManualQueue stream() {
-        return new ManualQueue(true);
+        return new ManualQueue(domain(), true);
     }
 
     static ManualQueue unordered() {
-        return new ManualQueue(false);
+        return new ManualQueue(domain(), false);
     }
 
     private void issue(QueueOperation operation) {

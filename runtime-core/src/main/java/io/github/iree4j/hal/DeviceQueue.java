@@ -64,6 +64,13 @@ public interface DeviceQueue {
     int index();
 
     /**
+     * Returns the axis of this queue, as frontiers mention it.
+     *
+     * @return the axis; no other queue has or will have it
+     */
+    long axis();
+
+    /**
      * Returns what the queue has done so far and how it resolved waits.
      *
      * @return the counters now

@@ -301,8 +301,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                     // nobody looks at the list again
                 } else if (closed) {
                     failure = aborted(operation);
-                } else if (lost != null) {
-                    failure = lost; // since it was checked; what lost() abandons is on the list by now
                 } else if (pendingCount >= PENDING_LIMIT) {
                     failure = new IreeException(
                             StatusCode.RESOURCE_EXHAUSTED,

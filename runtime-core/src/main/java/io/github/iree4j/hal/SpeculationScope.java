@@ -1,6 +1,8 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -21,9 +23,10 @@ import java.util.List;
  * operation that is not over stands on what it waits for only.
  *
  * <pre>{@code
- * try (SpeculationScope scope = SpeculationScope.open(domain, draftAxis, verifierAxis)) {
- *     // submit draft, verification, draft ahead of it, ...
- *     scope.reject(tokens.frontierAt(5).producerEpoch()); // the fifth token was wrong
+ * try (SpeculationScope scope = SpeculationScope.open(device.queue(0), device.queue(1))) {
+ *     // submit drafts that signal 'tokens', verification of each, work ahead of that, ...
+ *     scope.accept(scope.epochAt(tokens, 4)); // four tokens are right
+ *     scope.reject(scope.epochAt(tokens, 5)); // the fifth is wrong
  * }
  * }</pre>
  *
@@ -37,6 +40,11 @@ public final class SpeculationScope implements AutoCloseable {
     private final SchedulingDomain domain;
     private final long draftAxis;
     private final long verifierAxis;
+    /*
+     * SPEC-1: a rejection and the end of an operation are in some order (both under the monitor of `graph`), and the operation is cancelled
+     * or over after both: what the rejection finds is condemned, what it does not find has signalled before. Cancelling itself is done
+     * without the monitor, by the operation's scheduler, which lets an operation end once.
+     */
     private final SpeculationGraph graph; // guarded by itself
     private long accepted; // guarded by graph, like the next
     private boolean closed;
@@ -49,19 +57,34 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Begins to follow what is submitted to the queues of a domain.
+     * Begins to follow what is submitted to the queues of a domain, the one of the two.
      *
-     * @param domain the domain, borrowed
-     * @param draftAxis the axis of the queue that guesses
-     * @param verifierAxis the axis of the queue that checks
+     * @param draft the queue that guesses
+     * @param verifier the queue that checks
      * @return the scope; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT when the two are one, NOT_FOUND when the domain has no such open queue
+     * @throws IreeException INVALID_ARGUMENT when the two are one, or of different domains; FAILED_PRECONDITION when one is closed
      */
-    public static SpeculationScope open(SchedulingDomain domain, long draftAxis, long verifierAxis) {
+    public static SpeculationScope open(DeviceQueue draft, DeviceQueue verifier) {
+        return open(
+                draft.device().schedulingDomain(),
+                draft.axis(),
+                verifier.device().schedulingDomain(),
+                verifier.axis());
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a domain is itself
+    static SpeculationScope open(
+            SchedulingDomain domain, long draftAxis, SchedulingDomain verifierDomain, long verifierAxis) {
         if (draftAxis == verifierAxis) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "draft and verifier are both '" + Axis.toString(draftAxis) + "'; they need a queue each");
+        }
+        if (domain != verifierDomain) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "draft '%s' and verifier '%s' do not know of one another; open their devices with one scheduling domain"
+                            .formatted(Axis.toString(draftAxis), Axis.toString(verifierAxis)));
         }
         QueueScheduler draft = queue(domain, "draft", draftAxis);
         queue(domain, "verifier", verifierAxis);
@@ -74,8 +97,7 @@ public final class SpeculationScope implements AutoCloseable {
         QueueScheduler queue = domain.queue(axis);
         if (queue == null) {
             throw new IreeException(
-                    StatusCode.NOT_FOUND,
-                    "the domain has no open queue with the axis '%s' of the %s".formatted(Axis.toString(axis), role));
+                    StatusCode.FAILED_PRECONDITION, "%s queue '%s' is closed".formatted(role, Axis.toString(axis)));
         }
         return queue;
     }
@@ -96,6 +118,21 @@ public final class SpeculationScope implements AutoCloseable {
      */
     public long verifierAxis() {
         return verifierAxis;
+    }
+
+    /**
+     * Returns the epoch of the draft's operation that signals a value of a timeline: what to accept or reject once it is judged.
+     *
+     * @param timeline the timeline
+     * @param value the value itself, one of the last few that were reached, or one promised by work that was issued
+     * @return the epoch; 0 when nothing is known of just this value, or it does not stand on the draft
+     */
+    public long epochAt(TimelineSemaphore timeline, long value) {
+        SignalRecord found = new SignalRecord();
+        // A record above the value may be of a later operation; to accept that one would be to accept too much.
+        return timeline.lookup(value, found) && found.value() == value
+                ? found.frontier().epochOf(draftAxis)
+                : 0;
     }
 
     /**
@@ -134,7 +171,8 @@ public final class SpeculationScope implements AutoCloseable {
      * so does what is submitted later. Harmless when repeated.
      *
      * @param fromEpoch the first epoch of the draft that is wrong, above what was accepted
-     * @return how many operations this call cancelled, those not counted that fail because they wait for them
+     * @return how many operations this call cancelled, one that ends in this very moment perhaps included, those not that fail because
+     *     they wait for them
      * @throws IreeException INVALID_ARGUMENT when the epoch is not above 0, FAILED_PRECONDITION when it was accepted or the scope is
      *     closed
      */

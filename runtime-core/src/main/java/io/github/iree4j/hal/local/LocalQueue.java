@@ -45,6 +45,11 @@ final class LocalQueue implements DeviceQueue {
     }
 
     @Override
+    public long axis() {
+        return scheduler.axis();
+    }
+
+    @Override
     public QueueCounters counters() {
         return scheduler.counters();
     }

@@ -111,7 +111,7 @@ public final class VirtualDevice implements Device {
      * @return the axis
      */
     public long axis(int queue) {
-        return schedulers.get(queue).axis();
+        return queue(queue).axis();
     }
 
     /**

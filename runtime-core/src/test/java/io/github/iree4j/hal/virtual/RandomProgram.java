@@ -314,7 +314,7 @@ final class RandomProgram implements AutoCloseable {
             VirtualDevice device = closed(builder.build());
             devices.add(device);
             for (int q = 0; q < queues; q++) {
-                fifo.put(device.axis(q), kinds.get(q));
+                fifo.put(device.queue(q).axis(), kinds.get(q));
             }
         }
     }

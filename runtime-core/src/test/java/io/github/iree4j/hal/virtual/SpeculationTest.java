@@ -44,7 +44,7 @@ class SpeculationTest {
                 }
             })
             .build();
-    private final SpeculationScope scope = SpeculationScope.open(domain, device.axis(DRAFT), device.axis(MAIN));
+    private final SpeculationScope scope = SpeculationScope.open(device.queue(DRAFT), device.queue(MAIN));
 
     @AfterEach
     void closeAll() throws Exception {
@@ -251,7 +251,7 @@ class SpeculationTest {
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("3 was accepted");
         assertThatThrownBy(() -> scope.reject(0)).isInstanceOf(IreeException.class);
-        assertThatThrownBy(() -> SpeculationScope.open(domain, scope.draftAxis(), scope.draftAxis()))
+        assertThatThrownBy(() -> SpeculationScope.open(device.queue(DRAFT), device.queue(DRAFT)))
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("a queue each");
         scope.close();
@@ -261,10 +261,10 @@ class SpeculationTest {
                 .hasMessageContaining("closed");
     }
 
-    @Test
+    @Test // SPEC-1
     void everyOperationEndsOnceWhenCompletionsRaceWithTheRejection() throws Exception {
         for (int round = 0; round < 200; round++) {
-            long first = tracker.completed(device.axis(DRAFT)) + 1;
+            long first = tracker.completed(device.queue(DRAFT).axis()) + 1;
             List<TimelineSemaphore> drafts = new ArrayList<>();
             List<TimelineSemaphore> users = new ArrayList<>();
             for (int i = 0; i < 8; i++) {
@@ -304,7 +304,7 @@ class SpeculationTest {
             int[] queues = new int[size];
             BitSet[] past = new BitSet[size]; // itself included
             BitSet[] waited = new BitSet[size];
-            long base = tracker.completed(device.axis(DRAFT));
+            long base = tracker.completed(device.queue(DRAFT).axis());
             long[] epochs = new long[size];
             long drafts = base;
             int lastDraft = -1;
@@ -364,7 +364,7 @@ class SpeculationTest {
             cancelledInAll += cancelled.cardinality();
             survivedInAll += size - cancelled.cardinality() - over.cardinality();
             if (random.nextBoolean()) {
-                scope.accept(tracker.completed(device.axis(DRAFT)));
+                scope.accept(tracker.completed(device.queue(DRAFT).axis()));
             }
         }
         assertThat(cancelledInAll).as("cancelled in all rounds").isGreaterThan(1000);

@@ -167,8 +167,8 @@ class WaitResolutionTest {
         submit(three.queue(0), at(second, 1), at(third, 1));
         assertThat(frontier(third, 1))
                 .as("before anything has run")
-                .satisfies(f -> assertThat(f.reaches(one.axis(0), 1)).isTrue())
-                .satisfies(f -> assertThat(f.reaches(two.axis(0), 1)).isTrue());
+                .satisfies(f -> assertThat(f.reaches(one.queue(0).axis(), 1)).isTrue())
+                .satisfies(f -> assertThat(f.reaches(two.queue(0).axis(), 1)).isTrue());
         submit(three.queue(0), at(first, 1), null);
         assertThat(three.queue(0).counters().elidedFrontier()).isEqualTo(1);
         clock.runUntilIdle();
@@ -222,9 +222,9 @@ class WaitResolutionTest {
         TimelineSemaphore late = semaphore();
         submit(device.queue(3), at(timeline, 2), at(late, 1));
         Frontier known = frontier(late, 1);
-        assertThat(known.reaches(device.axis(0), 1)).isTrue();
-        assertThat(known.reaches(device.axis(1), 1)).isTrue();
-        assertThat(known.epochOf(device.axis(2)))
+        assertThat(known.reaches(device.queue(0).axis(), 1)).isTrue();
+        assertThat(known.reaches(device.queue(1).axis(), 1)).isTrue();
+        assertThat(known.epochOf(device.queue(2).axis()))
                 .as("value 3 was not waited for")
                 .isZero();
         clock.runUntilIdle();
@@ -319,7 +319,7 @@ class WaitResolutionTest {
         assertThat(a.failure()).isSameAs(LOST);
         assertThat(b.failure()).isSameAs(LOST);
         assertThat(c.failure()).as("pending").isSameAs(LOST);
-        assertThat(tracker.failure(lost.axis(0))).isSameAs(LOST);
+        assertThat(tracker.failure(lost.queue(0).axis())).isSameAs(LOST);
         TimelineSemaphore refused = semaphore();
         submit(lost.queue(0), null, at(refused, 1));
         assertThat(refused.failure()).isSameAs(LOST);

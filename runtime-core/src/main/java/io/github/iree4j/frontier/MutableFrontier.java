@@ -137,12 +137,20 @@ public final class MutableFrontier {
         }
         tainted |= source.isTainted();
         if (shape.sharesAxes(source)) {
-            long[] theirs = source.epochs;
-            for (int i = 0; i < epochs.length; i++) {
-                epochs[i] = Math.max(epochs[i], theirs[i]);
-            }
+            raiseTo(source.epochs);
         } else if (source.size() > 0) {
             union(source, completed, Axis.NONE);
+        }
+    }
+
+    /** Raises each epoch to that of the same axis. */
+    private void raiseTo(long[] theirs) {
+        if (epochs.length == 1) { // most frontiers; a loop costs more than it does
+            epochs[0] = Math.max(epochs[0], theirs[0]);
+            return;
+        }
+        for (int i = 0; i < epochs.length; i++) {
+            epochs[i] = Math.max(epochs[i], theirs[i]);
         }
     }
 

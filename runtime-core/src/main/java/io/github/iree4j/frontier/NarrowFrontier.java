@@ -61,37 +61,66 @@ final class NarrowFrontier extends Frontier {
 
     @Override
     boolean dominatesEntries(Frontier right) {
-        if (right instanceof NarrowFrontier narrow && keys.length == narrow.keys.length && isOfNode(narrow)) {
-            int i = 0;
-            while (i < keys.length && keys[i] == narrow.keys[i]) {
-                if (epochs[i] < narrow.epochs[i]) {
-                    return false;
-                }
-                i++;
+        if (right instanceof NarrowFrontier narrow && isOfNode(narrow)) {
+            int count = keys.length;
+            if (count == 1 && narrow.keys.length == 1 && keys[0] == narrow.keys[0]) {
+                return epochs[0] >= narrow.epochs[0];
             }
-            if (i == keys.length) {
-                return true;
+            if (count == narrow.keys.length) {
+                int same = 0;
+                while (same < count && keys[same] == narrow.keys[same]) {
+                    if (epochs[same] < narrow.epochs[same]) {
+                        return false;
+                    }
+                    same++;
+                }
+                if (same == count) {
+                    return true;
+                }
             }
         }
         return super.dominatesEntries(right);
     }
 
+    /*
+     * Loops that the compiler has to prepare for any length cost more than they do for a few entries. So one entry, which most
+     * frontiers have, needs none here, and the common case of none that differs has a short one.
+     */
     @Override
     int differences(Frontier right) {
-        if (right instanceof NarrowFrontier narrow && keys.length == narrow.keys.length && isOfNode(narrow)) {
-            int i = 0;
-            long below = 0; // gets the sign of a difference below 0; epochs are positive, so none overflows
-            long above = 0;
-            while (i < keys.length && keys[i] == narrow.keys[i]) {
-                below |= epochs[i] - narrow.epochs[i];
-                above |= narrow.epochs[i] - epochs[i];
-                i++;
+        if (right instanceof NarrowFrontier narrow && isOfNode(narrow)) {
+            int count = keys.length;
+            if (count == 1 && narrow.keys.length == 1 && keys[0] == narrow.keys[0]) {
+                long difference = epochs[0] - narrow.epochs[0];
+                return signs(difference, -difference);
             }
-            if (i == keys.length) {
-                return (below < 0 ? BELOW : 0) | (above < 0 ? ABOVE : 0);
+            if (count == narrow.keys.length) {
+                int equal = 0;
+                while (equal < count && keys[equal] == narrow.keys[equal] && epochs[equal] == narrow.epochs[equal]) {
+                    equal++;
+                }
+                return equal == count ? 0 : differencesFrom(equal, narrow);
             }
         }
         return super.differences(right);
+    }
+
+    /** The differences of as many entries as there are here, the first of which are equal. */
+    private int differencesFrom(int equal, NarrowFrontier right) {
+        long below = 0;
+        long above = 0;
+        int same = equal;
+        while (same < keys.length && keys[same] == right.keys[same]) {
+            below |= epochs[same] - right.epochs[same];
+            above |= right.epochs[same] - epochs[same];
+            same++;
+        }
+        return same == keys.length ? signs(below, above) : super.differences(right);
+    }
+
+    /** Which of the differences went below 0; epochs are positive, so none overflows. */
+    private static int signs(long below, long above) {
+        return (below < 0 ? BELOW : 0) | (above < 0 ? ABOVE : 0);
     }
 
     @Override
@@ -152,11 +181,14 @@ final class NarrowFrontier extends Frontier {
             return false; // what fits is narrow
         }
         int[] theirs = narrow.keys;
-        if (theirs == keys) {
-            return isOfNode(narrow);
-        }
         if (theirs.length != keys.length || !isOfNode(narrow)) {
             return false;
+        }
+        if (theirs == keys) {
+            return true;
+        }
+        if (keys.length == 1) {
+            return keys[0] == theirs[0];
         }
         if (keys.length >= SHORT) {
             return Arrays.equals(keys, theirs);

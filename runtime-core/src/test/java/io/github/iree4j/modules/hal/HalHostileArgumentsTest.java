@@ -115,7 +115,8 @@ class HalHostileArgumentsTest {
         Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
         Map<String, Integer> succeeded = new HashMap<>();
         List<Invocation> calls = new ArrayList<>();
-        long functions = module.exports().stream().map(VmFunction::toString).distinct().count();
+        long functions =
+                module.exports().stream().map(VmFunction::toString).distinct().count();
         for (VmFunction function : module.exports()) {
             Invocation call = context.invocation(function);
             // These need so much to be right that they are tried more often.

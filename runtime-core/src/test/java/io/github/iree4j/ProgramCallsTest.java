@@ -1,0 +1,297 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmModule;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** Calls that meet one another, closing, fences, time and cancellation. */
+class ProgramCallsTest extends ProgramFixture {
+    // -- threads
+
+    @Test
+    void callsRunOneAfterTheOther() throws Exception {
+        int threads = 8;
+        int perThread = 200;
+        try (Program program = program()) {
+            ProgramFunction one = program.function("one");
+            CyclicBarrier start = new CyclicBarrier(threads);
+            List<CompletableFuture<Void>> all = new java.util.ArrayList<>();
+            for (int t = 0; t < threads; t++) {
+                all.add(CompletableFuture.runAsync(
+                        () -> {
+                            try {
+                                start.await();
+                            } catch (Exception e) {
+                                throw new AssertionError(e);
+                            }
+                            for (int i = 0; i < perThread; i++) {
+                                one.invoke().close();
+                            }
+                        },
+                        r -> Thread.ofPlatform().start(r)));
+            }
+            for (CompletableFuture<Void> each : all) {
+                each.get();
+            }
+        }
+        assertThat(calls).hasValue(threads * perThread);
+    }
+
+    @Test
+    void thousandsOfCallsMayWaitForTheirTurn() throws Exception {
+        try (Program program = program()) {
+            CompletableFuture<Results> first = program.function("wait").invokeAsync();
+            entered.await();
+            List<CompletableFuture<Results>> waiting = new java.util.ArrayList<>();
+            for (int i = 0; i < 2000; i++) {
+                waiting.add(program.function("one").invokeAsync());
+            }
+            assertThat(waiting).noneMatch(CompletableFuture::isDone);
+            go.countDown();
+            for (CompletableFuture<Results> each : waiting) {
+                each.get().close();
+            }
+            first.get().close();
+        }
+        assertThat(calls).hasValue(2001);
+    }
+
+    @Test
+    void callingItsOwnProgramIsRefused() throws Exception {
+        AtomicReference<Program> self = new AtomicReference<>();
+        VmModule recursive = NativeModule.builder("recursive", 1, Object::new)
+                .function(
+                        "again", "0v_v", (s, c) -> self.get().function("again").invoke())
+                .build();
+        try (Program program =
+                runtime.load(ProgramOptions.builder().module(recursive).build())) {
+            self.set(program);
+            assertFails(
+                    StatusCode.FAILED_PRECONDITION,
+                    "load the program twice",
+                    () -> program.function("again").invoke());
+        }
+    }
+
+    // -- closing
+
+    @Test
+    void closingDuringACallLetsItFinishAndRefusesTheNext() throws Exception {
+        Program program = program();
+        CompletableFuture<Results> running = program.function("wait").invokeAsync();
+        entered.await();
+        program.close();
+        program.close();
+        assertThat(program.isClosed()).isTrue();
+        assertFails(
+                StatusCode.FAILED_PRECONDITION,
+                "program 'java' is closed",
+                () -> program.function("one").invoke());
+        assertFails(
+                StatusCode.FAILED_PRECONDITION,
+                "closed",
+                () -> program.function("one").invokeAsync());
+        assertThat(closedStates).as("the running call still needs the state").hasValue(0);
+        go.countDown();
+        try (Results results = running.get()) {
+            assertThat(results.intValue(0)).isEqualTo(1);
+        }
+        assertThat(closedStates).hasValue(1);
+    }
+
+    @Test
+    void closingTheRuntimeDuringACallLetsItFinishAndRefusesTheNext() throws Exception {
+        Program program = program();
+        CompletableFuture<Results> running = program.function("wait").invokeAsync();
+        entered.await();
+        runtime.close();
+        assertFails(
+                StatusCode.FAILED_PRECONDITION,
+                "closed",
+                () -> program.function("one").invoke());
+        assertFails(StatusCode.FAILED_PRECONDITION, "runtime is closed", this::program);
+        assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> runtime.upload(Tensor.scalar(1)));
+        go.countDown();
+        running.get().close();
+        assertThat(closedStates).hasValue(1);
+        assertThat(runtime.programs()).isEmpty();
+    }
+
+    @Test
+    void closedInputsAndResultsAreRefused() {
+        try (Program program = program()) {
+            Tensor input = Tensor.of(new float[2], 1, 2);
+            Results results = program.function("same").invoke(input);
+            Tensor output = results.tensor(0);
+            input.close();
+            assertFails(
+                    StatusCode.FAILED_PRECONDITION,
+                    "argument 0 'x'",
+                    () -> program.function("same").invoke(input));
+            results.close();
+            results.close();
+            assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> results.get(0));
+            assertFails(StatusCode.FAILED_PRECONDITION, "closed", output::toFloatArray);
+            assertFails(
+                    StatusCode.FAILED_PRECONDITION,
+                    "closed",
+                    () -> program.function("same").invoke(output));
+        }
+    }
+
+    @Test
+    void closingAnInputDuringTheCallKeepsItsMemory() throws Exception {
+        try (Program program = program()) {
+            Tensor input = Tensor.of(new float[] {1, 2});
+            CompletableFuture<Results> running = program.function("async").invokeAsync(input);
+            entered.await();
+            input.close();
+            signal();
+            try (Results results = running.get()) {
+                assertThat(results.tensor(0).toFloatArray()).containsExactly(1, 2);
+            }
+        }
+    }
+
+    @Test
+    void functionsWithFencesReturnWhenTheirFenceIsReached() throws Exception {
+        try (Program program = program()) {
+            ProgramFunction function = program.function("async");
+            assertThat(function.isAsynchronous()).isTrue();
+            assertThat(function.argumentKinds()).isEqualTo("r");
+            CompletableFuture<Results> future = function.invokeAsync((Object) new float[] {3, 4});
+            entered.await();
+            assertThat(future).isNotDone();
+            program.function("one").invoke().close(); // the first call waits for its fence, not for its turn
+            signal();
+            try (Results results = future.get()) {
+                assertThat(results.tensor(0).toFloatArray()).containsExactly(3, 4);
+            }
+        }
+    }
+
+    @Test
+    void failedFencesFailTheCallAndFreeItsResults() throws Exception {
+        try (Program program = program()) {
+            CompletableFuture<Results> future = program.function("async").invokeAsync((Object) new float[] {3, 4});
+            entered.await();
+            Fence fence = toSignal.getAndSet(null);
+            fence.fail(new IreeException(StatusCode.DATA_LOSS, "the root cause"));
+            fence.release();
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(future::get)
+                    .withCauseInstanceOf(IreeException.class)
+                    .withMessageContaining("the root cause");
+        }
+    }
+
+    @Test
+    void fencesThatTheProgramForgetsFailTheCallInsteadOfHangingIt() {
+        try (Program program = program()) {
+            assertFails(
+                    StatusCode.CANCELLED,
+                    "semaphore was closed",
+                    () -> program.function("forgetful").invoke());
+        }
+    }
+
+    @Test
+    void callsThatTakeTooLongAreGivenUp() throws Exception {
+        try (Program program = program()) {
+            assertFails(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "'java.wait' took longer than PT0.01S",
+                    () -> program.function("wait").invokeWithin(Duration.ofMillis(10)));
+            program.function("one").invoke().close();
+        }
+    }
+
+    @Test
+    void cancelledCallsDoNotRunOrEndSoon() throws Exception {
+        try (Program program = program()) {
+            CompletableFuture<Results> running = program.function("wait").invokeAsync();
+            entered.await();
+            CompletableFuture<Results> waiting = program.function("one").invokeAsync();
+            assertThat(waiting.cancel(true)).isTrue();
+            assertThatExceptionOfType(CancellationException.class).isThrownBy(waiting::get);
+            running.orTimeout(10, TimeUnit.MILLISECONDS);
+            assertThatExceptionOfType(ExecutionException.class).isThrownBy(running::get);
+            program.function("fail").invokeAsync().exceptionally(e -> null).get();
+            assertThat(calls).as("neither ran to its end").hasValue(0);
+        }
+        awaitEndOfCalls();
+        assertThat(closedStates).hasValue(1);
+    }
+
+    @Test
+    void interruptedCallersGetCancelledAndStayInterrupted() throws Exception {
+        try (Program program = program()) {
+            CompletableFuture<Results> running = program.function("wait").invokeAsync();
+            entered.await();
+            Thread.currentThread().interrupt();
+            assertFails(
+                    StatusCode.CANCELLED,
+                    "interrupted",
+                    () -> program.function("one").invoke());
+            assertThat(Thread.interrupted()).isTrue();
+            go.countDown();
+            running.get().close();
+        }
+    }
+
+    @Test
+    void resultsNobodyCanReceiveAreFreed() throws Exception {
+        try (Program program = program()) {
+            for (int i = 0; i < 200; i++) {
+                CompletableFuture<Results> future = program.function("same").invokeAsync((Object) new float[] {1, 2});
+                if (!future.cancel(true)) {
+                    future.get().close();
+                }
+            }
+        } // closeRuntime() sees that no bytes are left
+        awaitEndOfCalls();
+    }
+
+    // -- leaks
+
+    @Test
+    void forgottenResultsAreCountedOnceAndNotFreed() throws Exception {
+        try (IreeRuntime own = IreeRuntime.builder().traceLeaks(true).build()) {
+            Program program = own.load(ProgramOptions.builder().module(module()).build());
+            forget(program);
+            program.function("same").invoke((Object) new float[] {1, 2}).close();
+            while (own.forgottenResults() == 0) {
+                System.gc();
+                Thread.onSpinWait();
+            }
+            System.gc();
+            assertThat(own.forgottenResults()).isEqualTo(1);
+            assertThat(own.device().allocator().statistics().bytesLive()).isPositive();
+        }
+    }
+
+    /** Calls that were cancelled end on their own threads; a closed program is gone after the last. */
+    private void awaitEndOfCalls() {
+        while (!runtime.programs().isEmpty()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void forget(Program program) {
+        program.function("same").invoke((Object) new float[] {1, 2});
+    }
+}

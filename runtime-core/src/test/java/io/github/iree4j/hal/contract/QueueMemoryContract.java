@@ -1,0 +1,194 @@
+package io.github.iree4j.hal.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+
+/** What every backend's queues must do with the memory that work allocates, frees and uses. */
+public abstract class QueueMemoryContract extends DeviceContract {
+    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+
+    /** For subclasses. */
+    protected QueueMemoryContract() {}
+
+    private static MemorySegment bytes(int... values) {
+        return MemorySegment.ofArray(values);
+    }
+
+    @Test
+    void aHandleCarriesWhyItsAllocationFailed() {
+        Device other = open(DeviceOptions.builder());
+        other.close();
+        Fence ready = fence();
+        Buffer buffer = closed(other.queue(0).alloca(null, ready, PARAMS, 64, 0));
+        assertFails(ready, StatusCode.FAILED_PRECONDITION, "is closed");
+        assertFails(
+                StatusCode.FAILED_PRECONDITION, "whose allocation failed", () -> buffer.map(MemoryAccess.READ, 0, 4));
+        TimelineSemaphore failed = semaphore();
+        failed.fail(LOST);
+        Buffer next = closed(queue.alloca(at(failed, 1), fence(), PARAMS, 64, 0));
+        assertFails(StatusCode.DATA_LOSS, "lost on purpose", () -> next.map(MemoryAccess.READ, 0, 4));
+    }
+
+    @Test
+    void allocatesAndFreesInQueueOrder() {
+        TimelineSemaphore timeline = semaphore();
+        Buffer transient1 = closed(queue.alloca(at(timeline, 1), at(timeline, 2), PARAMS, 1 << 20, 0));
+        assertThat(transient1.length()).isEqualTo(1 << 20);
+        assertThat(transient1.placement()).isEqualTo(Buffer.PLACEMENT_ASYNCHRONOUS);
+        assertThat(transient1.origin()).isSameAs(queue);
+        assertThat(device.allocator().statistics().bytesLive())
+                .as("nothing before its turn")
+                .isZero();
+        queue.fill(at(timeline, 2), at(timeline, 3), transient1, 0, Buffer.WHOLE, 4, 1, 0);
+        queue.dealloca(at(timeline, 3), at(timeline, 4), transient1, DeviceQueue.DEALLOCA_PREFER_ORIGIN);
+        queue.barrier(null, at(timeline, 1), 0);
+        at(timeline, 4).await();
+        assertThat(device.allocator().statistics().bytesLive()).isZero();
+        assertThat(device.allocator().statistics().bytesPeak()).isGreaterThanOrEqualTo(1 << 20);
+    }
+
+    @Test
+    void useBeforeTheAllocationIsAnError() {
+        Buffer buffer = closed(queue.alloca(fence(), fence(), PARAMS, 64, 0));
+        Fence done = fence();
+        queue.fill(null, done, buffer, 0, 64, 0, 1, 0);
+        assertFails(done, StatusCode.FAILED_PRECONDITION, "is not allocated yet; wait for the signal of its alloca");
+        assertFails(StatusCode.FAILED_PRECONDITION, "is not allocated yet", () -> buffer.map(MemoryAccess.READ, 0, 64));
+        Fence early = fence();
+        queue.dealloca(null, early, buffer, 0);
+        assertFails(early, StatusCode.FAILED_PRECONDITION, "not allocated yet");
+    }
+
+    @Test
+    void useAfterTheDeallocationIsAnError() {
+        Fence ready = fence();
+        Buffer buffer = closed(queue.alloca(null, ready, PARAMS, 64, 0));
+        ready.await();
+        Fence freed = fence();
+        queue.dealloca(null, freed, buffer, 0);
+        freed.await();
+        Fence done = fence();
+        queue.fill(null, done, buffer, 0, 64, 0, 1, 0);
+        assertFails(done, StatusCode.FAILED_PRECONDITION, "has been deallocated");
+        Fence twice = fence();
+        queue.dealloca(null, twice, buffer, 0);
+        assertFails(twice, StatusCode.FAILED_PRECONDITION, "has been deallocated");
+    }
+
+    @Test
+    void deallocaOfSynchronousMemoryIsABarrier() {
+        Buffer buffer = ints(5);
+        Fence done = fence();
+        queue.dealloca(null, done, buffer, 0);
+        done.await();
+        assertThat(read(buffer)).containsExactly(5);
+    }
+
+    @Test
+    void closingTheHandleFreesWhatWasNeverDeallocated() {
+        Fence ready = fence();
+        queue.alloca(null, ready, PARAMS, 4096, 0).close();
+        ready.await();
+        assertThat(device.allocator().statistics().bytesLive()).isZero();
+        Fence wait = fence();
+        Fence late = fence();
+        queue.alloca(wait, late, PARAMS, 4096, 0).close();
+        wait.signal();
+        late.await();
+        assertThat(device.allocator().statistics().bytesLive()).isZero();
+    }
+
+    @Test
+    void aFailedAllocationIsTheRootCauseOfWhatUsesIt() {
+        Device small = closed(open(DeviceOptions.builder().memoryLimit(4096)));
+        DeviceQueue q = small.queue(0);
+        Fence ready = fence();
+        Buffer buffer = closed(q.alloca(null, ready, PARAMS, 100_000, 0));
+        assertFails(
+                ready, StatusCode.RESOURCE_EXHAUSTED, "allocation of 100000 bytes exceeds the device's memory limit");
+        Fence filled = fence();
+        q.fill(null, filled, buffer, 0, 4, 0, 4, 0);
+        assertFails(filled, StatusCode.RESOURCE_EXHAUSTED, "whose allocation failed");
+        Fence chained = fence();
+        q.fill(ready, chained, buffer, 0, 4, 0, 4, 0);
+        assertThat(chained.failure()).isSameAs(ready.failure());
+        assertFails(StatusCode.INVALID_ARGUMENT, "length -5", () -> q.alloca(null, null, PARAMS, -5, 0));
+    }
+
+    @Test
+    void waitingWorkKeepsItsBuffers() {
+        Fence wait = fence();
+        Fence done = fence();
+        Buffer target = ints(0);
+        Buffer source = ints(42);
+        queue.copy(wait, done, source, 0, target, 0, 4, 0);
+        source.close();
+        wait.signal();
+        done.await();
+        assertThat(read(target)).containsExactly(42);
+        assertThat(source.isLive()).isFalse();
+    }
+
+    @Test
+    void closedThingsAreRefused() {
+        Buffer buffer = ints(1);
+        buffer.close();
+        Fence done = fence();
+        queue.fill(null, done, buffer, 0, 4, 0, 4, 0);
+        assertFails(done, StatusCode.FAILED_PRECONDITION, "is closed");
+        Fence closedFence = fence();
+        closedFence.close();
+        assertFails(
+                StatusCode.FAILED_PRECONDITION, "signal fence is closed", () -> queue.barrier(null, closedFence, 0));
+        Fence other = fence();
+        queue.barrier(closedFence, other, 0);
+        assertFails(other, StatusCode.FAILED_PRECONDITION, "wait fence of barrier is closed");
+    }
+
+    @Test
+    void closingBuffersUnderRunningWorkNeverTouchesFreedMemory() throws Exception {
+        // Every operation either runs on live memory or fails; JavaKernels and the JDK's checks would see anything
+        // else.
+        Executable kernels = closed(kernels(device));
+        for (int round = 0; round < 300; round++) {
+            Fence ready = fence();
+            Buffer buffer = queue.alloca(null, ready, PARAMS, 4 << 10, 0);
+            ready.await();
+            Fence freed = fence();
+            Thread closer = Thread.ofPlatform().start(() -> {
+                queue.dealloca(null, freed, buffer, 0);
+                buffer.close();
+            });
+            TimelineSemaphore timeline = device.createSemaphore(0, 0);
+            try (Fence done = Fence.at(timeline, 1)) {
+                queue.dispatch(
+                        null,
+                        done,
+                        kernels,
+                        JavaKernels.COORDINATES,
+                        DispatchConfig.of(1024, 1, 1),
+                        new int[0],
+                        BindingTable.of(buffer),
+                        0);
+                closer.join();
+                assertThat(done.query()).isIn(StatusCode.OK, StatusCode.FAILED_PRECONDITION);
+            }
+            timeline.close();
+            assertThat(device.allocator().statistics().bytesLive()).isZero();
+        }
+    }
+}

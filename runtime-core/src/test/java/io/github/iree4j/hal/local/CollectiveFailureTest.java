@@ -1,0 +1,190 @@
+package io.github.iree4j.hal.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What participants of a collective hear when one of them disagrees, fails or goes. */
+class CollectiveFailureTest extends CollectiveFixture {
+    @Test
+    void participantsThatDisagreeAllFailNowAndLater() {
+        List<Channel> channels = channels("disagree", 3);
+        List<Fence> done = List.of(
+                submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1)),
+                submit(1, null, one(channels.get(1), SUM, 0, ints(1, 2), ints(0, 0), 2)),
+                submit(2, null, one(channels.get(2), SUM, 0, ints(1), ints(0), 1)));
+        assertFailed(done, StatusCode.INVALID_ARGUMENT, "participants of a collective disagree: rank 0 has all_reduce");
+        assertFailed(
+                List.of(submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1))),
+                StatusCode.INVALID_ARGUMENT,
+                "disagree");
+    }
+
+    @Test
+    void aParticipantWhoseWaitFailsFailsAllWithThatCause() {
+        List<Channel> channels = channels("cause", 2);
+        Fence wait = fence();
+        List<Fence> done = List.of(
+                submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1)),
+                submit(1, wait, one(channels.get(1), SUM, 0, ints(1), ints(0), 1)));
+        assertThat(done).noneMatch(each -> each.failure() != null);
+        wait.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
+        assertFailed(done, StatusCode.DATA_LOSS, "disk gone");
+    }
+
+    @Test
+    void aParticipantThatClosesItsChannelFailsThoseWhoWaitForIt() {
+        List<Channel> channels = channels("closing", 2);
+        Fence done = submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1));
+        channels.get(1).close();
+        assertFailed(List.of(done), StatusCode.ABORTED, "participant 1 of 2 closed its channel");
+        assertFailed(
+                List.of(submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1))),
+                StatusCode.ABORTED,
+                "participant 1 of 2");
+    }
+
+    @Test
+    void aClosedDeviceFailsTheGroup() {
+        Device other = closed(LocalDevices.open(DeviceOptions.builder()));
+        Channel mine = closed(device.createChannel(-1, ChannelParams.of("devices", 0, 2)));
+        Channel theirs = closed(other.createChannel(-1, ChannelParams.of("devices", 1, 2)));
+        assertThat(theirs.rank()).isOne();
+        Fence done = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
+        other.close();
+        assertFailed(List.of(done), StatusCode.ABORTED, "device 'local' of a channel was closed");
+    }
+
+    @Test
+    void aLostDeviceFailsThoseWhoWaitForItAndNobodyElse() {
+        VirtualClock clock = VirtualClock.stepped();
+        VirtualDevice lost = closed(VirtualDevice.builder().clock(clock).build());
+        VirtualDevice other = closed(VirtualDevice.builder().clock(clock).build());
+        device.close();
+        device = other;
+        Channel mine = closed(other.createChannel(-1, ChannelParams.of("lost", 0, 2)));
+        Channel theirs = closed(lost.createChannel(-1, ChannelParams.of("lost", 1, 2)));
+        List<Channel> unrelated = channels("unrelated", 2);
+        Fence waits = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
+        Fence half = submit(0, null, one(unrelated.get(0), SUM, 0, ints(1), ints(0), 1));
+        clock.runUntilIdle();
+        IreeException cause = new IreeException(StatusCode.UNAVAILABLE, "fell off the bus");
+        lost.lose(cause);
+        assertThat(waits.failure()).isSameAs(cause);
+        Fence late = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
+        clock.runUntilIdle();
+        assertThat(late.failure()).isSameAs(cause);
+        Fence later = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
+        lost.queue(0).execute(null, later, one(theirs, SUM, 0, ints(1), ints(0), 1), null, 0);
+        assertThat(later.failure()).isSameAs(cause);
+        Fence whole = submit(0, null, one(unrelated.get(1), SUM, 0, ints(1), ints(0), 1));
+        clock.runUntilIdle();
+        assertReached(List.of(half, whole));
+    }
+
+    @Test
+    void participantsThatCountDifferentlyOrShareARankAreRefused() {
+        Channel first = closed(device.createChannel(-1, ChannelParams.of("join", 0, 2)));
+        Fence done = submit(0, null, one(first, SUM, 0, ints(1), ints(0), 1));
+        assertThatThrownBy(() -> device.createChannel(-1, ChannelParams.of("join", 0, 2)))
+                .isInstanceOf(IreeException.class)
+                .hasMessage("channel 'join' has a participant of rank 0 already");
+        assertThat(done.failure()).isNull();
+        assertThatThrownBy(() -> device.createChannel(-1, ChannelParams.of("join", 1, 3)))
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("joined with a count of 3 by one participant and 2 by another");
+        assertFailed(List.of(done), StatusCode.INVALID_ARGUMENT, "count of 3");
+        assertThat(channels("join", 2)).as("a new group").hasSize(2);
+        assertThatThrownBy(() -> device.createChannel(-1, 2, 2)).hasMessageContaining("not within [0, 1]");
+        assertThatThrownBy(() -> device.createChannel(-1, 0, 1 << 30)).hasMessageContaining("not within [1, 4096]");
+    }
+
+    @Test
+    void whatDoesNotFitIsRefusedWhenItIsRecorded() {
+        List<Channel> channels = channels("checks", 2);
+        Channel channel = channels.getFirst();
+        Collective gather = Collective.of(Collective.ALL_GATHER, 0, Collective.S32);
+        assertThatThrownBy(() -> one(channel, gather, 0, ints(1), ints(1), 1))
+                .hasMessageContaining("target of all_gather [0, 8) does not fit buffer of 4 bytes");
+        assertThatThrownBy(() -> one(channel, gather, 0, ints(1), null, 1)).hasMessageContaining("is missing");
+        assertThatThrownBy(() -> one(channel, SUM, 0, ints(1), ints(1), Long.MAX_VALUE / 2))
+                .hasMessageContaining("among 2 participants");
+        assertThatThrownBy(() -> one(channel, new Collective(9), 0, ints(1), ints(1), 1))
+                .hasMessageContaining("unknown kind");
+        assertThatThrownBy(() ->
+                        one(channel, Collective.of(Collective.BROADCAST, 0, Collective.S32), 2, ints(1), ints(1), 1))
+                .hasMessageContaining("root rank 2");
+        assertThatThrownBy(() ->
+                        one(channel, Collective.of(Collective.ALL_TO_ALL, 0, Collective.S8), 0, ints(1), ints(1), 3))
+                .hasMessageContaining("does not divide");
+        assertThatThrownBy(() ->
+                        one(channel, Collective.of(Collective.ALL_REDUCE, 0, Collective.S8), 0, ints(1), ints(1), 3))
+                .hasMessageContaining("needs a reduction");
+    }
+
+    // GROUP-1: whoever arrives is told once, though the group fails meanwhile.
+    @Test
+    void aFailureWhileOthersArriveLeavesNothingPending() throws Exception {
+        int threads = 4;
+        int rounds = 100;
+        List<Channel> channels = channels("failing", threads);
+        List<List<Fence>> done = new ArrayList<>();
+        List<CommandBuffer> commands = new ArrayList<>();
+        for (int rank = 0; rank < threads; rank++) {
+            commands.add(one(channels.get(rank), SUM, 0, ints(1), ints(0), 1));
+            List<Fence> own = new ArrayList<>();
+            for (int round = 0; round < rounds; round++) {
+                own.add(fence());
+            }
+            done.add(own);
+        }
+        Fence broken = fence();
+        broken.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
+        List<Thread> running = new ArrayList<>();
+        for (int rank = 0; rank < threads; rank++) {
+            int own = rank;
+            running.add(Thread.startVirtualThread(() -> {
+                for (int round = 0; round < rounds; round++) {
+                    Fence wait = own == 3 && round == rounds / 2 ? broken : null;
+                    device.queue(own).execute(wait, done.get(own).get(round), commands.get(own), null, 0);
+                }
+            }));
+        }
+        for (Thread each : running) {
+            each.join();
+        }
+        for (int round = 0; round < rounds; round++) {
+            for (int rank = 0; rank < threads; rank++) {
+                Fence each = done.get(rank).get(round);
+                assertThat(each.query()).as("rank %d, round %d", rank, round).isNotEqualTo(StatusCode.DEFERRED);
+                if (round >= rounds / 2) {
+                    assertThat(each.query()).isEqualTo(StatusCode.DATA_LOSS);
+                }
+            }
+        }
+    }
+
+    private static void assertFailed(List<Fence> fences, StatusCode code, String message) {
+        for (Fence each : fences) {
+            IreeException failure = each.failure();
+            assertThat(failure).isNotNull();
+            assertThat(failure.code()).isEqualTo(code);
+            assertThat(failure.getMessage()).contains(message);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package io.github.iree4j.hal.virtual;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.contract.QueueMemoryContract;
+import io.github.iree4j.hal.spi.DeviceOptions;
+
+class VirtualUnorderedQueueMemoryTest extends QueueMemoryContract {
+    @Override
+    protected Device open(DeviceOptions.Builder options) {
+        return VirtualDevices.unordered(options);
+    }
+
+    @Override
+    protected Executable kernels(Device device, int... constants) {
+        return VirtualDevices.kernels(device, constants);
+    }
+}

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,19 +20,28 @@ import org.jspecify.annotations.Nullable;
  * A fence holds one reference to each of its semaphores until it is freed. Immutable and safe from any thread.
  */
 public final class Fence extends Resource {
-    private final TimelineSemaphore[] semaphores;
-    private final long[] values;
+    /*
+     * Nearly every fence has one point, and a call makes several fences: the first point is in the object, the others, if there are
+     * any, behind it.
+     */
+    private final TimelineSemaphore firstSemaphore;
+    private final long firstValue;
+    private final @Nullable Others others;
 
-    /** Takes the arrays over; retains the semaphores. */
-    private Fence(TimelineSemaphore[] semaphores, long[] values) {
-        this.semaphores = semaphores;
-        this.values = values;
-        for (int i = 0; i < semaphores.length; i++) {
+    /** The points from the second on, in arrays as long as each other. */
+    private record Others(TimelineSemaphore[] semaphores, long[] values) {}
+
+    /** Retains the semaphores. */
+    private Fence(TimelineSemaphore firstSemaphore, long firstValue, @Nullable Others others) {
+        this.firstSemaphore = firstSemaphore;
+        this.firstValue = firstValue;
+        this.others = others;
+        for (int i = 0; i < size(); i++) {
             try {
-                semaphores[i].retain();
+                semaphore(i).retain();
             } catch (IreeException e) {
                 for (int j = 0; j < i; j++) {
-                    semaphores[j].release();
+                    semaphore(j).release();
                 }
                 throw e;
             }
@@ -54,7 +64,7 @@ public final class Fence extends Resource {
      * @return the fence; the caller closes it
      */
     public static Fence at(TimelineSemaphore semaphore, long value) {
-        return new Fence(new TimelineSemaphore[] {semaphore}, new long[] {value});
+        return new Fence(semaphore, value, null);
     }
 
     /**
@@ -84,7 +94,7 @@ public final class Fence extends Resource {
     public static @Nullable Fence join(List<? extends @Nullable Fence> fences) {
         int capacity = 0;
         for (Fence fence : fences) {
-            capacity += fence == null ? 0 : fence.values.length;
+            capacity += fence == null ? 0 : fence.size();
         }
         if (capacity == 0) {
             return null;
@@ -92,8 +102,8 @@ public final class Fence extends Resource {
         Merge merge = new Merge(capacity);
         for (Fence fence : fences) {
             if (fence != null) {
-                for (int i = 0; i < fence.values.length; i++) {
-                    merge.add(fence.semaphores[i], fence.values[i]);
+                for (int i = 0; i < fence.size(); i++) {
+                    merge.add(fence.semaphore(i), fence.value(i));
                 }
             }
         }
@@ -106,9 +116,9 @@ public final class Fence extends Resource {
      * @return a new list; semaphores are borrowed
      */
     public List<Entry> entries() {
-        List<Entry> entries = new ArrayList<>(values.length);
-        for (int i = 0; i < values.length; i++) {
-            entries.add(new Entry(semaphores[i], values[i]));
+        List<Entry> entries = new ArrayList<>(size());
+        for (int i = 0; i < size(); i++) {
+            entries.add(new Entry(semaphore(i), value(i)));
         }
         return entries;
     }
@@ -119,7 +129,7 @@ public final class Fence extends Resource {
      * @return at least one
      */
     public int size() {
-        return values.length;
+        return others == null ? 1 : 1 + others.values.length;
     }
 
     /**
@@ -129,7 +139,11 @@ public final class Fence extends Resource {
      * @return the timeline, borrowed
      */
     public TimelineSemaphore semaphore(int index) {
-        return semaphores[index];
+        if (others == null) {
+            Objects.checkIndex(index, 1);
+            return firstSemaphore;
+        }
+        return index == 0 ? firstSemaphore : others.semaphores[index - 1];
     }
 
     /**
@@ -139,7 +153,11 @@ public final class Fence extends Resource {
      * @return the value waited for or signalled
      */
     public long value(int index) {
-        return values[index];
+        if (others == null) {
+            Objects.checkIndex(index, 1);
+            return firstValue;
+        }
+        return index == 0 ? firstValue : others.values[index - 1];
     }
 
     /**
@@ -148,8 +166,8 @@ public final class Fence extends Resource {
      * @return true if a wait would succeed at once
      */
     public boolean isReached() {
-        for (int i = 0; i < values.length; i++) {
-            if (!semaphores[i].isReached(values[i])) {
+        for (int i = 0; i < size(); i++) {
+            if (!semaphore(i).isReached(value(i))) {
                 return false;
             }
         }
@@ -162,8 +180,8 @@ public final class Fence extends Resource {
      * @return the failure, or null when none has failed
      */
     public @Nullable IreeException failure() {
-        for (TimelineSemaphore semaphore : semaphores) {
-            IreeException failure = semaphore.failure();
+        for (int i = 0; i < size(); i++) {
+            IreeException failure = semaphore(i).failure();
             if (failure != null) {
                 return failure;
             }
@@ -192,8 +210,8 @@ public final class Fence extends Resource {
      * @throws IreeException INVALID_ARGUMENT when the frontier has no producer
      */
     public void promise(Frontier frontier) {
-        for (int i = 0; i < values.length; i++) {
-            semaphores[i].promise(values[i], frontier);
+        for (int i = 0; i < size(); i++) {
+            semaphore(i).promise(value(i), frontier);
         }
     }
 
@@ -205,12 +223,12 @@ public final class Fence extends Resource {
      */
     public void addSignaller() {
         checkLive();
-        for (int i = 0; i < values.length; i++) {
+        for (int i = 0; i < size(); i++) {
             try {
-                semaphores[i].addSignaller(values[i]);
+                semaphore(i).addSignaller(value(i));
             } catch (IreeException e) {
                 for (int j = 0; j < i; j++) {
-                    semaphores[j].removeSignaller(values[j]);
+                    semaphore(j).removeSignaller(value(j));
                 }
                 throw e;
             }
@@ -226,9 +244,9 @@ public final class Fence extends Resource {
     public void signal() {
         checkLive();
         IreeException first = null;
-        for (int i = 0; i < values.length; i++) {
+        for (int i = 0; i < size(); i++) {
             try {
-                semaphores[i].signal(values[i]);
+                semaphore(i).signal(value(i));
             } catch (IreeException e) {
                 first = first == null ? e : first;
             }
@@ -245,8 +263,8 @@ public final class Fence extends Resource {
      */
     public void fail(IreeException cause) {
         // No check: whoever fails a fence must not be kept from it by somebody who has closed it meanwhile.
-        for (TimelineSemaphore semaphore : semaphores) {
-            semaphore.fail(cause);
+        for (int i = 0; i < size(); i++) {
+            semaphore(i).fail(cause);
         }
     }
 
@@ -264,10 +282,10 @@ public final class Fence extends Resource {
      * @param frontier what happens before, the frontier of the operation that signals
      */
     public void signalOrFail(Frontier frontier) {
-        for (int i = 0; i < values.length; i++) {
-            TimelineSemaphore semaphore = semaphores[i];
+        for (int i = 0; i < size(); i++) {
+            TimelineSemaphore semaphore = semaphore(i);
             try {
-                semaphore.signal(values[i], frontier);
+                semaphore.signal(value(i), frontier);
             } catch (IreeException e) {
                 semaphore.fail(e);
             }
@@ -295,8 +313,8 @@ public final class Fence extends Resource {
 
     private void await(long timeoutNanos) {
         checkLive();
-        if (values.length == 1) {
-            semaphores[0].await(values[0], timeoutNanos);
+        if (others == null) {
+            firstSemaphore.await(firstValue, timeoutNanos);
             return;
         }
         if (!isReached()) {
@@ -306,8 +324,8 @@ public final class Fence extends Resource {
 
     /** Registers a wait for every point, the first of them as that number. */
     void register(AllWait wait, int first) {
-        for (int i = 0; i < values.length; i++) {
-            wait.add(first + i, semaphores[i].whenReached(values[i], wait));
+        for (int i = 0; i < size(); i++) {
+            wait.add(first + i, semaphore(i).whenReached(value(i), wait));
         }
     }
 
@@ -321,10 +339,10 @@ public final class Fence extends Resource {
      */
     public Cancellation whenReached(Consumer<? super @Nullable IreeException> callback) {
         checkLive();
-        if (values.length == 1) {
-            return semaphores[0].whenReached(values[0], (value, failure) -> callback.accept(failure));
+        if (others == null) {
+            return firstSemaphore.whenReached(firstValue, (value, failure) -> callback.accept(failure));
         }
-        AllWait wait = new AllWait(callback, values.length);
+        AllWait wait = new AllWait(callback, size());
         register(wait, 0);
         return wait;
     }
@@ -359,13 +377,13 @@ public final class Fence extends Resource {
 
     @Override
     protected String describe() {
-        return "fence of " + values.length + (values.length == 1 ? " point" : " points");
+        return "fence of " + size() + (size() == 1 ? " point" : " points");
     }
 
     @Override
     protected void destroy() {
-        for (TimelineSemaphore semaphore : semaphores) {
-            semaphore.release();
+        for (int i = 0; i < size(); i++) {
+            semaphore(i).release();
         }
     }
 
@@ -392,7 +410,10 @@ public final class Fence extends Resource {
         }
 
         Fence toFence() {
-            return new Fence(Arrays.copyOf(semaphores, count), Arrays.copyOf(values, count));
+            Others others = count == 1
+                    ? null
+                    : new Others(Arrays.copyOfRange(semaphores, 1, count), Arrays.copyOfRange(values, 1, count));
+            return new Fence(semaphores[0], values[0], others);
         }
     }
 }

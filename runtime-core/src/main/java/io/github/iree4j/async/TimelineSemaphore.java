@@ -4,9 +4,10 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,10 +45,23 @@ public final class TimelineSemaphore extends Resource {
     /** The largest value a timeline can reach. */
     public static final long MAXIMUM_VALUE = Long.MAX_VALUE - 1;
 
+    private static final VarHandle HOME;
+
+    static {
+        try {
+            HOME = MethodHandles.lookup().findVarHandle(TimelineSemaphore.class, "home", QueuePlace.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final BriefLock lock = new BriefLock();
     private final SemaphoreScope scope;
     private final SignalHistory history;
-    private final AtomicReference<@Nullable QueuePlace> home = new AtomicReference<>(); // the first queue that used it
+
+    @SuppressWarnings("UnusedVariable") // through HOME
+    private volatile @Nullable QueuePlace home; // the first queue that used it
+
     private volatile long value;
     private volatile @Nullable IreeException failure;
     private @Nullable SemaphoreWaiters waiters; // guarded by lock, like the next; once somebody waits
@@ -100,9 +114,9 @@ public final class TimelineSemaphore extends Resource {
         if (scope.includes(SemaphoreScope.PROCESS_LOCAL)) {
             return;
         }
-        QueuePlace first = home.get();
+        QueuePlace first = home;
         if (first == null) {
-            first = home.compareAndExchange(null, place);
+            first = (QueuePlace) HOME.compareAndExchange(this, null, place);
         }
         if (first != null && first != place) {
             SemaphoreScope needed = first.scopeWith(place);

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
@@ -45,6 +46,13 @@ public interface Allocator {
      * @return a snapshot
      */
     AllocatorStatistics statistics();
+
+    /**
+     * Returns what the pools behind it have done, and what they have; memory in queue order included.
+     *
+     * @return a snapshot
+     */
+    PoolSetStatistics poolStatistics();
 
     /** Gives memory that is only kept for later back to the system. */
     void trim();

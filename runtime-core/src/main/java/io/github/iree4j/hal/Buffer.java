@@ -223,6 +223,16 @@ public abstract class Buffer extends Resource {
         return allocatedBuffer().preserved().get() == 1;
     }
 
+    /**
+     * Returns whether others than whoever deallocates have preserved the allocation, so that it stays until they discard it, or its last
+     * reference goes.
+     *
+     * @return true if there is more than one owner
+     */
+    protected final boolean isPreservedByOthers() {
+        return allocatedBuffer().preserved().get() > 1;
+    }
+
     private AtomicInteger preserved() {
         return preserved;
     }

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal;
 
+import java.util.Objects;
+
 /**
  * What kind of memory to allocate.
  *
@@ -8,12 +10,32 @@ package io.github.iree4j.hal;
  * @param access bits of {@link MemoryAccess}; 0 is {@link MemoryAccess#ALL}
  * @param affinity queues that use it, see {@link QueueAffinity}
  * @param minimumAlignment in bytes, a power of two; 0 leaves it to the device
+ * @param consumer whom the bytes are accounted to: a program's name; empty for nobody in particular
  */
-public record BufferParams(int memoryType, int usage, int access, long affinity, long minimumAlignment) {
+public record BufferParams(
+        int memoryType, int usage, int access, long affinity, long minimumAlignment, String consumer) {
 
     /** Memory for programs and for the host: device-visible, mappable where the device has such memory. */
     public static final BufferParams DEFAULT = new BufferParams(
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
+
+    /** Checks. */
+    public BufferParams {
+        Objects.requireNonNull(consumer, "consumer");
+    }
+
+    /**
+     * Parameters of memory that is nobody's in particular.
+     *
+     * @param memoryType bits of {@link MemoryType}
+     * @param usage bits of {@link BufferUsage}
+     * @param access bits of {@link MemoryAccess}
+     * @param affinity queues that use it
+     * @param minimumAlignment in bytes, a power of two; 0 leaves it to the device
+     */
+    public BufferParams(int memoryType, int usage, int access, long affinity, long minimumAlignment) {
+        this(memoryType, usage, access, affinity, minimumAlignment, "");
+    }
 
     /**
      * Parameters with all accesses, any queue, default alignment.
@@ -32,7 +54,7 @@ public record BufferParams(int memoryType, int usage, int access, long affinity,
      * @return the new parameters
      */
     public BufferParams withAccess(int bits) {
-        return new BufferParams(memoryType, usage, bits, affinity, minimumAlignment);
+        return new BufferParams(memoryType, usage, bits, affinity, minimumAlignment, consumer);
     }
 
     /**
@@ -42,6 +64,16 @@ public record BufferParams(int memoryType, int usage, int access, long affinity,
      * @return the new parameters
      */
     public BufferParams withAffinity(long queues) {
-        return new BufferParams(memoryType, usage, access, queues, minimumAlignment);
+        return new BufferParams(memoryType, usage, access, queues, minimumAlignment, consumer);
+    }
+
+    /**
+     * Returns the same on somebody's account.
+     *
+     * @param name whom the bytes are accounted to
+     * @return the new parameters
+     */
+    public BufferParams withConsumer(String name) {
+        return new BufferParams(memoryType, usage, access, affinity, minimumAlignment, name);
     }
 }

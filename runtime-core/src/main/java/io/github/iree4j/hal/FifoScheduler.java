@@ -7,9 +7,13 @@ import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.FrontierAccumulator;
+import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +43,9 @@ final class FifoScheduler extends QueueScheduler {
     private final FrontierAccumulator accumulator;
     private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // on the hardware, by epoch
     private final ArrayDeque<QueueOperation> retiring = new ArrayDeque<>(); // done there, signals due, by epoch
+    private final TimepointRing timepoints = new TimepointRing(); // has its own lock: others look at it
+    private final Map<Long, FifoBackend> marked =
+            new ConcurrentHashMap<>(); // whose marks were offered to ours, by axis
     private boolean retirer;
     private long retired; // operations that have left `retiring`
 
@@ -106,11 +113,21 @@ final class FifoScheduler extends QueueScheduler {
         if (wait != null && held > 0) {
             return holdBack(operation, wait, count, held);
         }
+        count(operation, count);
+        if (operation instanceof StorageRequest request) {
+            Frontier after = runsAfter(count);
+            try {
+                if (!request.tryReserve(after, this::timepoint)) {
+                    return awaitStorage(operation, request, after, this::timepoint);
+                }
+            } catch (RuntimeException | Error e) {
+                return failure(operation, e);
+            }
+        }
         IreeException failure = retain(operation);
         if (failure != null) {
             return failure;
         }
-        count(operation, count);
         try {
             putWaits(operation, count);
         } catch (RuntimeException | Error e) {
@@ -118,6 +135,32 @@ final class FifoScheduler extends QueueScheduler {
         }
         issue(operation);
         return null;
+    }
+
+    /** Under the lock: what an operation runs after if it is issued now. */
+    private Frontier runsAfter(int count) {
+        MutableFrontier after = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
+        after.merge(accumulator.snapshot(tracker), tracker);
+        if (accumulator.issued() > 0) {
+            after.insertOrRaise(axis, accumulator.issued(), tracker);
+        }
+        for (int i = 0; i < count; i++) {
+            after.merge(found[i].frontier(), tracker);
+        }
+        return after.snapshot();
+    }
+
+    /** The earliest mark on another stream that implies an epoch and that ours can wait for. */
+    private @Nullable NativeTimepoint timepoint(long producer, long epoch) {
+        if (producer == axis || !(domain.queue(producer) instanceof FifoScheduler other)) {
+            return null;
+        }
+        NativeTimepoint mark = other.timepoints.atOrAbove(epoch);
+        if (mark == null || !backend.canWaitFor(other.backend, mark.epoch())) {
+            return null;
+        }
+        marked.put(producer, other.backend);
+        return mark;
     }
 
     private void reserve(int count) {
@@ -221,6 +264,12 @@ final class FifoScheduler extends QueueScheduler {
             producers[i] = null;
             operation.elides |= decisions[i] != Decision.REACHED;
         }
+        if (operation instanceof StorageRequest request) {
+            for (NativeTimepoint mark : request.marks()) {
+                backend.waitFor(Objects.requireNonNull(marked.get(mark.axis())), mark.epoch());
+                accumulator.join(mark.frontier(), tracker);
+            }
+        }
     }
 
     /** Under the lock: puts an operation on the stream, and promises what it will signal. */
@@ -237,18 +286,24 @@ final class FifoScheduler extends QueueScheduler {
             operation.completed = true;
             return;
         }
-        if (signal == null) {
-            return;
-        }
-        if (isSeenByOthers(signal)) {
+        boolean frees = operation instanceof StorageRelease;
+        if (frees || signal != null && isSeenByOthers(signal)) {
             try {
                 backend.recordTimepoint(epoch);
+                timepoints.add(axis, epoch, operation.frontier());
             } catch (RuntimeException | Error e) { // it runs, but nobody may rely on that
                 operation.fail(failure(operation, e));
                 return;
             }
         }
-        signal.promise(operation.frontier());
+        if (operation instanceof StorageRequest request) {
+            request.issued(operation.frontier());
+        } else if (operation instanceof StorageRelease release) {
+            release.issued(operation.frontier());
+        }
+        if (signal != null) {
+            signal.promise(operation.frontier());
+        }
     }
 
     private static boolean isSeenByOthers(Fence signal) {

@@ -4,6 +4,8 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.QueuePlace;
 import io.github.iree4j.frontier.CausalDomain;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -322,6 +324,30 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             return null;
         }
         return deferral;
+    }
+
+    /**
+     * Holds an operation back until it has memory.
+     *
+     * @return why it never will; null when it waits
+     */
+    final @Nullable IreeException awaitStorage(
+            QueueOperation operation, StorageRequest request, Frontier after, NativeTimepoints timepoints) {
+        Deferral deferral = hold(operation, 1);
+        if (deferral == null) {
+            return operation.failure();
+        }
+        try {
+            request.reserve(after, timepoints, failure -> deferral.reached(0, failure));
+            return null;
+        } catch (RuntimeException | Error e) {
+            if (!deferral.abandon()) {
+                return null; // ended meanwhile, with a cause of its own
+            }
+            operation.deferral = null;
+            unlink(deferral);
+            return failure(operation, e);
+        }
     }
 
     private void link(Deferral deferral) {

@@ -4,6 +4,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +41,12 @@ final class UnorderedScheduler extends QueueScheduler {
             }
             if (!operation.counted) {
                 reached.add(wait.size());
+                operation.counted = true;
             }
             operation.imported = domain.imports(wait);
+        }
+        if (operation instanceof StorageRequest request && isHeldForStorage(operation, request)) {
+            return;
         }
         if (!backend.completesInline()) {
             IreeException failure = retain(operation);
@@ -56,6 +61,25 @@ final class UnorderedScheduler extends QueueScheduler {
         } catch (RuntimeException | Error e) {
             completed(operation, failure(operation, e));
         }
+    }
+
+    /** Gets an operation its memory; returns whether it waits for it, or has failed. */
+    private boolean isHeldForStorage(QueueOperation operation, StorageRequest request) {
+        MutableFrontier imported = operation.imported;
+        Frontier after = imported == null ? Frontier.EMPTY : imported.snapshot();
+        IreeException failure;
+        try {
+            if (request.tryReserve(after, NativeTimepoints.NONE)) {
+                return false;
+            }
+            failure = awaitStorage(operation, request, after, NativeTimepoints.NONE);
+        } catch (RuntimeException | Error e) {
+            failure = failure(operation, e);
+        }
+        if (failure != null) {
+            refuse(operation, failure);
+        }
+        return true;
     }
 
     /** Waits for what is not reached, but for what another of the waits implies. */

@@ -7,6 +7,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -65,6 +66,11 @@ final class LocalAllocator implements Allocator {
     @Override
     public AllocatorStatistics statistics() {
         return memory.statistics();
+    }
+
+    @Override
+    public PoolSetStatistics poolStatistics() {
+        return memory.poolStatistics();
     }
 
     @Override

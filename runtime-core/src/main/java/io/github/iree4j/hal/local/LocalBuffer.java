@@ -1,11 +1,13 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -28,6 +30,9 @@ final class LocalBuffer extends Buffer {
      *
      * BUF-1: storage is freed exactly once, and never while somebody has it pinned.
      * BUF-2: whoever pins sees the block (volatile write of COMMITTED after it).
+     *
+     * On a stream the storage is reserved when the allocation is issued, and others may have it once the deallocation is issued: they
+     * run after it. What is here says only who may touch it. The pool takes each reservation back once, whoever is first.
      */
     private static final int GONE = 1 << 31;
 
@@ -48,7 +53,10 @@ final class LocalBuffer extends Buffer {
     private final int placement;
     private final @Nullable RefCounted owner; // of imported memory
     private final boolean imported;
-    private HostMemory.Block block = HostMemory.Block.NONE; // written once, before COMMITTED
+    private HostMemory.Block block = HostMemory.Block.NONE; // written once, before COMMITTED and before `reserved`
+    private volatile @Nullable Frontier reserved; // of the allocation, once that is on a stream
+    private volatile boolean announced; // a deallocation has been submitted
+    private volatile boolean released; // on a stream, before the deallocation was executed
     private volatile @Nullable IreeException failure; // why storage never came
 
     @SuppressWarnings("FieldMayBeFinal") // written through STATE
@@ -94,11 +102,11 @@ final class LocalBuffer extends Buffer {
     static LocalBuffer allocated(HostMemory memory, BufferParams params, long length) {
         checkParams(params, length);
         LocalBuffer buffer = new LocalBuffer(memory, params, length, null, 0, false, null);
-        buffer.commit(memory.acquire(length, params.minimumAlignment()));
+        buffer.commit(memory.acquire(params, length));
         return buffer;
     }
 
-    /** An allocation whose storage comes with {@link #commit(BufferParams)}. */
+    /** An allocation whose storage comes with {@link #commit(Reservation)}. */
     static LocalBuffer reserved(HostMemory memory, BufferParams params, long length, LocalQueue origin, int placement) {
         checkParams(params, length);
         return new LocalBuffer(memory, params, length, origin, placement, false, null);
@@ -128,12 +136,51 @@ final class LocalBuffer extends Buffer {
         }
     }
 
-    /** Gives the buffer its storage. */
-    void commit(BufferParams params) {
-        commit(memory.acquire(length(), params.minimumAlignment()));
+    /** The allocation is on a stream: says what the storage will be. */
+    void reserve(HostMemory.Block storage, Frontier frontier) {
+        block = storage;
+        reserved = frontier;
+        if (announced) {
+            storage.announceRelease();
+        }
     }
 
-    private void commit(HostMemory.Block storage) {
+    /** Gives the buffer its storage. */
+    void commit(Reservation reservation) {
+        HostMemory.Block storage = reserved == null ? HostMemory.Block.of(reservation) : block;
+        if (announced) {
+            storage.announceRelease();
+        }
+        commit(storage);
+    }
+
+    /** A deallocation is on its way. */
+    void announceRelease() {
+        announced = true;
+        if (reserved != null || (state & COMMITTED) != 0) {
+            block.announceRelease();
+        }
+    }
+
+    /** The deallocation is on a stream: whoever runs after it may have the storage, unless it came before the allocation. */
+    void releaseAfter(Frontier death) {
+        Frontier allocation = reserved;
+        boolean allocated = (state & (COMMITTED | GONE)) == COMMITTED
+                || allocation != null && death.reaches(allocation.producerAxis(), allocation.producerEpoch());
+        if (allocated && (state & GONE) == 0) {
+            released = true;
+            block.release(death);
+        }
+    }
+
+    /** Whether a deallocation takes the storage away. Else it goes with the last reference, and a deallocation is a barrier. */
+    boolean isFreedInQueueOrder() {
+        return (placement & PLACEMENT_ASYNCHRONOUS) != 0
+                && (placement & PLACEMENT_INDETERMINATE_LIFETIME) == 0
+                && !isPreservedByOthers();
+    }
+
+    void commit(HostMemory.Block storage) {
         block = storage;
         for (int s = state; ; s = state) {
             if ((s & COMMITTED) != 0) {
@@ -149,10 +196,15 @@ final class LocalBuffer extends Buffer {
         }
     }
 
-    /** Storage will not come. */
-    void fail(IreeException cause) {
+    /**
+     * Storage will not come, or is not to be used.
+     *
+     * @return whether it had come, and goes with its last user
+     */
+    boolean fail(IreeException cause) {
         failure = cause;
         markGone();
+        return (state & COMMITTED) != 0;
     }
 
     /**
@@ -164,6 +216,13 @@ final class LocalBuffer extends Buffer {
         int before = state;
         if ((before & (COMMITTED | GONE)) != COMMITTED || !markGone()) {
             throw unavailable("dealloca");
+        }
+        if (released) {
+            // What runs after this may have the storage. Whoever uses it still was not ordered, and must be over first.
+            while ((state & PINS) != 0) {
+                Thread.onSpinWait();
+            }
+            memory.wipe(block);
         }
     }
 
@@ -212,8 +271,9 @@ final class LocalBuffer extends Buffer {
     }
 
     private void free() {
-        if (!imported) {
-            memory.release(block); // only called once COMMITTED
+        if (!imported && !released) { // only called once COMMITTED
+            memory.wipe(block);
+            block.release(Frontier.EMPTY); // nobody is at it: what used it has been executed here
         }
         if (owner != null) {
             owner.release();

@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The CPU as a device; or, for another kind of device, its memory, code and operations. */
 final class LocalDevice implements HostedDevice {
+    /** Whether freed memory is overwritten, so that tests see who uses it: {@code -Diree4j.memory.poison=true}. */
+    private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
+
     private final DeviceInfo info;
     private final LocalQueue[] queues;
     private final HostMemory memory;
@@ -49,7 +52,8 @@ final class LocalDevice implements HostedDevice {
         this.info = info;
         this.domain = options.schedulingDomain();
         this.facade = facade == null ? this : facade;
-        this.memory = new HostMemory(options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit());
+        this.memory = new HostMemory(
+                options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit(), domain.tracker(), POISON);
         this.allocator = new LocalAllocator(this, memory);
         this.guests = new Guests(0, 1);
         this.loaders = new Loaders(options.loaders());

@@ -65,7 +65,8 @@ final class LocalQueue implements DeviceQueue {
                 | ((flags & ALLOCA_INDETERMINATE_LIFETIME) != 0 ? Buffer.PLACEMENT_INDETERMINATE_LIFETIME : 0);
         LocalBuffer buffer = LocalBuffer.reserved(device.memory(), params, size, this, placement);
         try {
-            IreeException failure = submit(wait, signal, () -> new Operations.Alloca(buffer, params));
+            IreeException failure = submit(
+                    wait, signal, () -> new Alloca(buffer, device.memory().pools(), HostMemory.request(params, size)));
             if (failure != null) {
                 buffer.fail(failure); // whoever uses the handle gets the root cause
             }
@@ -78,7 +79,17 @@ final class LocalQueue implements DeviceQueue {
 
     @Override
     public void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags) {
-        submit(wait, signal, () -> new Operations.Dealloca(buffer));
+        if ((flags & DEALLOCA_PREFER_ORIGIN) != 0
+                && buffer.allocatedBuffer().origin() instanceof LocalQueue origin
+                && origin != this
+                && origin.device.equals(device)) {
+            origin.dealloca(wait, signal, buffer, 0);
+            return;
+        }
+        submit(wait, signal, () -> {
+            LocalBuffer local = Operations.live("deallocated buffer", buffer);
+            return local.isFreedInQueueOrder() ? new Dealloca(local) : new Operations.Barrier();
+        });
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
@@ -19,10 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** The queue operations of the local device. Their constructors make the checks that need no execution. */
 final class Operations {
     /** What a small operation takes that does not depend on sizes. Of the right order, no more. */
-    private static final int STEP_NANOS = 100;
-
-    /** Memory up to this size is at hand; more may have to come from the system, with zeros in it. */
-    private static final long ALLOCATED_AT_ONCE = 256 << 10;
+    static final int STEP_NANOS = 100;
 
     private static final int BYTES_PER_NANO = 8;
 
@@ -72,59 +68,12 @@ final class Operations {
         }
     }
 
-    private static LocalBuffer live(String what, Buffer buffer) {
+    static LocalBuffer live(String what, Buffer buffer) {
         if (!buffer.isLive()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
         }
         return BlockBuilder.local(buffer);
-    }
-
-    static final class Alloca extends Using {
-        private final LocalBuffer buffer;
-        private final BufferParams params;
-
-        Alloca(LocalBuffer buffer, BufferParams params) {
-            super("alloca", buffer, null);
-            this.buffer = buffer;
-            this.params = params;
-        }
-
-        @Override
-        long nanos() {
-            return buffer.length() <= ALLOCATED_AT_ONCE ? STEP_NANOS : UNKNOWN;
-        }
-
-        @Override
-        void run() {
-            buffer.commit(params);
-        }
-
-        @Override
-        protected void failed(IreeException cause) {
-            buffer.fail(cause);
-        }
-    }
-
-    static final class Dealloca extends Using {
-        private final LocalBuffer buffer;
-
-        Dealloca(Buffer buffer) {
-            super("dealloca", live("deallocated buffer", buffer), null);
-            this.buffer = BlockBuilder.local(buffer);
-        }
-
-        @Override
-        long nanos() {
-            return STEP_NANOS;
-        }
-
-        @Override
-        void run() {
-            if ((buffer.placement() & Buffer.PLACEMENT_ASYNCHRONOUS) != 0) {
-                buffer.deallocate();
-            }
-        }
     }
 
     /** Fills; in tiles when there is much to do. */

@@ -13,6 +13,11 @@ final class Account {
         this.quota = quota;
     }
 
+    /** For messages. */
+    String name() {
+        return consumer.isEmpty() ? "nobody in particular" : "'" + consumer + "'";
+    }
+
     long live() {
         return transientLive + persistentLive;
     }

@@ -336,8 +336,8 @@ public final class PoolSet implements AutoCloseable {
         }
         accounts.values().stream()
                 .filter(each -> each.live() > 0)
-                .forEach(each -> text.append("; '%s' has %d bytes transient, %d persistent"
-                        .formatted(each.consumer, each.transientLive, each.persistentLive)));
+                .forEach(each -> text.append("; %s has %d bytes transient, %d persistent"
+                        .formatted(each.name(), each.transientLive, each.persistentLive)));
         return text.toString();
     }
 

@@ -139,7 +139,7 @@ public abstract class BufferContract extends DeviceContract {
         Buffer first = closed(small.allocator().allocate(PARAMS, 700_000));
         assertFails(
                 StatusCode.RESOURCE_EXHAUSTED,
-                "allocation of 500000 bytes exceeds the device's memory limit",
+                "allocation of 500000 bytes exceeds the memory limit",
                 () -> small.allocator().allocate(PARAMS, 500_000));
         AllocatorStatistics before = small.allocator().statistics();
         assertThat(before.bytesLive()).isBetween(700_000L, 1L << 20);

@@ -1,0 +1,52 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.NativeTimepoint;
+import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An operation that needs memory before it can be issued. The {@link QueueScheduler} asks for it when the operation's waits allow it to be
+ * issued, and holds the operation back while there is none; others may overtake it then. Called by one thread at a time, on a FIFO queue
+ * with a lock of the scheduler held. When the operation fails, it gives back what it has, or takes its request back.
+ */
+public interface StorageRequest {
+
+    /**
+     * Gets the memory if that is possible now.
+     *
+     * @param after what the operation runs after
+     * @param timepoints what its hardware can wait for
+     * @return true when the operation has its memory, also from before
+     * @throws IreeException why it never will
+     */
+    boolean tryReserve(Frontier after, NativeTimepoints timepoints);
+
+    /**
+     * Gets the memory as soon as that is possible.
+     *
+     * @param after what the operation runs after
+     * @param timepoints what its hardware can wait for
+     * @param done told once the operation has its memory, or with why it will not; as a callback of
+     *     {@link io.github.iree4j.async.HeldCallbacks}
+     * @throws IreeException why it never will; {@code done} is not told then
+     */
+    void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done);
+
+    /**
+     * Returns what the hardware must wait for before the operation, because of the memory that it got.
+     *
+     * @return marks that were offered to it
+     */
+    List<NativeTimepoint> marks();
+
+    /**
+     * The operation is on a stream: what is issued behind it may use the memory. Not called on an unordered queue.
+     *
+     * @param frontier the operation's frontier
+     */
+    void issued(Frontier frontier);
+}

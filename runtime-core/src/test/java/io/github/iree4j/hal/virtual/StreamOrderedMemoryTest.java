@@ -1,0 +1,356 @@
+package io.github.iree4j.hal.virtual;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.hal.pool.PoolStatistics;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Memory that comes and goes in the order of queues. */
+class StreamOrderedMemoryTest {
+    private static final int MB = 1_000_000;
+
+    private enum Kind {
+        STREAM,
+        UNORDERED,
+        LOCAL
+    }
+
+    private final VirtualClock clock = VirtualClock.stepped();
+    private final List<AutoCloseable> toClose = new ArrayList<>();
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable each : toClose.reversed()) {
+            each.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T closed(T resource) {
+        toClose.add(resource);
+        return resource;
+    }
+
+    private Device open(Kind kind, int queues, long limit) {
+        return closed(
+                switch (kind) {
+                    case STREAM ->
+                        VirtualDevice.builder()
+                                .clock(clock)
+                                .fifoQueues(queues)
+                                .memoryLimit(limit)
+                                .build();
+                    case UNORDERED -> {
+                        VirtualDevice.Builder builder =
+                                VirtualDevice.builder().clock(clock).memoryLimit(limit);
+                        for (int i = 0; i < queues; i++) {
+                            builder.unorderedQueue(2);
+                        }
+                        yield builder.build();
+                    }
+                    case LOCAL ->
+                        new LocalDriverProvider()
+                                .open(
+                                        "local",
+                                        DeviceOptions.builder()
+                                                .queueCount(queues)
+                                                .memoryLimit(limit)
+                                                .build());
+                });
+    }
+
+    private Fence fence() {
+        return at(closed(TimelineSemaphore.create(0)), 1);
+    }
+
+    private Fence at(TimelineSemaphore timeline, long value) {
+        return closed(Fence.at(timeline, value));
+    }
+
+    private void await(Fence fence) {
+        clock.runUntilIdle();
+        fence.await();
+    }
+
+    private Buffer alloca(DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, long size) {
+        return closed(queue.alloca(wait, signal, BufferParams.DEFAULT, size, 0));
+    }
+
+    private static long sum(Device device, ToLongFunction<PoolStatistics> what) {
+        return device.allocator().poolStatistics().pools().stream()
+                .mapToLong(what)
+                .sum();
+    }
+
+    static Stream<Arguments> pipelines() {
+        return Stream.of(Kind.values()).flatMap(kind -> Stream.of(1, 10, 1000).map(count -> Arguments.of(kind, count)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pipelines")
+    void pipelinedInvocationsHoldTheTransientBytesOfOne(Kind kind, int count) {
+        int size = 3 * MB;
+        Device device = open(kind, 2, 0);
+        TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
+        long now = 1; // the host starts it all, so that all of it is submitted before anything runs
+        List<Buffer> outputs = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            DeviceQueue queue = device.queue(i % 2);
+            Buffer scratch = alloca(queue, at(timeline, now), at(timeline, now + 1), size);
+            Buffer output = closed(device.allocator().allocate(BufferParams.DEFAULT, 4));
+            queue.fill(at(timeline, now + 1), at(timeline, now + 2), scratch, size - 4, 4, i, 4, 0);
+            queue.copy(at(timeline, now + 2), at(timeline, now + 3), scratch, size - 4, output, 0, 4, 0);
+            queue.dealloca(at(timeline, now + 3), at(timeline, now + 4), scratch, 0);
+            now += 4;
+            outputs.add(output);
+        }
+        timeline.signal(1);
+        await(at(timeline, now));
+        for (int i = 0; i < count; i++) {
+            assertThat(outputs.get(i).map(MemoryAccess.READ, 0, 4).get(ValueLayout.JAVA_INT, 0))
+                    .isEqualTo(i);
+        }
+        PoolSetStatistics all = device.allocator().poolStatistics();
+        assertThat(sum(device, PoolStatistics::bytesTransientPeak)).isEqualTo(size);
+        assertThat(all.bytesTransient()).isZero();
+        assertThat(sum(device, PoolStatistics::fresh) - count)
+                .as("storage of the outputs aside")
+                .isOne();
+        assertThat(sum(device, PoolStatistics::reusedWithoutWait) + sum(device, PoolStatistics::reusedAfterWait))
+                .isEqualTo(count - 1);
+    }
+
+    @Test
+    void onOneStreamNothingWaitsForMemoryAndAllIsIssuedAhead() {
+        Device device = open(Kind.STREAM, 1, 1 << 20);
+        DeviceQueue queue = device.queue(0);
+        TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
+        long now = 0;
+        for (int i = 0; i < 100; i++) {
+            Buffer scratch = alloca(queue, now == 0 ? null : at(timeline, now), at(timeline, now + 1), 1 << 19);
+            queue.fill(at(timeline, now + 1), at(timeline, now + 2), scratch, 0, 4, i, 4, 0);
+            queue.dealloca(at(timeline, now + 2), at(timeline, now + 3), scratch, 0);
+            now += 3;
+        }
+        assertThat(queue.counters().pending()).isZero();
+        assertThat(clock.now()).isZero();
+        assertThat(sum(device, PoolStatistics::reusedWithoutWait)).isEqualTo(99);
+        assertThat(sum(device, PoolStatistics::waits)).isZero();
+        await(at(timeline, now));
+    }
+
+    @Test
+    void independentInvocationsOf400MegabytesShare512AndOneOf600FailsAtOnce() {
+        Device device = open(Kind.LOCAL, 1, 512L * MB);
+        DeviceQueue queue = device.queue(0);
+        Fence ready1 = fence();
+        Fence gate1 = fence();
+        Fence freed1 = fence();
+        Fence ready2 = fence();
+        Fence freed2 = fence();
+        Buffer first = alloca(queue, null, ready1, 400L * MB);
+        queue.dealloca(gate1, freed1, first, 0);
+        Buffer second = alloca(queue, null, ready2, 400L * MB);
+        queue.dealloca(ready2, freed2, second, 0);
+        ready1.await();
+        assertThat(ready2.isReached()).isFalse();
+        assertThat(device.allocator().poolStatistics().waiting()).isOne();
+        Fence overtaking = fence();
+        queue.barrier(null, overtaking, 0);
+        overtaking.await();
+        Fence never = fence();
+        alloca(queue, null, never, 600L * MB);
+        assertThat(never.failure()).isInstanceOf(IreeException.class);
+        assertThat(never.query()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(never.failure().getMessage())
+                .contains("allocation of 600000000 bytes", "can never fit", "400000000 of 512000000 bytes in use");
+        gate1.signal();
+        freed2.await();
+        freed1.await();
+        assertThat(sum(device, PoolStatistics::waits)).isOne();
+        assertThat(sum(device, PoolStatistics::waitedNanos)).isPositive();
+        assertThat(sum(device, PoolStatistics::bytesTransientPeak)).isEqualTo(400L * MB);
+    }
+
+    @Test
+    void onStreamsTheDeviceWaitsForMemoryThatIsInUse() {
+        Device device = open(Kind.STREAM, 2, 10 * MB);
+        Fence done = fence();
+        for (int q = 0; q < 2; q++) {
+            DeviceQueue queue = device.queue(q);
+            TimelineSemaphore own = closed(TimelineSemaphore.create(0));
+            Buffer scratch = alloca(queue, null, at(own, 1), 8 * MB);
+            queue.fill(at(own, 1), at(own, 2), scratch, 0, Buffer.WHOLE, q, 1, 0);
+            queue.dealloca(at(own, 2), q == 0 ? null : done, scratch, 0);
+        }
+        assertThat(device.queue(1).counters().pending())
+                .as("all is on the streams")
+                .isZero();
+        assertThat(sum(device, PoolStatistics::reusedAfterWait)).isOne();
+        await(done);
+        assertThat(clock.now()).as("one after the other").isEqualTo(6);
+    }
+
+    @Test
+    void modelsWithDisjointAxesSwapMemoryWithoutWaitingOnceWorkHasCompleted() {
+        Device device = open(Kind.STREAM, 2, 10 * MB);
+        for (int round = 0; round < 10; round++) {
+            DeviceQueue queue = device.queue(round % 2);
+            TimelineSemaphore own = closed(TimelineSemaphore.create(0));
+            Buffer scratch = alloca(queue, null, at(own, 1), 8 * MB);
+            queue.fill(at(own, 1), at(own, 2), scratch, 0, 4, round, 4, 0);
+            queue.dealloca(at(own, 2), at(own, 3), scratch, 0);
+            await(at(own, 3));
+        }
+        assertThat(sum(device, PoolStatistics::reusedWithoutWait)).isEqualTo(9);
+        assertThat(sum(device, PoolStatistics::reusedAfterWait)).isZero();
+        assertThat(sum(device, PoolStatistics::refusedUncovered)).isZero();
+    }
+
+    @Test
+    void whereTheDeviceCannotWaitTheRequestStandsInLineUntilTheWorkIsOver() {
+        // An unordered queue beside a stream: it cannot wait for the stream's marks.
+        VirtualDevice device = closed(VirtualDevice.builder()
+                .clock(clock)
+                .fifoQueues(1)
+                .unorderedQueue(1)
+                .memoryLimit(10 * MB)
+                .build());
+        TimelineSemaphore own = closed(TimelineSemaphore.create(0));
+        Buffer first = alloca(device.queue(0), null, at(own, 1), 8 * MB);
+        device.queue(0).dealloca(at(own, 1), at(own, 2), first, 0);
+        Fence ready = fence();
+        alloca(device.queue(1), null, ready, 8 * MB);
+        assertThat(device.queue(1).counters().pending()).isOne();
+        assertThat(sum(device, PoolStatistics::refusedUncovered)).isPositive();
+        await(ready);
+        assertThat(sum(device, PoolStatistics::waits)).isOne();
+    }
+
+    @Test
+    void memoryOfIndeterminateLifetimeGoesWithItsLastReference() {
+        for (Kind kind : Kind.values()) {
+            Device device = open(kind, 1, 0);
+            DeviceQueue queue = device.queue(0);
+            Fence ready = fence();
+            Fence freed = fence();
+            Buffer buffer =
+                    queue.alloca(null, ready, BufferParams.DEFAULT, 64, DeviceQueue.ALLOCA_INDETERMINATE_LIFETIME);
+            assertThat(buffer.placement())
+                    .isEqualTo(Buffer.PLACEMENT_ASYNCHRONOUS | Buffer.PLACEMENT_INDETERMINATE_LIFETIME);
+            queue.dealloca(ready, freed, buffer, 0);
+            await(freed);
+            buffer.map(MemoryAccess.READ | MemoryAccess.WRITE, 0, 64).fill((byte) 1);
+            assertThat(device.allocator().poolStatistics().bytesTransient()).isEqualTo(64);
+            buffer.close();
+            assertThat(device.allocator().poolStatistics().bytesTransient()).isZero();
+        }
+    }
+
+    @Test
+    void whatOthersPreservedStaysUntilTheLastOfThemDiscardsIt() {
+        for (Kind kind : Kind.values()) {
+            Device device = open(kind, 1, 0);
+            DeviceQueue queue = device.queue(0);
+            Fence ready = fence();
+            Buffer buffer = alloca(queue, null, ready, 64);
+            buffer.preserve();
+            assertThat(buffer.isTerminal()).isFalse();
+            Fence barrier = fence();
+            queue.dealloca(ready, barrier, buffer, 0);
+            await(barrier);
+            buffer.map(MemoryAccess.READ, 0, 64);
+            assertThat(buffer.discard()).isFalse();
+            assertThat(buffer.isTerminal()).isTrue();
+            assertThat(buffer.discard()).isTrue();
+            Fence freed = fence();
+            queue.dealloca(null, freed, buffer, 0);
+            await(freed);
+            assertThat(device.allocator().poolStatistics().bytesTransient()).isZero();
+        }
+    }
+
+    @Test
+    void aDeallocationPrefersTheQueueThatAllocated() {
+        Device device = open(Kind.STREAM, 2, 0);
+        Fence ready = fence();
+        Fence freed = fence();
+        Buffer buffer = alloca(device.queue(0), null, ready, 64);
+        device.queue(1).dealloca(ready, freed, buffer, DeviceQueue.DEALLOCA_PREFER_ORIGIN);
+        await(freed);
+        assertThat(device.queue(1).counters().submitted()).isZero();
+        assertThat(device.queue(0).counters().submitted()).isEqualTo(2);
+    }
+
+    @Test
+    void closingTheDeviceEndsAllocationsThatWait() {
+        for (Kind kind : Kind.values()) {
+            Device device = open(kind, 1, 10 * MB);
+            Buffer holder = closed(device.allocator().allocate(BufferParams.DEFAULT, 8 * MB));
+            Fence ready = fence();
+            Buffer waiting = alloca(device.queue(0), null, ready, 8 * MB);
+            assertThat(device.allocator().poolStatistics().waiting()).isOne();
+            device.close();
+            assertThat(ready.query()).isEqualTo(StatusCode.ABORTED);
+            holder.close();
+            waiting.close();
+            assertThat(device.allocator().poolStatistics().bytesReserved()).isZero();
+        }
+    }
+
+    @Test
+    void anAllocationThatWaitsGoesOnWhenTheHostFrees() {
+        for (Kind kind : Kind.values()) {
+            Device device = open(kind, 1, 10 * MB);
+            Buffer holder = device.allocator().allocate(BufferParams.DEFAULT, 8 * MB);
+            Fence ready = fence();
+            Fence filled = fence();
+            Buffer waiting = alloca(device.queue(0), null, ready, 8 * MB);
+            device.queue(0).fill(ready, filled, waiting, 0, Buffer.WHOLE, 5, 1, 0);
+            assertThat(filled.isReached()).isFalse();
+            holder.close();
+            await(filled);
+            assertThat(waiting.map(MemoryAccess.READ, 8 * MB - 1, 1).get(ValueLayout.JAVA_BYTE, 0))
+                    .isEqualTo((byte) 5);
+        }
+    }
+
+    @Test
+    void aDeallocationThatMayRunBeforeTheAllocationGivesNothingAway() {
+        // Two streams and no order between them: whoever comes second, the storage belongs to one at a time.
+        Device device = open(Kind.STREAM, 2, 10 * MB);
+        Fence ready = fence();
+        Fence early = fence();
+        Buffer buffer = alloca(device.queue(0), null, ready, 8 * MB);
+        device.queue(1).dealloca(null, early, buffer, 0);
+        assertThat(device.allocator().poolStatistics().bytesTransient()).isEqualTo(8 * MB);
+        Fence other = fence();
+        Buffer second = alloca(device.queue(1), null, other, 8 * MB);
+        clock.runUntilIdle();
+        assertThat(early.query()).isIn(StatusCode.OK, StatusCode.FAILED_PRECONDITION);
+        buffer.close();
+        await(other);
+        second.map(MemoryAccess.WRITE, 0, 8 * MB);
+    }
+}

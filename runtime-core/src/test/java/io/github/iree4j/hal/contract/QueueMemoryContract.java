@@ -118,8 +118,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
         DeviceQueue q = small.queue(0);
         Fence ready = fence();
         Buffer buffer = closed(q.alloca(null, ready, PARAMS, 100_000, 0));
-        assertFails(
-                ready, StatusCode.RESOURCE_EXHAUSTED, "allocation of 100000 bytes exceeds the memory limit");
+        assertFails(ready, StatusCode.RESOURCE_EXHAUSTED, "allocation of 100000 bytes exceeds the memory limit");
         Fence filled = fence();
         q.fill(null, filled, buffer, 0, 4, 0, 4, 0);
         assertFails(filled, StatusCode.RESOURCE_EXHAUSTED, "whose allocation failed");

@@ -1,0 +1,197 @@
+package io.github.iree4j.hal.virtual;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.PoolStatistics;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random invocations that allocate, write, read and free on the queues of one device with too little memory for all, in any order that
+ * their fences leave, with durations, late completions and failures. Each writes its own mark over all its bytes and looks, when it reads
+ * them, for anything else: the marks of others, and what is written over memory that is freed. Memory that goes on too early shows.
+ */
+class RandomAllocationTest {
+    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 20_000 : 400;
+    private static final int INVOCATIONS = 40;
+    private static final int LIMIT = 64 << 10;
+
+    private long withoutWait;
+    private long afterWait;
+    private long refused;
+    private long waited;
+    private long failed;
+
+    @Test
+    void noByteOfOneOwnerIsSeenOrOverwrittenByAnother() {
+        assertThat(Boolean.getBoolean("iree4j.memory.poison"))
+                .as("tests run with freed memory overwritten")
+                .isTrue();
+        for (int seed = 0; seed < PROGRAMS; seed++) {
+            try (Program program = new Program(seed)) {
+                program.run();
+            }
+        }
+        // It would prove nothing if nothing had been at stake.
+        assertThat(List.of(withoutWait, afterWait, refused, waited, failed)).allMatch(n -> n > PROGRAMS / 4);
+    }
+
+    private final class Program implements AutoCloseable {
+        private final int seed;
+        private final Random random;
+        private final VirtualClock clock = VirtualClock.stepped();
+        private final FrontierTracker tracker = FrontierTracker.create();
+        private final List<AutoCloseable> toClose = new ArrayList<>();
+        private final List<String> wrong = new ArrayList<>();
+        private final List<Fence> ends = new ArrayList<>();
+        private final VirtualDevice device;
+        private final boolean failures;
+
+        Program(int seed) {
+            this.seed = seed;
+            this.random = new Random(seed);
+            this.failures = random.nextInt(4) == 0;
+            Random times = new Random(seed + 1);
+            VirtualDevice.Builder builder = VirtualDevice.builder()
+                    .clock(clock)
+                    .schedulingDomain(
+                            SchedulingDomain.create(AxisAllocator.create(7, 0), tracker, 1 + random.nextInt(4)))
+                    .memoryLimit(LIMIT)
+                    .script(new VirtualScript() {
+                        @Override
+                        public long duration(int queue, long number, QueueOperation operation) {
+                            return times.nextInt(6);
+                        }
+
+                        @Override
+                        public long completionDelay(int queue, long number, QueueOperation operation) {
+                            return times.nextInt(4) == 0 ? times.nextInt(20) : 0;
+                        }
+
+                        @Override
+                        public @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
+                            return failures && times.nextInt(40) == 0
+                                    ? new IreeException(StatusCode.DATA_LOSS, "on purpose")
+                                    : null;
+                        }
+                    });
+            builder.fifoQueues(1 + random.nextInt(4));
+            if (random.nextInt(3) == 0) {
+                builder.unorderedQueue(1 + random.nextInt(3));
+            }
+            this.device = builder.build();
+        }
+
+        private <T extends AutoCloseable> T closed(T resource) {
+            toClose.add(resource);
+            return resource;
+        }
+
+        private DeviceQueue queue() {
+            return device.queue(random.nextInt(device.queueCount()));
+        }
+
+        void run() {
+            for (int i = 0; i < INVOCATIONS; i++) {
+                submit((byte) (i + 1));
+                for (int steps = random.nextInt(8); steps > 0; steps--) {
+                    clock.step();
+                }
+            }
+            clock.runUntilIdle();
+            assertThat(wrong).as("seed %d", seed).isEmpty();
+            // While one request fits the system progresses; each of these does.
+            assertThat(ends.stream().filter(end -> end.query() == StatusCode.DEFERRED))
+                    .as("seed %d", seed)
+                    .isEmpty();
+            failed += ends.stream().filter(end -> end.failure() != null).count();
+            closeResources();
+            assertThat(device.allocator().poolStatistics().bytesLive())
+                    .as("seed %d", seed)
+                    .isZero();
+            for (PoolStatistics pool : device.allocator().poolStatistics().pools()) {
+                withoutWait += pool.reusedWithoutWait();
+                afterWait += pool.reusedAfterWait();
+                refused += pool.refusedUncovered() + pool.refusedTainted();
+                waited += pool.waits();
+            }
+        }
+
+        /** One invocation: on one queue or several, behind another invocation or behind none. */
+        private void submit(byte mark) {
+            DeviceQueue home = queue();
+            boolean wanders = random.nextInt(3) == 0;
+            long size = 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 256));
+            TimelineSemaphore own = closed(TimelineSemaphore.create(0));
+            Fence behind = ends.isEmpty() || random.nextInt(3) > 0 ? null : ends.get(random.nextInt(ends.size()));
+            Buffer buffer =
+                    closed(home.alloca(behind, at(own, 1), BufferParams.DEFAULT.withConsumer("i" + mark), size, 0));
+            (wanders ? queue() : home).fill(at(own, 1), at(own, 2), buffer, 0, Buffer.WHOLE, mark, 1, 0);
+            (wanders ? queue() : home).hostCall(at(own, 2), at(own, 3), () -> look(buffer, mark), 0);
+            if (random.nextInt(8) > 0) {
+                Fence end = at(own, 4);
+                ends.add(end);
+                long flags = random.nextBoolean() ? DeviceQueue.DEALLOCA_PREFER_ORIGIN : 0;
+                // After a failure it is for the host to free, when nothing uses it any more: closing does.
+                (wanders ? queue() : home).dealloca(at(own, 3), end, buffer, flags);
+            } else { // the host does without a deallocation
+                Fence end = at(own, 3);
+                ends.add(end);
+                buffer.close();
+            }
+            if (failures) {
+                buffer.close(); // a failed invocation frees nothing in queue order
+            }
+        }
+
+        private void look(Buffer buffer, byte mark) {
+            MemorySegment bytes = buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE);
+            for (long i = 0; i < bytes.byteSize(); i += 8) {
+                byte found = bytes.get(ValueLayout.JAVA_BYTE, i);
+                if (found != mark) {
+                    wrong.add("byte %d of invocation %d is of %d".formatted(i, mark, found));
+                    return;
+                }
+            }
+        }
+
+        private Fence at(TimelineSemaphore timeline, long value) {
+            return closed(Fence.at(timeline, value));
+        }
+
+        private void closeResources() {
+            for (AutoCloseable each : toClose.reversed()) {
+                try {
+                    each.close();
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+            toClose.clear();
+        }
+
+        @Override
+        public void close() {
+            closeResources();
+            device.close();
+            tracker.close();
+        }
+    }
+}

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.virtual.RandomProgram.Group;
 import io.github.iree4j.hal.virtual.RandomProgram.Lookup;
 import io.github.iree4j.hal.virtual.RandomProgram.Meeting;
 import io.github.iree4j.hal.virtual.RandomProgram.Point;
+import io.github.iree4j.hal.virtual.RandomProgram.Reuse;
 import io.github.iree4j.hal.virtual.RandomProgram.Step;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
@@ -88,10 +89,14 @@ final class HappensBefore {
         for (Event event : over) {
             checkClaims(event);
             checkReuse(event);
+            if (program.options.arePlain()) {
+                checkTaint(event);
+            }
             if (program.options.areTight()) {
                 checkTightness(event);
             }
         }
+        program.reuses.forEach(this::checkReuse);
         program.lookups.forEach(this::checkLookup);
         if (program.options.areTight()) {
             checkHistories();
@@ -382,10 +387,29 @@ final class HappensBefore {
         return false;
     }
 
-    /** With room for everything the frontier knows what was declared and not over already, and nothing else. */
-    private void checkTightness(Event event) {
+    /** Memory with several last users: no taint, no eviction and no completion makes it free too early. */
+    private void checkReuse(Reuse reuse) {
+        if (!reuse.covered() && !reuse.over()) {
+            return;
+        }
+        Event event = reuse.by();
+        if (reuse.unknown()) {
+            fail("%s%n  would reuse memory that somebody unknown may use: %s".formatted(event, reuse.death()));
+        }
+        for (int i = reuse.users().nextSetBit(0); i >= 0; i = reuse.users().nextSetBit(i + 1)) {
+            Event user = program.events.get(i);
+            boolean completed = user.completedBy > 0 && user.completedBy <= event.issuedBy;
+            if (!completed && (reuse.over() || !runsAfter(event, user))) {
+                fail("%s%n  would reuse memory on the strength of %s although used by%n  %s"
+                        .formatted(event, reuse.death(), user));
+            }
+        }
+    }
+
+    /** A frontier without taint has lost nothing: it knows what was declared and not over already. */
+    private void checkTaint(Event event) {
         if (event.frontier.isTainted()) {
-            fail("tainted without reason: " + event);
+            return;
         }
         BitSet declared = declaredBeforeEnd[event.index];
         for (int other = declared.nextSetBit(0); other >= 0; other = declared.nextSetBit(other + 1)) {
@@ -394,6 +418,14 @@ final class HappensBefore {
                 fail("%s%n  does not know that it runs after%n  %s".formatted(event, before));
             }
         }
+    }
+
+    /** With room for everything it knows nothing else, and is never tainted. */
+    private void checkTightness(Event event) {
+        if (event.frontier.isTainted()) {
+            fail("tainted without reason: " + event);
+        }
+        BitSet declared = declaredBeforeEnd[event.index];
         for (int i = 0; i < event.frontier.size(); i++) {
             Event claimed = byAxis.get(event.frontier.axis(i)).get(event.frontier.epoch(i));
             if (claimed == null) {

@@ -65,9 +65,14 @@ final class RandomProgram implements AutoCloseable {
             boolean host,
             boolean loss,
             boolean sabotaged) {
+        /** Whether everything that is waited for is done by an operation. */
+        boolean arePlain() {
+            return !external && !failures && !loss;
+        }
+
         /** Whether frontiers know exactly what is true. */
         boolean areTight() {
-            return capacity == 64 && history == 64 && !external && !failures && !loss;
+            return capacity == 64 && history == 64 && arePlain();
         }
     }
 
@@ -76,6 +81,12 @@ final class RandomProgram implements AutoCloseable {
 
     /** What a timeline said about a value after an action. */
     record Lookup(int action, Point point, long reached, Frontier frontier) {}
+
+    /**
+     * The joined history of memory that several used last, some of them unknown perhaps, and whether it could be reused without waiting
+     * by an event when that became known, or by anybody.
+     */
+    record Reuse(Event by, BitSet users, boolean unknown, Frontier death, boolean covered, boolean over) {}
 
     /** Has a place on an axis: an operation, a collective, work of the host. Sequence numbers and actions start at 1; 0 is never. */
     final class Event {
@@ -224,6 +235,7 @@ final class RandomProgram implements AutoCloseable {
     final List<Group> groups = new ArrayList<>();
     final List<TimelineSemaphore> timelines = new ArrayList<>();
     final List<Lookup> lookups = new ArrayList<>();
+    final List<Reuse> reuses = new ArrayList<>();
     /** When points that no operation signals were reached, or their event fired: sequence numbers. */
     final Map<Point, Long> outside = new HashMap<>();
 
@@ -703,7 +715,29 @@ final class RandomProgram implements AutoCloseable {
                 }
             }
         }
+        if (!fresh.isEmpty()) {
+            reuse(fresh.get(random.nextInt(fresh.size())));
+        }
         lookUp();
+    }
+
+    /** Memory that was put together from what a few had freed, in two steps as a pool does it. */
+    private void reuse(Event by) {
+        BitSet users = new BitSet();
+        Frontier death = Frontier.EMPTY;
+        boolean unknown = options.external && random.nextInt(4) == 0;
+        for (int block = 0; block < 2; block++) {
+            Frontier joined = block == 0 && unknown ? Frontier.UNKNOWN : Frontier.EMPTY;
+            for (int i = 1 + random.nextInt(2); i > 0; i--) {
+                Event user = events.get(random.nextInt(events.size()));
+                if (user.issuedBy > 0) {
+                    users.set(user.index);
+                    joined = joined.merge(user.frontier, options.capacity);
+                }
+            }
+            death = death.merge(joined, options.capacity);
+        }
+        reuses.add(new Reuse(by, users, unknown, death, by.frontier.covers(death, tracker), death.isCompleted(tracker)));
     }
 
     private void lookUp() {

@@ -277,7 +277,7 @@ final class FifoScheduler extends QueueScheduler {
         long epoch = accumulator.issued() + 1;
         operation.setFrontierRelease(accumulator.issue(epoch, tracker));
         inFlight.add(operation);
-        issued.increment();
+        countIssued(operation);
         Fence signal = operation.signal;
         try {
             backend.issue(operation);
@@ -397,7 +397,7 @@ final class FifoScheduler extends QueueScheduler {
                 retirer = false; // FIFO-2
                 return null;
             }
-            retired++;
+            retired += next.whole == null ? 1 : 0;
             return retiring.remove();
         }
     }

@@ -45,6 +45,10 @@ public abstract class QueueOperation {
     @Nullable
     MutableFrontier imported;
 
+    /** What it is a part of, if so. */
+    @Nullable
+    OperationParts whole;
+
     /** Whether the decisions about its waits have been counted. */
     boolean counted;
 

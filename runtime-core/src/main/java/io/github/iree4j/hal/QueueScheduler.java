@@ -54,11 +54,17 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     private final LongAdder refused = new LongAdder(); // failed before they were issued
     private final LongAdder failed = new LongAdder();
 
+    // Operations that are carried out in parts.
+    private final LongAdder wholes = new LongAdder();
+    private final LongAdder wholesOver = new LongAdder();
+    private final LongAdder wholesRetired = new LongAdder(); // of those over, what ran
+
     // Operations that wait to be issued.
     private final Object pendingLock = new Object();
     private @Nullable Deferral firstPending; // guarded by pendingLock, like the next two
     private @Nullable Deferral lastPending;
     private int pendingCount;
+    private int pendingParts; // of those, parts of others
     private volatile boolean closed; // written under pendingLock
     volatile @Nullable IreeException
             lost; // why nothing runs here any more; written before the list is read for the last time
@@ -112,6 +118,16 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     public final @Nullable IreeException submit(
             @Nullable Fence wait, @Nullable Fence signal, Supplier<? extends QueueOperation> make) {
+        return submit(wait, signal, make, null, true);
+    }
+
+    /** Submits an operation, or a part of one: of several parts only the waits of the first count, and none counts as an operation. */
+    final @Nullable IreeException submit(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Supplier<? extends QueueOperation> make,
+            @Nullable OperationParts whole,
+            boolean first) {
         if (signal != null && !signal.isLive()) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }
@@ -123,8 +139,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             operation = make.get();
             check(operation, wait, signal);
         } catch (IreeException e) {
-            refused.increment();
-            failed.increment();
+            if (whole == null) {
+                refused.increment();
+                failed.increment();
+            }
             if (signal == null) {
                 throw e;
             }
@@ -140,6 +158,15 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
         operation.wait = wait;
         operation.signal = signal;
+        operation.whole = whole;
+        operation.counted = !first;
+        if (whole != null) { // so that release() comes before the signals
+            IreeException unusable = retain(operation);
+            if (unusable != null) {
+                finish(operation, unusable);
+                return unusable;
+            }
+        }
         operation.submitter = Thread.currentThread();
         domain.submitted(this, operation);
         start(operation);
@@ -169,6 +196,45 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             for (int i = 0; i < signal.size(); i++) {
                 signal.semaphore(i).checkUse(place);
             }
+        }
+    }
+
+    /**
+     * Begins an operation that is carried out in parts.
+     *
+     * @param signal what the last part, or what follows it, will signal; null for nothing
+     * @return the operation; the caller ends it
+     * @throws IreeException FAILED_PRECONDITION when a scope does not allow that; then it has been counted
+     */
+    public final OperationParts beginParts(@Nullable Fence signal) {
+        wholes.increment();
+        OperationParts parts = new OperationParts(this);
+        try {
+            for (int i = 0; signal != null && i < signal.size(); i++) {
+                signal.semaphore(i).checkUse(place);
+            }
+        } catch (IreeException e) {
+            parts.end(true);
+            throw e;
+        }
+        return parts;
+    }
+
+    final void endParts(boolean issuedAny, boolean hasFailed) {
+        (issuedAny ? wholesRetired : refused).increment();
+        if (hasFailed) {
+            failed.increment();
+        }
+        wholesOver.increment();
+    }
+
+    /** An operation goes to the hardware, where it is not over before submit() returns. */
+    final void countIssued(QueueOperation operation) {
+        OperationParts whole = operation.whole;
+        if (whole == null) {
+            issued.increment();
+        } else {
+            whole.issued();
         }
     }
 
@@ -260,12 +326,16 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * @return the counters now
      */
     public final QueueCounters counters() {
-        long retiredNow = retired();
+        long whole = retired();
+        long inFlight = completesInline() ? 0 : Math.max(0, issued.sum() - whole);
+        long retiredNow = whole + wholesRetired.sum();
         long pendingNow;
+        long pendingWholes;
         synchronized (pendingLock) {
             pendingNow = pendingCount;
+            pendingWholes = pendingParts;
         }
-        long inFlight = completesInline() ? 0 : Math.max(0, issued.sum() - retiredNow);
+        inFlight += Math.max(0, wholes.sum() - wholesOver.sum() - pendingWholes);
         return new QueueCounters(
                 retiredNow + inFlight + pendingNow + refused.sum(),
                 retiredNow,
@@ -283,7 +353,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     /** Whether operations are over before submit() returns, so that none is ever in flight. */
     abstract boolean completesInline();
 
-    /** How many operations have run and are over. */
+    /** How many operations have run and are over, without those that have parts. */
     abstract long retired();
 
     // ---- Holding back.
@@ -360,6 +430,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         lastPending = deferral;
         deferral.linked = true;
         pendingCount++;
+        pendingParts += deferral.operation.whole == null ? 0 : 1;
     }
 
     private void unlink(Deferral deferral) {
@@ -379,6 +450,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                 deferral.next.previous = deferral.previous;
             }
             pendingCount--;
+            pendingParts -= deferral.operation.whole == null ? 0 : 1;
         }
     }
 
@@ -440,7 +512,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     /** Ends an operation that will not run. */
     final void refuse(QueueOperation operation, @Nullable IreeException cause) {
-        refused.increment();
+        if (operation.whole == null) {
+            refused.increment();
+        }
         finish(operation, cause);
     }
 
@@ -455,7 +529,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     private void end(QueueOperation operation, @Nullable IreeException outcome) {
         if (outcome != null) {
-            failed.increment();
+            if (operation.whole == null) {
+                failed.increment();
+            }
             tell(operation, outcome);
         }
         Fence signal = operation.signal;

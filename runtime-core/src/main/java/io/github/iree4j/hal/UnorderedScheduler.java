@@ -7,6 +7,7 @@ import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class UnorderedScheduler extends QueueScheduler {
     private final UnorderedBackend backend;
     private final AtomicLong epochs = new AtomicLong();
+    private final LongAdder partsOver = new LongAdder();
     private final Frontier first; // the frontiers of operations that depend on nothing share its axis
 
     UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, UnorderedBackend backend) {
@@ -54,7 +56,9 @@ final class UnorderedScheduler extends QueueScheduler {
                 refuse(operation, failure);
                 return;
             }
-            issued.increment();
+            countIssued(operation);
+        } else if (operation.whole != null) {
+            operation.whole.issued();
         }
         try {
             backend.issue(operation);
@@ -102,10 +106,12 @@ final class UnorderedScheduler extends QueueScheduler {
             return;
         }
         int dropped = waiting > 1 ? CoveredWaits.drop(promises, count, open, open.clone()) : 0;
-        reached.add(count - waiting);
-        covered.add(dropped);
-        deferred.add(waiting - dropped);
-        operation.counted = true;
+        if (!operation.counted) {
+            reached.add(count - waiting);
+            covered.add(dropped);
+            deferred.add(waiting - dropped);
+            operation.counted = true;
+        }
         operation.elides = dropped > 0;
         Deferral deferral = hold(operation, waiting - dropped);
         if (deferral == null) {
@@ -125,6 +131,9 @@ final class UnorderedScheduler extends QueueScheduler {
             operation.fail(failure);
         }
         long epoch = epochs.incrementAndGet();
+        if (operation.whole != null) {
+            partsOver.increment();
+        }
         MutableFrontier imported = operation.imported;
         operation.setFrontierRelease(
                 imported == null ? first.producedAt(epoch) : imported.produce(axis, epoch, tracker));
@@ -159,6 +168,6 @@ final class UnorderedScheduler extends QueueScheduler {
 
     @Override
     long retired() {
-        return epochs.get();
+        return Math.max(0, epochs.get() - partsOver.sum());
     }
 }

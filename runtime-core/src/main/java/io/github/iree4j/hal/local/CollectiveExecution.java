@@ -7,6 +7,7 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.OperationParts;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -26,12 +27,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A timeline of its own leads from piece to piece: segment i signals 2i + 1, the collectives behind it 2i + 2. Collectives with
  * nothing between them start together and are one step. The fence of the submission is signalled at the end with the frontier of the
- * last piece.
+ * last piece: by that piece itself when it is a segment. To the counters of the queue all of it is one operation.
  */
 final class CollectiveExecution {
     private static final Logger LOG = LoggerFactory.getLogger(CollectiveExecution.class);
 
     private final QueueScheduler scheduler;
+    private final OperationParts parts;
     private final LocalCommandBuffer commands;
     private final Operations.Execute whole; // retains what is used
     private final Guests guests;
@@ -41,6 +43,8 @@ final class CollectiveExecution {
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
     private final List<Fence> fences = new ArrayList<>(); // of the timeline; guarded by itself
     private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicBoolean gone = new AtomicBoolean();
+    private volatile boolean handedOver; // the signal fence, to the last segment
 
     // While the submitting thread is in submit(), a failure that no fence carries is thrown there.
     private volatile @Nullable Thread submitter;
@@ -48,11 +52,13 @@ final class CollectiveExecution {
 
     private CollectiveExecution(
             QueueScheduler scheduler,
+            OperationParts parts,
             LocalCommandBuffer commands,
             Operations.Execute whole,
             Guests guests,
             @Nullable Fence signal) {
         this.scheduler = scheduler;
+        this.parts = parts;
         this.commands = commands;
         this.whole = whole;
         this.guests = guests;
@@ -76,7 +82,9 @@ final class CollectiveExecution {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }
         CollectiveExecution execution;
+        OperationParts parts = null;
         try {
+            parts = scheduler.beginParts(signal);
             Operations.Execute whole = new Operations.Execute(commands, bindings, guests);
             whole.retain();
             try {
@@ -87,8 +95,11 @@ final class CollectiveExecution {
                 whole.release();
                 throw e;
             }
-            execution = new CollectiveExecution(scheduler, commands, whole, guests, signal);
+            execution = new CollectiveExecution(scheduler, parts, commands, whole, guests, signal);
         } catch (IreeException e) {
+            if (parts != null) {
+                parts.end(true);
+            }
             failChannels(commands, e);
             if (signal == null) {
                 throw e;
@@ -151,6 +162,12 @@ final class CollectiveExecution {
                 : collectives.get(collective).position();
         long done = 2L * index + 1;
         Fence signalled = keep(Fence.at(timeline, done));
+        if (last && signal != null) {
+            // On a stream it is promised then: others can wait for it on the device. The caller's points first: our end
+            // lets go of them.
+            handedOver = true;
+            signalled = keep(Objects.requireNonNull(Fence.join(List.of(signal, signalled))));
+        }
         timeline.whenReached(done, (value, failure) -> {
             if (failure != null) {
                 end(failure, Frontier.EMPTY);
@@ -160,7 +177,7 @@ final class CollectiveExecution {
                 guarded(() -> meet(index, collective));
             }
         });
-        IreeException refused = scheduler.submit(wait, signalled, () -> new Segment(from, to));
+        IreeException refused = parts.submit(wait, signalled, () -> new Segment(from, to, last));
         if (refused != null) {
             end(refused, Frontier.EMPTY);
         }
@@ -303,13 +320,15 @@ final class CollectiveExecution {
             timeline.fail(failure);
             failChannels(commands, failure);
         }
-        whole.release();
+        letGo(failure != null);
         synchronized (fences) {
             fences.forEach(Fence::close);
         }
         timeline.close();
         if (signal != null) {
-            if (failure == null) {
+            if (handedOver) {
+                // the last segment has signalled it, or failed it
+            } else if (failure == null) {
                 signal.signalOrFail(outcome);
             } else {
                 signal.fail(failure);
@@ -324,6 +343,14 @@ final class CollectiveExecution {
         }
     }
 
+    /** Once, before anything is signalled: nothing that was used is needed any more. */
+    private void letGo(boolean failed) {
+        if (gone.compareAndSet(false, true)) {
+            whole.release();
+            parts.end(failed);
+        }
+    }
+
     private static void failChannels(LocalCommandBuffer commands, IreeException cause) {
         for (LocalChannel channel : commands.channels()) {
             channel.fail(cause);
@@ -334,11 +361,14 @@ final class CollectiveExecution {
     private final class Segment extends CommandOperation {
         private final int from;
         private final int to;
+        private final boolean last;
+        private boolean failed; // written by the thread that ends it
 
-        Segment(int from, int to) {
+        Segment(int from, int to, boolean last) {
             super("execute", guests);
             this.from = from;
             this.to = to;
+            this.last = last;
         }
 
         @Override
@@ -366,6 +396,15 @@ final class CollectiveExecution {
         protected void retain() {}
 
         @Override
-        protected void release() {}
+        protected void failed(IreeException cause) {
+            failed = true;
+        }
+
+        @Override
+        protected void release() {
+            if (last) {
+                letGo(failed);
+            }
+        }
     }
 }

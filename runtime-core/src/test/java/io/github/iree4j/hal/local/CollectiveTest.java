@@ -15,6 +15,7 @@ import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
@@ -215,6 +216,96 @@ class CollectiveTest extends CollectiveFixture {
         assertThat(values).allSatisfy(value -> assertThat(read(value)).containsExactly(0));
         Frontier last = Objects.requireNonNull(timelines.getFirst().frontierAt(rounds));
         assertThat(last.epochOf(last.producerAxis())).isEqualTo(rounds);
+    }
+
+    @Test
+    void aCommandBufferWithCollectivesIsOneOperationOfItsQueue() {
+        List<Channel> channels = channels("counted", 2);
+        Fence start = fence();
+        Buffer first = ints(1);
+        Buffer second = ints(2);
+        CommandBuffer twice = commands(commands -> {
+            commands.fillBuffer(BufferRef.of(first), 5, 4, 0);
+            commands.collective(channels.get(0), SUM, 0, BufferRef.of(first), BufferRef.of(first), 1);
+            commands.executionBarrier(FULL, FULL, 0);
+            commands.collective(channels.get(0), SUM, 0, BufferRef.of(first), BufferRef.of(first), 1);
+            commands.fillBuffer(BufferRef.of(second), 6, 4, 0);
+        });
+        Fence done = submit(0, start, twice);
+        QueueCounters before = device.queue(0).counters();
+        assertThat(before.submitted()).isOne();
+        assertThat(before.pending()).isOne();
+        assertThat(before.inFlight()).isZero();
+        start.signal();
+        QueueCounters meanwhile = device.queue(0).counters();
+        assertThat(meanwhile.submitted()).isOne();
+        assertThat(meanwhile.pending()).isZero();
+        assertThat(meanwhile.inFlight()).as("waits for the other participant").isOne();
+        assertThat(meanwhile.retired()).isZero();
+        Buffer other = ints(3);
+        for (int i = 0; i < 2; i++) {
+            submit(1, null, one(channels.get(1), SUM, 0, other, other, 1));
+        }
+        assertReached(List.of(done));
+        QueueCounters after = device.queue(0).counters();
+        assertThat(after.submitted()).isOne();
+        assertThat(after.retired()).isOne();
+        assertThat(after.inFlight()).isZero();
+        assertThat(after.failed()).isZero();
+        assertThat(after.deferred()).isOne();
+        assertThat(after.waits()).as("the caller's wait and none of ours").isOne();
+        assertThat(device.queue(1).counters().retired()).isEqualTo(2);
+        assertThat(device.queue(1).counters().waits()).isZero();
+    }
+
+    @Test
+    void aCollectiveThatFailsIsOneFailedOperationOfEachQueue() {
+        List<Channel> channels = channels("failed", 2);
+        Fence never = fence();
+        Fence done = submit(0, never, one(channels.get(0), SUM, 0, ints(1), ints(1), 1));
+        Fence other = submit(1, null, one(channels.get(1), SUM, 0, ints(1), ints(1), 1));
+        never.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
+        assertFailed(List.of(done, other), StatusCode.DATA_LOSS, "disk gone");
+        QueueCounters refused = device.queue(0).counters();
+        assertThat(refused.submitted()).isOne();
+        assertThat(refused.failed()).isOne();
+        assertThat(refused.retired()).as("it never ran").isZero();
+        QueueCounters ran = device.queue(1).counters();
+        assertThat(ran.submitted()).isOne();
+        assertThat(ran.failed()).isOne();
+        assertThat(ran.retired()).isOne();
+        assertThat(ran.inFlight()).isZero();
+    }
+
+    @Test
+    void onAStreamWhatFollowsTheLastCollectiveIsPromisedWhenItIsIssued() {
+        VirtualClock clock = VirtualClock.stepped();
+        device.close();
+        device = closed(VirtualDevice.builder().clock(clock).fifoQueues(2).build());
+        List<Channel> channels = channels("promised", 2);
+        Buffer first = ints(1);
+        Buffer second = ints(2);
+        Fence done = submit(0, null, commands(commands -> {
+            commands.collective(channels.get(0), SUM, 0, BufferRef.of(first), BufferRef.of(first), 1);
+            commands.executionBarrier(FULL, FULL, 0);
+            commands.fillBuffer(BufferRef.of(second), 6, 4, 0);
+        }));
+        clock.runUntilIdle();
+        assertThat(done.semaphore(0).frontierAt(1))
+                .as("nobody knows when the others come")
+                .isNull();
+        Fence after = fence();
+        device.queue(1).barrier(done, after, 0); // held back, until the promise
+        Buffer other = ints(3);
+        submit(1, null, one(channels.get(1), SUM, 0, other, other, 1));
+        while (device.queue(1).counters().pending() > 0) {
+            assertThat(clock.step()).isTrue();
+        }
+        assertThat(done.isReached()).isFalse();
+        assertThat(frontier(done).producerAxis()).isEqualTo(((VirtualDevice) device).axis(0));
+        clock.runUntilIdle();
+        assertReached(List.of(done, after));
+        assertThat(read(second)).containsExactly(6);
     }
 
     @Test

@@ -737,7 +737,8 @@ final class RandomProgram implements AutoCloseable {
             }
             death = death.merge(joined, options.capacity);
         }
-        reuses.add(new Reuse(by, users, unknown, death, by.frontier.covers(death, tracker), death.isCompleted(tracker)));
+        reuses.add(
+                new Reuse(by, users, unknown, death, by.frontier.covers(death, tracker), death.isCompleted(tracker)));
     }
 
     private void lookUp() {

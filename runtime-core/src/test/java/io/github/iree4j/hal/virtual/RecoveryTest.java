@@ -7,6 +7,7 @@ import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.SchedulingDomain;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,8 +32,9 @@ class RecoveryTest {
     }
 
     /**
-     * Rounds of: every other stream signals, one stream gathers them all (and loses some, or hears from outside), then everything
-     * completes. At the start of each round the gatherer must know everything again.
+     * Rounds of: one other stream signals and is waited for twice; every other stream signals, one stream gathers them all (and loses
+     * some, or hears from outside), then everything completes. At the start of each round the gatherer must know everything again: it
+     * elides, and memory of what it knows is free to it.
      */
     private static void run(boolean outside) {
         VirtualClock clock = VirtualClock.stepped();
@@ -49,8 +51,10 @@ class RecoveryTest {
             for (int i = 1; i < STREAMS; i++) {
                 spokes.add(TimelineSemaphore.create(0));
             }
-            int rounds = OPERATIONS / (2 * STREAMS);
+            DeviceQueue gatherer = device.queue(0);
             int fan = outside ? 3 : STREAMS - 1;
+            int perRound = 1 + 3 + 2 * fan + (outside ? 2 : 3);
+            int rounds = OPERATIONS / perRound;
             long value = 0;
             for (int round = 1; round <= rounds; round++) {
                 // Everything has completed: what begins now knows only itself, and proves it.
@@ -58,10 +62,25 @@ class RecoveryTest {
                 Frontier fresh = gathered.frontierAt(value);
                 assertThat(fresh.size()).as("round %d", round).isEqualTo(1);
                 assertThat(fresh.isTainted()).as("round %d", round).isFalse();
-                assertThat(fresh.covers(fresh, tracker)).isTrue();
+
+                // Elision and reuse are there: what it has waited for once it knows, while that is in flight.
+                long elided = gatherer.counters().elidedFrontier();
+                TimelineSemaphore first = spokes.getFirst();
+                try (Fence spoke = Fence.at(first, 2L * round - 1)) {
+                    device.queue(1).barrier(null, spoke, 0);
+                    value = step(device, spoke, gathered, value);
+                    value = step(device, spoke, gathered, value);
+                }
+                assertThat(gatherer.counters().elidedFrontier()).isEqualTo(elided + 1);
+                Frontier death = first.frontierAt(2L * round - 1);
+                assertThat(first.value()).as("in flight").isLessThan(2L * round - 1);
+                assertThat(gathered.frontierAt(value).covers(death, tracker)).isTrue();
+                assertThat(fresh.covers(death, tracker))
+                        .as("who has not waited for it must")
+                        .isFalse();
 
                 for (int i = 0; i < fan; i++) {
-                    try (Fence spoke = Fence.at(spokes.get(i), round)) {
+                    try (Fence spoke = Fence.at(spokes.get(i), 2L * round)) {
                         device.queue(i + 1).barrier(null, spoke, 0);
                         value = step(device, spoke, gathered, value);
                     }
@@ -78,13 +97,30 @@ class RecoveryTest {
                         .as("what lost something proves nothing while it is in flight")
                         .isFalse();
 
-                // Within the window: what the stream itself ran is still elided, and what it lost is waited for again
-                // at worst.
-                long elided = device.queue(0).counters().elidedFifo();
+                // Within the window: what the stream itself ran is still elided, what it lost is waited for again.
+                long elidedFifo = gatherer.counters().elidedFifo();
                 try (Fence own = Fence.at(gathered, value)) {
                     value = step(device, own, gathered, value);
                 }
-                assertThat(device.queue(0).counters().elidedFifo()).isEqualTo(elided + 1);
+                assertThat(gatherer.counters().elidedFifo()).isEqualTo(elidedFifo + 1);
+                if (!outside) {
+                    elided = gatherer.counters().elidedFrontier();
+                    long waited = gatherer.counters().deviceWaits();
+                    assertThat(lossy.reaches(device.axis(fan), 1))
+                            .as("gathered last, so kept")
+                            .isTrue();
+                    assertThat(lossy.reaches(device.axis(2), 1))
+                            .as("of equal epochs the smallest axis goes")
+                            .isFalse();
+                    try (Fence kept = Fence.at(spokes.getLast(), 2L * round);
+                            Fence lost = Fence.at(spokes.get(1), 2L * round)) {
+                        value = step(device, kept, gathered, value);
+                        assertThat(gatherer.counters().elidedFrontier()).isEqualTo(elided + 1);
+                        assertThat(gatherer.counters().deviceWaits()).isEqualTo(waited);
+                        value = step(device, lost, gathered, value);
+                        assertThat(gatherer.counters().deviceWaits()).isEqualTo(waited + 1);
+                    }
+                }
 
                 clock.runUntilIdle();
                 assertThat(gathered.value()).isEqualTo(value);
@@ -96,10 +132,15 @@ class RecoveryTest {
                     assertThat(foreign.isTainted(2L * round - 1)).isFalse();
                 }
             }
-            assertThat(device.queue(0).counters().deferred())
+            assertThat(gatherer.counters().deferred())
                     .as("nothing ever waited on the host")
                     .isZero();
-            assertThat(device.queue(0).counters().deviceWaits()).isEqualTo((long) rounds * fan);
+            assertThat(gatherer.counters().deviceWaits()).isEqualTo((long) rounds * (fan + (outside ? 1 : 2)));
+            long retired = 0;
+            for (int q = 0; q < STREAMS; q++) {
+                retired += device.queue(q).counters().retired();
+            }
+            assertThat(retired).isEqualTo((long) rounds * perRound);
             spokes.forEach(TimelineSemaphore::close);
         }
     }

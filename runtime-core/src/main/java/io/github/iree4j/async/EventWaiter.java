@@ -167,8 +167,11 @@ final class EventWaiter {
                 if (reports == 0 && stopIfIdle()) {
                     return;
                 }
-            } catch (IreeException e) {
-                stop(polled).forEach(each -> each.end(e.during("waiting for " + each.event.describe())));
+            } catch (RuntimeException | Error e) { // whatever it is: nobody must wait for a thread that is gone
+                List<Import> lost = stop(polled);
+                lost.addAll(readable);
+                lost.addAll(broken);
+                lost.forEach(each -> each.end(unusable(each, e)));
                 return;
             }
             readable.forEach(each -> each.end(null));
@@ -176,6 +179,13 @@ final class EventWaiter {
                     StatusCode.UNAVAILABLE,
                     each.event.describe() + " can no longer be signalled; its other end was closed")));
         }
+    }
+
+    private static IreeException unusable(Import waiting, Throwable thrown) {
+        String doing = "waiting for " + waiting.event.describe();
+        return thrown instanceof IreeException failure
+                ? failure.during(doing)
+                : new IreeException(StatusCode.INTERNAL, doing + " failed: " + thrown, thrown);
     }
 
     private boolean stopIfIdle() {
@@ -191,7 +201,7 @@ final class EventWaiter {
     private List<Import> stop(EventPoller polled) {
         synchronized (lock) {
             List<Import> all = new ArrayList<>(pending.values());
-            all.forEach(each -> remove(each.token));
+            pending.clear();
             polled.close();
             poller = null;
             running = false;

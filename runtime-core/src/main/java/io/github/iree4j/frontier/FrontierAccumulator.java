@@ -17,7 +17,8 @@ public final class FrontierAccumulator {
     /*
      * Taint is a debt, paid when what was lost has completed. A lost entry (a, e) is owed by completed(a) >= e; a tainted frontier
      * from elsewhere by its producer's entry; one without producer, and what `owed` has no room for, by our own: the next operation
-     * runs after all that was joined, so once its epoch has completed, that has.
+     * runs after all that was joined, so once its epoch has completed, that has. The same pays the others, should their own axes never
+     * get there: those of a device that was lost, or of queues that nobody follows here.
      *
      * The entries of `owed` are facts like others, kept only to be asked whether they completed; they are in no snapshot.
      */
@@ -25,13 +26,14 @@ public final class FrontierAccumulator {
     /** How many debts are followed one by one. A guess; beyond it taint lasts until the own operation has completed. */
     private static final int DEBTS = 64;
 
-    /** {@link #ownDebt} while the operation that will pay has no epoch yet. */
+    /** {@link #ownDebt} and {@link #lastDebt} while the operation that will pay has no epoch yet. */
     private static final long NEXT_OPERATION = Long.MAX_VALUE;
 
     private final long axis;
     private final MutableFrontier entries;
     private final MutableFrontier owed = new MutableFrontier(DEBTS, (lost, epoch, completed) -> oweOwn());
     private long ownDebt; // our epoch that pays all debts not in `owed`, 0 when there are none
+    private long lastDebt; // our epoch that pays all debts, whatever becomes of others, 0 when there were none
     private long issued; // the last epoch issued
     private boolean joined; // since the last issue, so that not everything joined is behind an issued operation
 
@@ -140,6 +142,9 @@ public final class FrontierAccumulator {
         if (ownDebt == NEXT_OPERATION) {
             ownDebt = epoch;
         }
+        if (lastDebt == NEXT_OPERATION) {
+            lastDebt = epoch;
+        }
         return frontier;
     }
 
@@ -167,20 +172,24 @@ public final class FrontierAccumulator {
     }
 
     private boolean isPaid(CompletedEpochs completed) {
-        return (ownDebt == 0 || completed.completed(axis) >= ownDebt) && owed.hasCompleted(completed);
+        long own = completed.completed(axis);
+        return own >= lastDebt || (ownDebt == 0 || own >= ownDebt) && owed.hasCompleted(completed);
     }
 
     private void payAll() {
         entries.untaint();
         owed.clear();
         ownDebt = 0;
+        lastDebt = 0;
     }
 
     private void owe(long lostAxis, long epoch, CompletedEpochs completed) {
+        lastDebt = NEXT_OPERATION;
         owed.insertOrRaise(lostAxis, epoch, completed);
     }
 
     private void oweOwn() {
+        lastDebt = NEXT_OPERATION;
         ownDebt = NEXT_OPERATION;
     }
 }

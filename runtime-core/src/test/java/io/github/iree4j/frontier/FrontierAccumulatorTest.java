@@ -133,6 +133,26 @@ class FrontierAccumulatorTest {
     }
 
     @Test
+    void taintByWhatNeverCompletesEndsWithTheOperationBehindIt() {
+        for (boolean evicted : new boolean[] {true, false}) {
+            FrontierAccumulator accumulator = new FrontierAccumulator(allocator.allocate(CausalDomain.QUEUE), 2);
+            long own = accumulator.axis();
+            if (evicted) {
+                accumulator.join(Frontier.producedBy(other, 5), completed); // of a device that is lost
+                accumulator.join(Frontier.producedBy(third, 7), completed);
+            } else {
+                accumulator.join(Frontier.producedBy(other, 5).tainted(), completed);
+            }
+            assertThat(accumulator.issue(1, completed).isTainted()).isTrue();
+            assertThat(accumulator.issue(2, completed).isTainted()).isTrue();
+            done.put(own, 1L); // never all of them
+            assertThat(accumulator.issue(3, completed).isTainted())
+                    .as("evicted: %s", evicted)
+                    .isFalse();
+        }
+    }
+
+    @Test
     void moreDebtsThanAreFollowedArePaidByTheOwnOperation() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue, 1);
         long[] axes = new long[100];

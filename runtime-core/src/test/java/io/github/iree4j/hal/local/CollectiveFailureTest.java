@@ -10,6 +10,7 @@ import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
@@ -68,6 +69,25 @@ class CollectiveFailureTest extends CollectiveFixture {
         Fence done = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
         other.close();
         assertFailed(List.of(done), StatusCode.ABORTED, "device 'local' of a channel was closed");
+    }
+
+    @Test
+    void aCollectiveThatFailsIsOneFailedOperationOfEachQueue() {
+        List<Channel> channels = channels("failed", 2);
+        Fence never = fence();
+        Fence done = submit(0, never, one(channels.get(0), SUM, 0, ints(1), ints(1), 1));
+        Fence other = submit(1, null, one(channels.get(1), SUM, 0, ints(1), ints(1), 1));
+        never.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
+        assertFailed(List.of(done, other), StatusCode.DATA_LOSS, "disk gone");
+        QueueCounters refused = device.queue(0).counters();
+        assertThat(refused.submitted()).isOne();
+        assertThat(refused.failed()).isOne();
+        assertThat(refused.retired()).as("it never ran").isZero();
+        QueueCounters ran = device.queue(1).counters();
+        assertThat(ran.submitted()).isOne();
+        assertThat(ran.failed()).isOne();
+        assertThat(ran.retired()).isOne();
+        assertThat(ran.inFlight()).isZero();
     }
 
     @Test

@@ -259,25 +259,6 @@ class CollectiveTest extends CollectiveFixture {
     }
 
     @Test
-    void aCollectiveThatFailsIsOneFailedOperationOfEachQueue() {
-        List<Channel> channels = channels("failed", 2);
-        Fence never = fence();
-        Fence done = submit(0, never, one(channels.get(0), SUM, 0, ints(1), ints(1), 1));
-        Fence other = submit(1, null, one(channels.get(1), SUM, 0, ints(1), ints(1), 1));
-        never.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
-        assertFailed(List.of(done, other), StatusCode.DATA_LOSS, "disk gone");
-        QueueCounters refused = device.queue(0).counters();
-        assertThat(refused.submitted()).isOne();
-        assertThat(refused.failed()).isOne();
-        assertThat(refused.retired()).as("it never ran").isZero();
-        QueueCounters ran = device.queue(1).counters();
-        assertThat(ran.submitted()).isOne();
-        assertThat(ran.failed()).isOne();
-        assertThat(ran.retired()).isOne();
-        assertThat(ran.inFlight()).isZero();
-    }
-
-    @Test
     void onAStreamWhatFollowsTheLastCollectiveIsPromisedWhenItIsIssued() {
         VirtualClock clock = VirtualClock.stepped();
         device.close();

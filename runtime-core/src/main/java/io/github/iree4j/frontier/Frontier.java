@@ -17,15 +17,18 @@ import java.util.Arrays;
  *
  * <p>A value: equal when entries, taint and producer are. Safe from any thread.
  */
-public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
+public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, WideFrontier {
     /*
-     * Axes sit in the subclass, epochs here, at the same index; both sorted by axis, both exactly as long as there are entries,
-     * neither written after construction. The array of axes is shared by all frontiers with the same axes that come from one
-     * gatherer, which is nearly all that a queue makes: comparing those starts with a comparison of references.
+     * Entries sit in the subclass. One entry is two fields. Several, or none, are an array of axes and one of epochs, sorted by axis,
+     * both exactly as long as there are entries, neither written after construction. The array of axes is shared by all frontiers with
+     * the same axes that come from one gatherer, which is nearly all that a queue makes: comparing those starts with a comparison of
+     * references.
      *
-     * Size, with HotSpot's default flags (compressed references and class pointers, 8-byte alignment), n entries:
+     * Size, with HotSpot's default flags (compressed references and class pointers, 8-byte alignment):
      *
-     *   this object     12 header + 4 epochs + 4 marks + 4 axes        24
+     *   one entry       12 header + 4 marks + 8 axis + 8 epoch         32
+     *
+     *   n entries       12 header + 4 marks + 4 epochs + 4 axes        24
      *   epochs          16 header + 8 n                               112 at n = 12
      *   axes            16 header + 4 n when narrow (see there)        64          together 200
      *                   16 header + 8 n when wide                     112          together 248
@@ -34,7 +37,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
      *          (zero) | index of producer | TAINTED | node
      *
      * producer  1 + index of the own entry of the operation that produced this; 0 when none did
-     * node      narrow: session and machine of all axes; wide: 0
+     * node      narrow: session and machine of all axes; else 0
      */
 
     /** How many entries a frontier has at most unless said otherwise. */
@@ -61,11 +64,9 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
     /** Cursor of {@link #nextUndominated} before the first entry. */
     static final long START = 0;
 
-    final long[] epochs;
     final int marks;
 
-    Frontier(long[] epochs, int marks) {
-        this.epochs = epochs;
+    Frontier(int marks) {
         this.marks = marks;
     }
 
@@ -79,7 +80,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
      */
     public static Frontier of(long axis, long epoch) {
         checkEntry(axis, epoch);
-        return ofSorted(new long[] {axis}, new long[] {epoch}, 0);
+        return new SingleFrontier(axis, epoch, 0);
     }
 
     /**
@@ -92,23 +93,23 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
      */
     public static Frontier producedBy(long axis, long epoch) {
         checkEntry(axis, epoch);
-        return ofSorted(new long[] {axis}, new long[] {epoch}, 1 << PRODUCER_SHIFT);
+        return new SingleFrontier(axis, epoch, 1 << PRODUCER_SHIFT);
     }
 
     /**
-     * Returns the frontier of another operation of the same queue that depends on nothing either. Shares the axis with this one.
+     * Returns the frontier of another operation of the same queue that depends on nothing either.
      *
      * @param epoch its epoch, above 0
      * @return the frontier; untainted, its one entry is its producer's
      * @throws IreeException INVALID_ARGUMENT when this is not such a frontier, or the epoch is not above 0
      */
     public final Frontier producedAt(long epoch) {
-        if (epoch <= 0 || epochs.length != 1 || !hasProducer()) {
+        if (epoch <= 0 || size() != 1 || !hasProducer()) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "no operation that depends on nothing has epoch " + epoch + " and is on the queue of " + this);
         }
-        return withEpochs(new long[] {epoch}, 1 << PRODUCER_SHIFT);
+        return new SingleFrontier(axis(0), epoch, 1 << PRODUCER_SHIFT);
     }
 
     /**
@@ -119,6 +120,9 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
     static Frontier ofSorted(long[] axes, long[] epochs, int marks) {
         if (axes.length == 0) {
             return (marks & TAINTED) == 0 ? EMPTY : UNKNOWN;
+        }
+        if (axes.length == 1) {
+            return new SingleFrontier(axes[0], epochs[0], marks);
         }
         return NarrowFrontier.fits(axes)
                 ? NarrowFrontier.of(axes, epochs, marks)
@@ -143,9 +147,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
      *
      * @return 0 to {@link #MAXIMUM_CAPACITY}
      */
-    public final int size() {
-        return epochs.length;
-    }
+    public abstract int size();
 
     /**
      * Returns the axis of an entry.
@@ -161,9 +163,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
      * @param index the entry, in ascending order of axis
      * @return the epoch, above 0
      */
-    public final long epoch(int index) {
-        return epochs[index];
-    }
+    public abstract long epoch(int index);
 
     /**
      * Returns how far an axis is known to be.
@@ -173,7 +173,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
      */
     public final long epochOf(long axis) {
         int index = indexOf(axis);
-        return index < 0 ? 0 : epochs[index];
+        return index < 0 ? 0 : epoch(index);
     }
 
     /**
@@ -222,7 +222,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
      */
     public final long producerEpoch() {
         int producer = marks >>> PRODUCER_SHIFT;
-        return producer == 0 ? 0 : epochs[producer - 1];
+        return producer == 0 ? 0 : epoch(producer - 1);
     }
 
     /**
@@ -234,7 +234,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
         if (isTainted()) {
             return this;
         }
-        return size() == 0 ? UNKNOWN : withEpochs(epochs, marks | TAINTED);
+        return size() == 0 ? UNKNOWN : withMarks(marks | TAINTED);
     }
 
     /**
@@ -250,6 +250,9 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
 
     /** The part of dominance that looks at entries. Not dominance: what {@code right} lost is not among them. */
     boolean dominatesEntries(Frontier right) {
+        if (right.size() == 1) { // what a wait asks about most
+            return reaches(right.axis(0), right.epoch(0));
+        }
         return nextUndominated(right, START) == end(right);
     }
 
@@ -276,7 +279,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
         }
         while (cursor != end) {
             int index = (int) cursor;
-            if (completed.completed(right.axis(index)) < right.epochs[index]) {
+            if (completed.completed(right.axis(index)) < right.epoch(index)) {
                 return false;
             }
             cursor = nextUndominated(right, cursor + 1);
@@ -298,8 +301,8 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
         if (isTainted()) {
             return false;
         }
-        for (int i = 0; i < epochs.length; i++) {
-            if (completed.completed(axis(i)) < epochs[i]) {
+        for (int i = 0; i < size(); i++) {
+            if (completed.completed(axis(i)) < epoch(i)) {
                 return false;
             }
         }
@@ -309,7 +312,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
     /** Whether the operation that produced this has completed, and with it all that this asserts. */
     final boolean isProducerCompleted(CompletedEpochs completed) {
         int producer = marks >>> PRODUCER_SHIFT;
-        return producer != 0 && completed.completed(axis(producer - 1)) >= epochs[producer - 1];
+        return producer != 0 && completed.completed(axis(producer - 1)) >= epoch(producer - 1);
     }
 
     /**
@@ -363,9 +366,9 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
         for (long cursor = START; (cursor = nextUndominated(right, cursor)) != end; cursor++) {
             int index = (int) cursor;
             long axis = right.axis(index);
-            if (completed.completed(axis) < right.epochs[index]) {
+            if (completed.completed(axis) < right.epoch(index)) {
                 missingAxes[count] = axis;
-                missingEpochs[count++] = right.epochs[index];
+                missingEpochs[count++] = right.epoch(index);
             }
         }
         return ofSorted(Arrays.copyOf(missingAxes, count), Arrays.copyOf(missingEpochs, count), right.marks & TAINTED);
@@ -424,10 +427,10 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
         int index = (int) cursor;
         for (int n = right.size(); index < n; index++) {
             long axis = right.axis(index);
-            while (left < epochs.length && Axis.compare(axis(left), axis) < 0) {
+            while (left < size() && Axis.compare(axis(left), axis) < 0) {
                 left++;
             }
-            if (left == epochs.length || axis(left) != axis || epochs[left] < right.epochs[index]) {
+            if (left == size() || axis(left) != axis || epoch(left) < right.epoch(index)) {
                 return (long) left << 32 | index;
             }
         }
@@ -436,7 +439,7 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
 
     /** What {@link #nextUndominated} returns when there is none. */
     static long end(Frontier right) {
-        return END | right.epochs.length;
+        return END | right.size();
     }
 
     /** High half of the cursor at the end, whatever the place here was. */
@@ -448,22 +451,29 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
     /** Whether both mention the same axes. */
     abstract boolean sharesAxes(Frontier other);
 
-    /** The same axes with other epochs, which are taken over, and other marks; the node is kept. */
+    /**
+     * Raises the epochs of a frontier that has the same axes to those here.
+     *
+     * @return false when it has other axes; the epochs of the first of those in common may have been raised
+     */
+    abstract boolean raise(Frontier shape, long[] epochs);
+
+    /** The same axes with other epochs, which are copied, and other marks; the node is kept. */
     abstract Frontier withEpochs(long[] newEpochs, int newMarks);
+
+    /** The same entries with other marks; the node is kept. */
+    abstract Frontier withMarks(int newMarks);
 
     @Override
     public final boolean equals(Object object) {
-        return object instanceof Frontier other
-                && marks == other.marks
-                && sharesAxes(other)
-                && Arrays.equals(epochs, other.epochs);
+        return object instanceof Frontier other && marks == other.marks && sharesAxes(other) && differences(other) == 0;
     }
 
     @Override
     public final int hashCode() {
         int hash = marks;
-        for (int i = 0; i < epochs.length; i++) {
-            hash = 31 * (31 * hash + Long.hashCode(axis(i))) + Long.hashCode(epochs[i]);
+        for (int i = 0; i < size(); i++) {
+            hash = 31 * (31 * hash + Long.hashCode(axis(i))) + Long.hashCode(epoch(i));
         }
         return hash;
     }
@@ -476,11 +486,11 @@ public abstract sealed class Frontier permits NarrowFrontier, WideFrontier {
     @Override
     public final String toString() {
         StringBuilder text = new StringBuilder("{");
-        for (int i = 0; i < epochs.length; i++) {
+        for (int i = 0; i < size(); i++) {
             text.append(i == 0 ? "" : ", ")
                     .append(Axis.toString(axis(i)))
                     .append('=')
-                    .append(epochs[i]);
+                    .append(epoch(i));
             if (marks >>> PRODUCER_SHIFT == i + 1) {
                 text.append('*');
             }

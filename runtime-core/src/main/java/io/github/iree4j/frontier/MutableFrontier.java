@@ -136,21 +136,8 @@ public final class MutableFrontier {
             return;
         }
         tainted |= source.isTainted();
-        if (shape.sharesAxes(source)) {
-            raiseTo(source.epochs);
-        } else if (source.size() > 0) {
+        if (!source.raise(shape, epochs) && source.size() > 0) {
             union(source, completed, Axis.NONE);
-        }
-    }
-
-    /** Raises each epoch to that of the same axis. */
-    private void raiseTo(long[] theirs) {
-        if (epochs.length == 1) { // most frontiers; a loop costs more than it does
-            epochs[0] = Math.max(epochs[0], theirs[0]);
-            return;
-        }
-        for (int i = 0; i < epochs.length; i++) {
-            epochs[i] = Math.max(epochs[i], theirs[i]);
         }
     }
 
@@ -221,7 +208,7 @@ public final class MutableFrontier {
         if (epochs.length == 0) {
             return tainted ? Frontier.UNKNOWN : Frontier.EMPTY;
         }
-        return shape.withEpochs(epochs.clone(), marks);
+        return shape.withEpochs(epochs, marks);
     }
 
     private int raise(long axis, long epoch, CompletedEpochs completed, long pinned) {

@@ -3,8 +3,8 @@ package io.github.iree4j.frontier;
 import java.util.Arrays;
 
 /**
- * A frontier whose axes are of one session and machine, with ordinals below 2^30: every one that a process makes while it is alone.
- * What they share is kept once, so an axis takes four bytes.
+ * A frontier, not of one entry, whose axes are of one session and machine, with ordinals below 2^30: every one that a process makes while
+ * it is alone. What they share is kept once, so an axis takes four bytes.
  */
 final class NarrowFrontier extends Frontier {
     /*
@@ -15,14 +15,13 @@ final class NarrowFrontier extends Frontier {
     private static final long ORDINAL_MASK = (1L << ORDINAL_BITS) - 1;
     private static final long DOMAIN_MASK = 3L << ORDINAL_BITS;
 
-    /** Below this many entries a loop beats the vectorised comparison of arrays. */
-    private static final int SHORT = 8;
-
     private final int[] keys;
+    private final long[] epochs;
 
     NarrowFrontier(int[] keys, long[] epochs, int marks) {
-        super(epochs, marks);
+        super(marks);
         this.keys = keys;
+        this.epochs = epochs;
     }
 
     /** Whether sorted, valid axes can be kept narrow. */
@@ -49,6 +48,16 @@ final class NarrowFrontier extends Frontier {
     }
 
     @Override
+    public int size() {
+        return epochs.length;
+    }
+
+    @Override
+    public long epoch(int index) {
+        return epochs[index];
+    }
+
+    @Override
     public long axis(int index) {
         long key = keys[index];
         return (long) (marks & NODE_MASK) << 48 | (key & DOMAIN_MASK) << 40 - ORDINAL_BITS | key & ORDINAL_MASK;
@@ -63,9 +72,6 @@ final class NarrowFrontier extends Frontier {
     boolean dominatesEntries(Frontier right) {
         if (right instanceof NarrowFrontier narrow && isOfNode(narrow)) {
             int count = keys.length;
-            if (count == 1 && narrow.keys.length == 1 && keys[0] == narrow.keys[0]) {
-                return epochs[0] >= narrow.epochs[0];
-            }
             if (count == narrow.keys.length) {
                 int same = 0;
                 while (same < count && keys[same] == narrow.keys[same]) {
@@ -82,18 +88,10 @@ final class NarrowFrontier extends Frontier {
         return super.dominatesEntries(right);
     }
 
-    /*
-     * Loops that the compiler has to prepare for any length cost more than they do for a few entries. So one entry, which most
-     * frontiers have, needs none here, and the common case of none that differs has a short one.
-     */
     @Override
     int differences(Frontier right) {
         if (right instanceof NarrowFrontier narrow && isOfNode(narrow)) {
             int count = keys.length;
-            if (count == 1 && narrow.keys.length == 1 && keys[0] == narrow.keys[0]) {
-                long difference = epochs[0] - narrow.epochs[0];
-                return signs(difference, -difference);
-            }
             if (count == narrow.keys.length) {
                 int equal = 0;
                 while (equal < count && keys[equal] == narrow.keys[equal] && epochs[equal] == narrow.epochs[equal]) {
@@ -175,34 +173,33 @@ final class NarrowFrontier extends Frontier {
     }
 
     @Override
-    @SuppressWarnings("ReferenceEquality") // the same array is the common case, and the cheap one
     boolean sharesAxes(Frontier other) {
-        if (!(other instanceof NarrowFrontier narrow)) {
-            return false; // what fits is narrow
-        }
-        int[] theirs = narrow.keys;
-        if (theirs.length != keys.length || !isOfNode(narrow)) {
-            return false;
-        }
-        if (theirs == keys) {
-            return true;
-        }
-        if (keys.length == 1) {
-            return keys[0] == theirs[0];
-        }
-        if (keys.length >= SHORT) {
-            return Arrays.equals(keys, theirs);
-        }
-        for (int i = 0; i < keys.length; i++) {
-            if (keys[i] != theirs[i]) {
-                return false;
-            }
-        }
-        return true;
+        // What fits is narrow; most of what is compared shares one array.
+        return other instanceof NarrowFrontier narrow && isOfNode(narrow) && Arrays.equals(keys, narrow.keys);
     }
 
     @Override
     NarrowFrontier withEpochs(long[] newEpochs, int newMarks) {
-        return new NarrowFrontier(keys, newEpochs, newMarks & ~NODE_MASK | marks & NODE_MASK);
+        return new NarrowFrontier(keys, newEpochs.clone(), newMarks & ~NODE_MASK | marks & NODE_MASK);
+    }
+
+    @Override
+    NarrowFrontier withMarks(int newMarks) {
+        return new NarrowFrontier(keys, epochs, newMarks & ~NODE_MASK | marks & NODE_MASK);
+    }
+
+    @Override
+    boolean raise(Frontier shape, long[] raised) {
+        if (!(shape instanceof NarrowFrontier narrow) || keys.length != narrow.keys.length || !isOfNode(narrow)) {
+            return false;
+        }
+        int same = 0;
+        while (same < keys.length && keys[same] == narrow.keys[same]) {
+            if (raised[same] < epochs[same]) {
+                raised[same] = epochs[same];
+            }
+            same++;
+        }
+        return same == keys.length;
     }
 }

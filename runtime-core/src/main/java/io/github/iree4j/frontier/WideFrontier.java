@@ -5,10 +5,22 @@ import java.util.Arrays;
 /** A frontier over several sessions or machines, or with very large ordinals: whole axes. */
 final class WideFrontier extends Frontier {
     private final long[] axes;
+    private final long[] epochs;
 
     WideFrontier(long[] axes, long[] epochs, int marks) {
-        super(epochs, marks & ~NODE_MASK);
+        super(marks & ~NODE_MASK);
         this.axes = axes;
+        this.epochs = epochs;
+    }
+
+    @Override
+    public int size() {
+        return epochs.length;
+    }
+
+    @Override
+    public long epoch(int index) {
+        return epochs[index];
     }
 
     @Override
@@ -41,6 +53,22 @@ final class WideFrontier extends Frontier {
 
     @Override
     WideFrontier withEpochs(long[] newEpochs, int newMarks) {
-        return new WideFrontier(axes, newEpochs, newMarks);
+        return new WideFrontier(axes, newEpochs.clone(), newMarks);
+    }
+
+    @Override
+    WideFrontier withMarks(int newMarks) {
+        return new WideFrontier(axes, epochs, newMarks);
+    }
+
+    @Override
+    boolean raise(Frontier shape, long[] raised) {
+        if (!sharesAxes(shape)) {
+            return false;
+        }
+        for (int i = 0; i < epochs.length; i++) {
+            raised[i] = Math.max(raised[i], epochs[i]);
+        }
+        return true;
     }
 }

@@ -68,6 +68,14 @@ class FrontierFootprintTest {
     }
 
     @Test
+    void frontierOfOneEntryIsOneObjectOf32Bytes() {
+        assumeDefaultLayout();
+        Frontier first = Frontier.producedBy(axes(1, 1)[0], 1);
+        long[] next = {1};
+        assertThat(bytesPerCall(() -> sink = first.producedAt(++next[0]))).isBetween(31.0, 33.0);
+    }
+
+    @Test
     void snapshotsOfOneQueueShareTheirAxes() {
         assumeDefaultLayout();
         MutableFrontier gathered = new MutableFrontier();

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.modules.hal.DeviceQueryListener;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -73,7 +74,8 @@ final class DeviceQuestions implements DeviceQueryListener {
                     "program wants executables of format %s; %s; recompile with %s: %s"
                             .formatted(
                                     String.join(" or ", formats.keySet()), available(), remedy(), failure.getMessage()),
-                    failure);
+                    failure,
+                    new UnsupportedTarget(List.copyOf(formats.keySet())));
         }
         if (!deviceIds.isEmpty() && !deviceIds.containsValue(true)) {
             return new IreeException(
@@ -84,7 +86,8 @@ final class DeviceQuestions implements DeviceQueryListener {
                                     available(),
                                     remedy(),
                                     failure.getMessage()),
-                    failure);
+                    failure,
+                    new UnsupportedTarget(List.copyOf(deviceIds.keySet())));
         }
         return null;
     }

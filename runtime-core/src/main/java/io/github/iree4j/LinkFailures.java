@@ -2,30 +2,34 @@ package io.github.iree4j;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.UnresolvedImport;
+import java.util.Set;
 
 /** Adds to a failure to link what to do about it. */
 final class LinkFailures {
+    /** Modules that come with a runtime, of this release of IREE or of others. */
+    private static final Set<String> OF_THE_RUNTIME = Set.of("hal", "hal_inline", "hal_loader", "io_parameters");
+
     private LinkFailures() {}
 
     /** The failure itself, or one with a remedy. */
     static IreeException explain(IreeException failure) {
-        String message = failure.getMessage();
-        if (message.contains("imports 'hal.")
-                || message.contains("imports 'hal_inline.")
-                || message.contains("imports 'hal_loader.")
-                || message.contains("imports 'io_parameters.")
-                || message.contains("needs module 'hal'")) {
+        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
+        if (unresolved == null) {
+            return failure;
+        }
+        if (OF_THE_RUNTIME.contains(unresolved.module())) {
             return new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    message
+                    failure.getMessage()
                             + "; the module was compiled by an IREE release with another HAL than this runtime knows, or with another"
                             + " --iree-execution-model: compile it with iree-compile 3.11 or later and the default execution model",
                     failure);
         }
-        if (message.contains("no module") && message.contains("imports '")) {
+        if (!unresolved.moduleIsThere()) {
             return new IreeException(
                     failure.code(),
-                    message + "; add the module that exports it before the one that imports it",
+                    failure.getMessage() + "; add the module that exports it before the one that imports it",
                     failure);
         }
         return failure;

@@ -16,6 +16,8 @@ public final class IreeException extends RuntimeException {
     /** The code; never {@link StatusCode#OK}. */
     private final StatusCode code;
 
+    private final transient @Nullable FailureDetail detail;
+
     /**
      * Creates a failure.
      *
@@ -34,7 +36,20 @@ public final class IreeException extends RuntimeException {
      * @param cause the failure that led to this one, or null
      */
     public IreeException(StatusCode code, String message, @Nullable Throwable cause) {
+        this(code, message, cause, null);
+    }
+
+    /**
+     * Creates a failure that says what it is about to programs too.
+     *
+     * @param code what the caller should do; not {@link StatusCode#OK}
+     * @param message what, with which numbers, against which limit, and the remedy
+     * @param cause the failure that led to this one, or null
+     * @param detail what it is about, or null
+     */
+    public IreeException(StatusCode code, String message, @Nullable Throwable cause, @Nullable FailureDetail detail) {
         super(message, cause);
+        this.detail = detail;
         this.code = Objects.requireNonNull(code, "code");
         if (code == StatusCode.OK) {
             throw new IllegalArgumentException("a failure cannot have status OK: " + message);
@@ -48,6 +63,22 @@ public final class IreeException extends RuntimeException {
      */
     public StatusCode code() {
         return code;
+    }
+
+    /**
+     * Returns what this is about, or the failure that led to it, or that led to that.
+     *
+     * @param type what is asked for
+     * @return the first such detail, or null; details do not outlive serialization
+     * @param <T> what is asked for
+     */
+    public <T extends FailureDetail> @Nullable T detail(Class<T> type) {
+        for (Throwable each = this; each != null; each = each.getCause()) {
+            if (each instanceof IreeException failure && type.isInstance(failure.detail)) {
+                return type.cast(failure.detail);
+            }
+        }
+        return null;
     }
 
     /**

@@ -155,7 +155,9 @@ public final class Context extends Resource {
                                         module.name(),
                                         dependency.module(),
                                         Integer.toUnsignedString(dependency.minimumVersion()),
-                                        moduleNames()));
+                                        moduleNames()),
+                        null,
+                        new UnresolvedImport(module.name(), dependency.module(), false));
             }
             int version = modules.get(index).version();
             if (Integer.compareUnsigned(version, dependency.minimumVersion()) < 0) {
@@ -166,7 +168,9 @@ public final class Context extends Resource {
                                         module.name(),
                                         dependency.module(),
                                         Integer.toUnsignedString(dependency.minimumVersion()),
-                                        Integer.toUnsignedString(version)));
+                                        Integer.toUnsignedString(version)),
+                        null,
+                        new UnresolvedImport(module.name(), dependency.module(), true));
             }
         }
     }
@@ -197,7 +201,9 @@ public final class Context extends Resource {
             return new IreeException(
                     StatusCode.NOT_FOUND,
                     "%s, but there is no module '%s' (linked before it: %s)"
-                            .formatted(what, wanted.module(), moduleNames()));
+                            .formatted(what, wanted.module(), moduleNames()),
+                    null,
+                    new UnresolvedImport(module.name(), wanted.module(), false));
         }
         VmModule provider = modules.get(index);
         List<String> available = provider.exports().stream()
@@ -209,10 +215,9 @@ public final class Context extends Resource {
                     StatusCode.NOT_FOUND,
                     "%s, but module '%s' of version %s has no such function (linked before it: %s)"
                             .formatted(
-                                    what,
-                                    provider.name(),
-                                    Integer.toUnsignedString(provider.version()),
-                                    moduleNames()));
+                                    what, provider.name(), Integer.toUnsignedString(provider.version()), moduleNames()),
+                    null,
+                    new UnresolvedImport(module.name(), wanted.module(), true));
         }
         return new IreeException(
                 StatusCode.INTERNAL,
@@ -221,7 +226,9 @@ public final class Context extends Resource {
                                 what,
                                 provider.name(),
                                 Integer.toUnsignedString(provider.version()),
-                                String.join(", ", available)));
+                                String.join(", ", available)),
+                null,
+                new UnresolvedImport(module.name(), wanted.module(), true));
     }
 
     private void runHook(int index, String name, boolean closing) {

@@ -1,14 +1,14 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.UnsupportedTarget;
+import io.github.iree4j.modules.parameters.MissingScope;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.bytecode.UnsupportedVersion;
 import java.io.FileNotFoundException;
 import java.nio.file.Path;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
@@ -17,8 +17,6 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
  * their parameters, or stopped by native code that cannot be used.
  */
 final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLoadException> {
-
-    private static final Pattern MISSING_SCOPE = Pattern.compile("no parameters were given for scope '([^']*)'");
 
     /** For Spring. */
     ProgramLoadFailureAnalyzer() {}
@@ -45,41 +43,30 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         if (!(cause instanceof IreeException failure)) {
             return "Make sure that the application may read the file.";
         }
-        Matcher scope = MISSING_SCOPE.matcher(failure.getMessage());
-        if (scope.find()) {
+        MissingScope missing = failure.detail(MissingScope.class);
+        if (missing != null) {
             return "Set '%s.parameters.%s' to the location of the archive (.irpa) that holds these parameters."
-                    .formatted(module, scope.group(1).isEmpty() ? ProgramSource.DEFAULT_SCOPE : scope.group(1));
+                    .formatted(module, missing.scope().isEmpty() ? ProgramSource.DEFAULT_SCOPE : missing.scope());
         }
-        IreeException noNativeCode = IreeRuntime.nativeUnavailabilityCause();
-        return switch (kind(failure)) {
-            case VERSION ->
-                "Compile the program again, with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
-            case FORMAT ->
-                noNativeCode == null ? """
-                        Compile the program for this machine:
-                            iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu \\
-                                --iree-llvmcpu-target-triple=%s-unknown-linux-gnu --iree-llvmcpu-target-cpu=generic
-                        or, much slower, for any machine, with --iree-hal-local-target-device-backends=vmvx.""".formatted(architecture()) : NativeAccessFailureAnalyzer.action(noNativeCode);
-            case OTHER -> "Look into the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";
-        };
+        if (failure.detail(UnsupportedTarget.class) != null || refusesDevices(failure)) {
+            IreeException noNativeCode = IreeRuntime.nativeUnavailabilityCause();
+            return noNativeCode == null
+                    ? """
+                    Compile the program for this machine:
+                        iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu \\
+                            --iree-llvmcpu-target-triple=%s-unknown-linux-gnu --iree-llvmcpu-target-cpu=generic
+                    or, much slower, for any machine, with --iree-hal-local-target-device-backends=vmvx.""".formatted(architecture())
+                    : NativeAccessFailureAnalyzer.action(noNativeCode);
+        }
+        if (failure.detail(UnsupportedVersion.class) != null) {
+            return "Compile the program again, with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
+        }
+        return "Look into the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";
     }
 
-    private enum Kind {
-        VERSION,
-        FORMAT,
-        OTHER
-    }
-
-    /**
-     * By the words of the runtime, or of the program itself, which refuses devices on its own: iree-compile makes it fail with "HAL
-     * device … not found or unavailable".
-     */
-    private static Kind kind(IreeException failure) {
-        String message = failure.getMessage();
-        if (message.contains("of format '") || message.contains("HAL device")) {
-            return Kind.FORMAT;
-        }
-        return failure.code() == StatusCode.INCOMPATIBLE && message.contains("bytecode") ? Kind.VERSION : Kind.OTHER;
+    /** A compiled program that refuses the devices on its own account has nothing but these words, which iree-compile writes. */
+    private static boolean refusesDevices(IreeException failure) {
+        return failure.getMessage().contains("HAL device");
     }
 
     private static String architecture() {

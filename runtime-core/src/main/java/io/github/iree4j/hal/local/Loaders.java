@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.hal.spi.ExecutableLoader;
 import io.github.iree4j.nativeaccess.CpuFeatures;
 import io.github.iree4j.nativeaccess.NativeLibrary;
@@ -71,7 +72,8 @@ final class Loaders {
                                 noNative == null
                                         ? "compile the program for this machine or choose another device"
                                         : "compiled code needs the native library: " + noNative.getMessage()),
-                noNative);
+                noNative,
+                new UnsupportedTarget(List.of(format)));
     }
 
     /** What the CPU can do, or empty for a name that means nothing. */

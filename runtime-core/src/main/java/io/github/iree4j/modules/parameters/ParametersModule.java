@@ -231,7 +231,9 @@ public final class ParametersModule {
                                 .formatted(
                                         wanted,
                                         names(scopes),
-                                        wanted.isEmpty() ? "--parameters=FILE" : "--parameters=" + wanted + "=FILE"));
+                                        wanted.isEmpty() ? "--parameters=FILE" : "--parameters=" + wanted + "=FILE"),
+                        null,
+                        new MissingScope(wanted));
             }
             return new Scope(wanted, found);
         }

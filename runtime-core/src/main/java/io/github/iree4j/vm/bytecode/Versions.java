@@ -14,7 +14,9 @@ final class Versions {
             throw new IreeException(
                     StatusCode.INCOMPATIBLE,
                     "it has bytecode %d.%d (%s) and this runtime runs %s (%s); compile it again with such a release"
-                            .formatted(major, minor, releases(major), Isa.V17_0, releases(Isa.V17_0.major())));
+                            .formatted(major, minor, releases(major), Isa.V17_0, releases(Isa.V17_0.major())),
+                    null,
+                    new UnsupportedVersion(major, minor));
         }
         return isa;
     }

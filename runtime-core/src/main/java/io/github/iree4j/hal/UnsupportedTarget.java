@@ -1,0 +1,16 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.status.FailureDetail;
+import java.util.List;
+
+/**
+ * A program was compiled for other devices than there are.
+ *
+ * @param wanted formats of executables, or patterns of devices, of which it takes one
+ */
+public record UnsupportedTarget(List<String> wanted) implements FailureDetail {
+    /** Copies the list. */
+    public UnsupportedTarget {
+        wanted = List.copyOf(wanted);
+    }
+}

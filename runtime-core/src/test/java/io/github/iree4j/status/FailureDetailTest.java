@@ -1,0 +1,28 @@
+package io.github.iree4j.status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class FailureDetailTest {
+    private record Missing(String name) implements FailureDetail {}
+
+    private record Broken() implements FailureDetail {}
+
+    @Test
+    void aDetailIsFoundThroughWhateverWrapsIt() {
+        Missing missing = new Missing("weights");
+        IreeException root = new IreeException(StatusCode.NOT_FOUND, "'weights' is missing", null, missing);
+        IreeException outer = new IreeException(
+                StatusCode.INTERNAL,
+                "could not load",
+                new IllegalStateException(root.during("in function 'main'")),
+                new Broken());
+        assertThat(root.detail(Missing.class)).isSameAs(missing);
+        assertThat(outer.detail(Missing.class)).isSameAs(missing);
+        assertThat(outer.detail(FailureDetail.class)).as("the first").isEqualTo(new Broken());
+        assertThat(root.detail(Broken.class)).isNull();
+        assertThat(new IreeException(StatusCode.INTERNAL, "plain").detail(FailureDetail.class))
+                .isNull();
+    }
+}

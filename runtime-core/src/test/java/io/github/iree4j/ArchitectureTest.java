@@ -220,6 +220,9 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideOutsideOfPackages(R + ".task", R + ".async")
+                // The VM knows neither; its compiler has a thread that runs nothing of users.
+                .and()
+                .doNotHaveFullyQualifiedName(R + ".vm.bytecode.CompilerThread")
                 .should()
                 .callCodeUnitWhere(makesThread.forSubtype())
                 .check(main);

@@ -240,8 +240,11 @@ public abstract class VmCall {
      *
      * @param object what to keep, or null
      */
+    @SuppressWarnings("ReferenceEquality") // the same object need not be written again
     public final void attach(@Nullable Object object) {
-        attachment = object;
+        if (attachment != object) {
+            attachment = object;
+        }
     }
 
     // What the caller uses.
@@ -255,16 +258,26 @@ public abstract class VmCall {
      * @param count number of arguments, spans flattened
      * @param again whether the call was deferred before
      */
+    @SuppressWarnings("ReferenceEquality") // the same object need not be written again
     protected final void begin(
             VmFunction callee, char[] argumentLetters, int[] argumentOperands, int count, boolean again) {
-        function = callee;
-        letters = argumentLetters;
-        operands = argumentOperands;
+        // A call is an old object, and writing references to old objects is dear.
+        if (function != callee) {
+            function = callee;
+            resultLetters = callee.convention().results();
+        }
+        if (letters != argumentLetters) {
+            letters = argumentLetters;
+        }
+        if (operands != argumentOperands) {
+            operands = argumentOperands;
+        }
         argumentCount = count;
         cursor = 0;
-        resultLetters = callee.convention().results();
         resultCount = 0;
-        wait = null;
+        if (wait != null) {
+            wait = null;
+        }
         resumed = again;
         if (resultLetters.length() > resultWords.length) {
             resultWords = new long[resultLetters.length()];
@@ -280,10 +293,15 @@ public abstract class VmCall {
      * @param refRegisters array of the reference bank
      * @param firstRef index of register 0 in it
      */
+    @SuppressWarnings("ReferenceEquality") // the same object need not be written again
     protected final void bind(int[] wordRegisters, int firstWord, @Nullable Object[] refRegisters, int firstRef) {
-        words = wordRegisters;
+        if (words != wordRegisters) {
+            words = wordRegisters;
+        }
         wordBase = firstWord;
-        refs = refRegisters;
+        if (refs != refRegisters) {
+            refs = refRegisters;
+        }
         refBase = firstRef;
     }
 

@@ -39,16 +39,15 @@ final class Buffers {
         return buffer;
     }
 
-    /** Returns the byte offset of an element whose width is two to the power of shift. */
-    private static long at(VmBuffer buffer, long index, int shift) {
-        long length = buffer.length();
-        if (index < 0 || index >= length >> shift) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "element %s of %d bytes is outside of %s"
-                            .formatted(Long.toUnsignedString(index), 1 << shift, buffer));
-        }
-        return index << shift;
+    private static IreeException outside(VmBuffer buffer, long index, int shift) {
+        return new IreeException(
+                StatusCode.OUT_OF_RANGE,
+                "element %s of %d bytes is outside of %s".formatted(Long.toUnsignedString(index), 1 << shift, buffer));
+    }
+
+    /** Returns the byte offset of an element whose width is two to the power of shift; -1 when no buffer has such an element. */
+    private static long at(long index, int shift) {
+        return index >>> Long.SIZE - 1 - shift == 0 ? index << shift : -1;
     }
 
     /** Returns the part of a buffer, checked. */
@@ -64,42 +63,74 @@ final class Buffers {
 
     static int loadI8(@Nullable Object object, long index) {
         VmBuffer buffer = buffer(object);
-        return buffer.segment().get(I8, at(buffer, index, 0));
+        try {
+            return buffer.segment().get(I8, at(index, 0));
+        } catch (IndexOutOfBoundsException e) {
+            throw outside(buffer, index, 0);
+        }
     }
 
     static int loadI16(@Nullable Object object, long index) {
         VmBuffer buffer = buffer(object);
-        return buffer.segment().get(I16, at(buffer, index, 1));
+        try {
+            return buffer.segment().get(I16, at(index, 1));
+        } catch (IndexOutOfBoundsException e) {
+            throw outside(buffer, index, 1);
+        }
     }
 
     static int loadI32(@Nullable Object object, long index) {
         VmBuffer buffer = buffer(object);
-        return buffer.segment().get(I32, at(buffer, index, 2));
+        try {
+            return buffer.segment().get(I32, at(index, 2));
+        } catch (IndexOutOfBoundsException e) {
+            throw outside(buffer, index, 2);
+        }
     }
 
     static long loadI64(@Nullable Object object, long index) {
         VmBuffer buffer = buffer(object);
-        return buffer.segment().get(I64, at(buffer, index, 3));
+        try {
+            return buffer.segment().get(I64, at(index, 3));
+        } catch (IndexOutOfBoundsException e) {
+            throw outside(buffer, index, 3);
+        }
     }
 
     static void storeI8(@Nullable Object object, long index, int value) {
         VmBuffer buffer = writable(object);
-        buffer.segment().set(I8, at(buffer, index, 0), (byte) value);
+        try {
+            buffer.segment().set(I8, at(index, 0), (byte) value);
+        } catch (IndexOutOfBoundsException e) {
+            throw outside(buffer, index, 0);
+        }
     }
 
     static void storeI16(@Nullable Object object, long index, int value) {
         VmBuffer buffer = writable(object);
-        buffer.segment().set(I16, at(buffer, index, 1), (short) value);
+        try {
+            buffer.segment().set(I16, at(index, 1), (short) value);
+        } catch (IndexOutOfBoundsException e) {
+            throw outside(buffer, index, 1);
+        }
     }
 
     static void storeI32(@Nullable Object object, long index, int value) {
         VmBuffer buffer = writable(object);
-        buffer.segment().set(I32, at(buffer, index, 2), value);
+        try {
+            buffer.segment().set(I32, at(index, 2), value);
+        } catch (IndexOutOfBoundsException e) {
+            throw outside(buffer, index, 2);
+        }
     }
 
     static void storeI64(@Nullable Object object, long index, long value) {
         VmBuffer buffer = writable(object);
-        buffer.segment().set(I64, at(buffer, index, 3), value);
+        try {
+            buffer.segment().set(I64, at(index, 3), value);
+        } catch (IndexOutOfBoundsException e) {
+            throw outside(buffer, index, 3);
+        }
     }
 
     static void fill(@Nullable Object object, long index, long count, long value, int shift) {
@@ -114,21 +145,20 @@ final class Buffers {
         MemorySegment part = buffer.segment().asSlice(index << shift, count << shift);
         switch (shift) {
             case 0 -> part.fill((byte) value);
-            case 1 -> {
-                for (long i = 0; i < part.byteSize(); i += 2) {
-                    part.set(I16, i, (short) value);
-                }
-            }
-            case 2 -> {
-                for (long i = 0; i < part.byteSize(); i += 4) {
-                    part.set(I32, i, (int) value);
-                }
-            }
-            default -> {
-                for (long i = 0; i < part.byteSize(); i += 8) {
-                    part.set(I64, i, value);
-                }
-            }
+            case 1 -> repeat(part, (value & 0xFFFF) * 0x0001_0001_0001_0001L);
+            case 2 -> repeat(part, (value & 0xFFFF_FFFFL) * 0x0000_0001_0000_0001L);
+            default -> repeat(part, value);
+        }
+    }
+
+    /** Fills with eight bytes again and again: with what is filled already, as long as there is more to fill. */
+    private static void repeat(MemorySegment part, long pattern) {
+        long size = part.byteSize();
+        for (long i = 0; i < Math.min(size, Long.BYTES); i++) {
+            part.set(I8, i, (byte) (pattern >>> i * Byte.SIZE));
+        }
+        for (long filled = Long.BYTES; filled < size; filled *= 2) {
+            MemorySegment.copy(part, 0, part, filled, Math.min(filled, size - filled));
         }
     }
 

@@ -49,6 +49,7 @@ public final class BytecodeModule extends Resource implements VmModule {
     private final Map<String, VmFunction> exportsByName = new HashMap<>();
     private final VmType[] types;
     private final FunctionCode[] functions;
+    private final ModuleCompiler compiler;
     private final VmBuffer[] rodata;
 
     private BytecodeModule(
@@ -57,8 +58,10 @@ public final class BytecodeModule extends Resource implements VmModule {
             List<CallingConvention> conventions,
             List<CallingConvention> importConventions,
             FunctionCode[] functions,
+            ModuleCompiler compiler,
             @Nullable RefCounted owner,
             @Nullable Arena arena) {
+        this.compiler = compiler;
         this.def = def;
         this.types = types;
         this.functions = functions;
@@ -110,7 +113,7 @@ public final class BytecodeModule extends Resource implements VmModule {
         boolean failed = true;
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            BytecodeModule module = read(bytes, file.toString(), types, limits, null, arena, Compilation.ofProperty());
+            BytecodeModule module = read(bytes, file.toString(), types, limits, null, arena, Compilation.byDefault());
             failed = false;
             return module;
         } catch (NoSuchFileException e) {
@@ -138,11 +141,22 @@ public final class BytecodeModule extends Resource implements VmModule {
      */
     public static BytecodeModule read(
             MemorySegment bytes, String nameForErrors, VmTypes types, ModuleLimits limits, @Nullable RefCounted owner) {
-        return read(bytes, nameForErrors, types, limits, owner, Compilation.ofProperty());
+        return read(bytes, nameForErrors, types, limits, owner, Compilation.byDefault());
     }
 
-    /** As {@link #read(MemorySegment, String, VmTypes, ModuleLimits, RefCounted)}, whatever the system property says. */
-    static BytecodeModule read(
+    /**
+     * Reads a module from memory.
+     *
+     * @param bytes all of its bytes; not copied, and must not change while the module is open
+     * @param nameForErrors what to call it in messages
+     * @param types the reference types it may use
+     * @param limits what it may ask for
+     * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
+     * @param compilation whether and when its functions become Java bytecode, whatever {@link Compilation#PROPERTY} says
+     * @return the module, owned by the caller
+     * @throws IreeException as {@link #map}
+     */
+    public static BytecodeModule read(
             MemorySegment bytes,
             String nameForErrors,
             VmTypes types,
@@ -174,10 +188,13 @@ public final class BytecodeModule extends Resource implements VmModule {
                         entry.signature() == null ? "" : entry.signature().convention()));
             }
             FunctionCode[] functions = translate(def, isa, conventions, importConventions);
-            if (compilation == Compilation.EAGER) {
-                new UnitCompiler(functions, isa, def).compile(List.of(functions));
+            ModuleCompiler compiler = new ModuleCompiler(def.name(), functions, isa, def);
+            switch (compilation) {
+                case OFF -> {}
+                case BACKGROUND -> compiler.watch();
+                case EAGER -> compiler.compileAll();
             }
-            return new BytecodeModule(def, resolved, conventions, importConventions, functions, owner, arena);
+            return new BytecodeModule(def, resolved, conventions, importConventions, functions, compiler, owner, arena);
         } catch (IreeException e) {
             throw new IreeException(e.code(), "module file '%s': %s".formatted(nameForErrors, e.getMessage()), e);
         }
@@ -314,13 +331,21 @@ public final class BytecodeModule extends Resource implements VmModule {
         return def;
     }
 
-    /** Returns how many functions run as Java bytecode by now. */
-    int compiledFunctions() {
-        int count = 0;
-        for (FunctionCode function : functions) {
-            count += function.compiled() == null ? 0 : 1;
-        }
-        return count;
+    /**
+     * Returns how much of the module runs as Java bytecode by now.
+     *
+     * @return the numbers, and what stays interpreted for which reason
+     */
+    public CompilationReport compilation() {
+        return compiler.report();
+    }
+
+    FunctionCode[] functions() {
+        return functions;
+    }
+
+    ModuleCompiler compiler() {
+        return compiler;
     }
 
     CallingConvention importConvention(int ordinal) {

@@ -1,18 +1,42 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.Locale;
 
-/** Whether and when functions of programs become Java bytecode. The system property {@code iree4j.vm.compile} says so. */
-enum Compilation {
+/**
+ * Whether and when functions of a program become Java bytecode, which HotSpot then compiles. What a program does is the same in each
+ * case.
+ */
+public enum Compilation {
     /** Never: everything is interpreted. */
     OFF,
-    /** On a thread of its own, once a function has been called or has looped often. */
+    /** On a thread of its own, once a function has been called or has looped often; callers never wait for it. */
     BACKGROUND,
-    /** When a module is read, before it is used. */
+    /** When a module is read, before it can be used. */
     EAGER;
 
-    static Compilation ofProperty() {
-        String name = System.getProperty("iree4j.vm.compile");
-        return name == null ? OFF : valueOf(name.toUpperCase(Locale.ROOT));
+    /** System property with the default for modules: {@code off}, {@code background} or {@code eager}. */
+    public static final String PROPERTY = "iree4j.vm.compile";
+
+    /**
+     * Returns what {@link #PROPERTY} says.
+     *
+     * @return the default for modules that are read from now on; {@link #BACKGROUND} when the property is not set
+     * @throws IreeException INVALID_ARGUMENT when it says something else
+     */
+    public static Compilation byDefault() {
+        String name = System.getProperty(PROPERTY);
+        if (name == null) {
+            return BACKGROUND;
+        }
+        for (Compilation compilation : values()) {
+            if (compilation.name().equals(name.toUpperCase(Locale.ROOT))) {
+                return compilation;
+            }
+        }
+        throw new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "system property '%s' is '%s', must be off, background or eager".formatted(PROPERTY, name));
     }
 }

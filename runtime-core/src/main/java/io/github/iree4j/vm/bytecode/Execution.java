@@ -79,8 +79,9 @@ final class Execution implements AutoCloseable {
     }
 
     private final ContextOptions limits;
-    private final ImportCall importCall = new ImportCall();
+    private final ImportCall importCall = new ImportCall(this);
     private @Nullable VmCall root;
+    private boolean busy;
     private @Nullable Frame bottom;
     private @Nullable Frame top;
     private int callsUntilLook;
@@ -121,9 +122,14 @@ final class Execution implements AutoCloseable {
     }
 
     /** Runs a call from outside until it returns or something defers. */
+    @SuppressWarnings("ReferenceEquality") // the same call need not be written again
     void start(FunctionCode function, BytecodeState state, VmCall call) {
-        if (root != null) {
+        if (busy) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "a call is in progress on this stack");
+        }
+        busy = true;
+        if (root != call) {
+            root = call;
         }
         Frame frame = bottom;
         if (frame == null) {
@@ -133,18 +139,20 @@ final class Execution implements AutoCloseable {
         deferred = false;
         CompiledUnit.Entry compiled = function.compiled();
         if (compiled == null) {
+            if (function.heat > 0) {
+                warm(function, state, 1);
+            }
             ready(frame, function, state);
             enter(frame, function, call);
             interpret(frame);
             return;
         }
         fit(frame, function, state);
-        root = call;
         nesting = 1;
         compiledDepth = COMPILED_FRAMES;
         try {
             if (compiled.unit().enter(compiled.index(), this, state, call, frame)) {
-                root = null;
+                busy = false;
             }
         } catch (Throwable e) {
             throw failed(e, frame, frame.pc, frame);
@@ -168,7 +176,6 @@ final class Execution implements AutoCloseable {
 
     /** Makes a call's arguments the first registers. */
     private void enter(Frame frame, FunctionCode function, VmCall call) {
-        root = call;
         int[] words = frame.words;
         String letters = function.convention.arguments();
         int word = 0;
@@ -195,6 +202,9 @@ final class Execution implements AutoCloseable {
     /** Calls a function of bytecode: pushes its frame and passes the arguments. The caller's pc must be saved. */
     Frame call(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
         lookNowAndThen();
+        if (callee.heat > 0) {
+            warm(callee, state, 1);
+        }
         Frame frame = caller.next;
         if (frame == null) {
             frame = addFrame(caller, callee, state);
@@ -215,6 +225,25 @@ final class Execution implements AutoCloseable {
             frame.site = site;
         }
         return frame;
+    }
+
+    /** Counts calls of an interpreted function, or loops in it as if they were calls. */
+    private static void warm(FunctionCode function, BytecodeState state, int calls) {
+        int heat = Math.max(0, function.heat - calls);
+        function.heat = heat;
+        if (heat == 0) {
+            state.module().compiler().request(function);
+        }
+    }
+
+    /** An interpreted function has jumped back often. */
+    void looped(FunctionCode function, BytecodeState state) {
+        if (root().isCancelled()) {
+            throw cancelled();
+        }
+        if (function.heat > 0) {
+            warm(function, state, ModuleCompiler.LOOP);
+        }
     }
 
     private void lookNowAndThen() {
@@ -442,7 +471,7 @@ final class Execution implements AutoCloseable {
         }
         drop(frame);
         top = null;
-        root = null;
+        busy = false;
     }
 
     /** Remembers where to go on when the call is resumed. */
@@ -554,7 +583,7 @@ final class Execution implements AutoCloseable {
         }
         top = null;
         importPending = false;
-        root = null;
+        busy = false;
     }
 
     private static void drop(Frame frame) {
@@ -566,8 +595,12 @@ final class Execution implements AutoCloseable {
 
     /** Makes room in a frame for a compiled function. */
     private void fit(Frame frame, FunctionCode function, BytecodeState state) {
-        frame.function = function;
-        frame.state = state;
+        if (frame.function != function) {
+            frame.function = function;
+        }
+        if (frame.state != state) {
+            frame.state = state;
+        }
         frame.pc = 0;
         if (function.words > frame.words.length || function.refs > frame.refs.length) {
             grow(frame);
@@ -638,43 +671,5 @@ final class Execution implements AutoCloseable {
             lines.add("and %d more".formatted(top.depth - MAX_FRAMES_TOLD));
         }
         return String.join(", ", lines);
-    }
-
-    /** A call of a function that is no bytecode; its arguments are the caller's registers. */
-    private final class ImportCall extends VmCall {
-        void enter(io.github.iree4j.vm.VmFunction function, CallSite site, boolean again, Frame caller) {
-            if (!again) {
-                attach(null);
-            }
-            bind(caller.words, 0, caller.refs, 0);
-            begin(function, site.letters, site.operands, site.letters.length, again);
-        }
-
-        boolean leave() {
-            return end();
-        }
-
-        VmWait waiting() {
-            VmWait wait = pendingWait();
-            return wait == null ? VmWait.NONE : wait;
-        }
-
-        long word(int index) {
-            return resultWord(index);
-        }
-
-        @Nullable
-        Object take(int index) {
-            return takeResultRef(index);
-        }
-
-        void giveUp() {
-            abandon();
-        }
-
-        @Override
-        public boolean isCancelled() {
-            return root().isCancelled();
-        }
     }
 }

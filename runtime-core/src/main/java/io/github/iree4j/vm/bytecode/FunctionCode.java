@@ -35,7 +35,13 @@ final class FunctionCode {
 
     private final int[] offsets;
 
-    /** The function compiled; null while it is interpreted. Set once, by the compiler, read by anyone. */
+    /**
+     * How often it may be called until it is compiled; 0 when nobody counts. Threads write it without order: a count more or less does
+     * not matter.
+     */
+    int heat;
+
+    /** The function compiled; null while it is interpreted. Set by the compiler, read by anyone. */
     private volatile CompiledUnit.@Nullable Entry compiled;
 
     FunctionCode(

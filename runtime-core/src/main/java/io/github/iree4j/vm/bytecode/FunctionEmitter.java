@@ -57,6 +57,7 @@ final class FunctionEmitter {
     private final UnitLayout unit;
     private final RegisterLocals locals;
     private final OperationEmitter operations;
+    private final ComparisonEmitter comparisons;
     private final Label[] labels;
     private final List<Runnable> later = new ArrayList<>();
     private final Label suspended;
@@ -75,6 +76,7 @@ final class FunctionEmitter {
         this.unit = unit;
         locals = new RegisterLocals(code, graph, FIRST_ARGUMENT);
         operations = new OperationEmitter(code, locals, STATE_SLOT);
+        comparisons = new ComparisonEmitter(code, locals);
         labels = new Label[graph.blocks.size()];
         suspended = code.newLabel();
         released = code.newLabel();
@@ -200,7 +202,7 @@ final class FunctionEmitter {
         List<Node> nodes = block.nodes();
         for (int i = 0; i < nodes.size(); i++) {
             Node node = nodes.get(i);
-            if (OperationEmitter.isComparison(node.op)
+            if (ComparisonEmitter.isComparison(node.op)
                     && i + 2 == nodes.size()
                     && block.last().op == Op.COND_BR
                     && block.last().uses[0] == node.defs[0]) {
@@ -220,7 +222,7 @@ final class FunctionEmitter {
             }
             case Op.BR_TABLE -> {
                 locals.load(I, node.uses[0]);
-                List<Label> cases = operations.cases(node.edges.size());
+                List<Label> cases = ReferenceEmitter.cases(code, node.edges.size());
                 WordState state = locals.state;
                 for (int i = 0; i < cases.size(); i++) {
                     code.labelBinding(cases.get(i));
@@ -260,7 +262,7 @@ final class FunctionEmitter {
     }
 
     private void compareAndBranch(Node comparison, Node branch, int block) {
-        Opcode jump = operations.condition(comparison);
+        Opcode jump = comparisons.condition(comparison);
         branch(jump, branch, block, comparison);
     }
 

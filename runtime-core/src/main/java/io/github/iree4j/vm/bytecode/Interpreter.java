@@ -52,6 +52,7 @@ final class Interpreter {
         int[] words = frame.words;
         @Nullable Object[] refs = frame.refs;
         int pc = frame.pc;
+        int stretches = Execution.JUMPS;
         try {
             while (true) {
                 long w = code[pc];
@@ -60,10 +61,13 @@ final class Interpreter {
                     pc = WordLoop.run(code, pc, words);
                     if (pc < 0) {
                         pc = ~pc;
-                        if (root.isCancelled()) {
-                            throw x.cancelled();
-                        }
+                        x.looped(function, state);
                         continue;
+                    }
+                    if (--stretches == 0) {
+                        // Jumps back between loads and stores; the word loop has not seen many in a row.
+                        stretches = Execution.JUMPS;
+                        x.looped(function, state);
                     }
                     w = code[pc];
                     op = (char) w;

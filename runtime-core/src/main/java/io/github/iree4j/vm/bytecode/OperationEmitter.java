@@ -4,7 +4,6 @@ import static io.github.iree4j.vm.bytecode.FunctionGraph.D;
 import static io.github.iree4j.vm.bytecode.FunctionGraph.F;
 import static io.github.iree4j.vm.bytecode.FunctionGraph.I;
 import static io.github.iree4j.vm.bytecode.FunctionGraph.L;
-import static io.github.iree4j.vm.bytecode.FunctionGraph.R;
 import static java.lang.constant.ConstantDescs.CD_Double;
 import static java.lang.constant.ConstantDescs.CD_Float;
 import static java.lang.constant.ConstantDescs.CD_Integer;
@@ -22,10 +21,8 @@ import io.github.iree4j.vm.isa.Op;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.classfile.Opcode;
-import java.lang.classfile.instruction.SwitchCase;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Emits the instructions that neither jump nor call. What has no Java instruction calls the method that the interpreter calls. */
@@ -41,8 +38,12 @@ final class OperationEmitter {
     private final CodeBuilder code;
     private final RegisterLocals locals;
     private final int stateSlot;
+    private final ComparisonEmitter comparisons;
+    private final ReferenceEmitter references;
 
     OperationEmitter(CodeBuilder code, RegisterLocals locals, int stateSlot) {
+        comparisons = new ComparisonEmitter(code, locals);
+        references = new ReferenceEmitter(code, locals, stateSlot);
         this.code = code;
         this.locals = locals;
         this.stateSlot = stateSlot;
@@ -97,8 +98,8 @@ final class OperationEmitter {
 
     /** Emits an instruction. */
     void emit(Node node) {
-        if (isComparison(node.op)) {
-            Opcode jump = condition(node);
+        if (ComparisonEmitter.isComparison(node.op)) {
+            Opcode jump = comparisons.condition(node);
             Label yes = code.newLabel();
             Label end = code.newLabel();
             code.branch(jump, yes)
@@ -107,7 +108,7 @@ final class OperationEmitter {
                     .labelBinding(yes)
                     .iconst_1()
                     .labelBinding(end);
-        } else if (!reference(node)) {
+        } else if (!references.emit(node)) {
             for (int i = 0; i < node.uses.length && !isSwitch(node.op); i++) {
                 locals.load(node.useKinds[i], node.uses[i]);
             }
@@ -129,96 +130,6 @@ final class OperationEmitter {
                 || op == Op.SELECT_I64
                 || op == Op.SELECT_F32
                 || op == Op.SELECT_F64;
-    }
-
-    static boolean isComparison(int op) {
-        return op >= Op.CMP_EQ_I32 && op <= Op.CMP_NZ_REF
-                || op >= Op.CMP_EQ_F32_O && op <= Op.CMP_NAN_F32
-                || op >= Op.CMP_EQ_F64_O && op <= Op.CMP_NAN_F64;
-    }
-
-    /** Pushes what a comparison compares, and returns the jump that is taken when it is true. */
-    Opcode condition(Node node) {
-        for (int i = 0; i < node.uses.length; i++) {
-            locals.load(node.useKinds[i], node.uses[i]);
-        }
-        return switch (node.op) {
-            case Op.CMP_EQ_I32 -> Opcode.IF_ICMPEQ;
-            case Op.CMP_NE_I32 -> Opcode.IF_ICMPNE;
-            case Op.CMP_LT_I32_S -> Opcode.IF_ICMPLT;
-            case Op.CMP_LT_I32_U -> {
-                code.invokestatic(CD_Integer, "compareUnsigned", MethodTypeDesc.of(CD_int, CD_int, CD_int));
-                yield Opcode.IFLT;
-            }
-            case Op.CMP_NZ_I32 -> Opcode.IFNE;
-            case Op.CMP_EQ_I64 -> {
-                code.lcmp();
-                yield Opcode.IFEQ;
-            }
-            case Op.CMP_NE_I64 -> {
-                code.lcmp();
-                yield Opcode.IFNE;
-            }
-            case Op.CMP_LT_I64_S -> {
-                code.lcmp();
-                yield Opcode.IFLT;
-            }
-            case Op.CMP_LT_I64_U -> {
-                code.invokestatic(CD_Long, "compareUnsigned", MethodTypeDesc.of(CD_int, CD_long, CD_long));
-                yield Opcode.IFLT;
-            }
-            case Op.CMP_NZ_I64 -> {
-                code.lconst_0().lcmp();
-                yield Opcode.IFNE;
-            }
-            case Op.CMP_EQ_REF -> Opcode.IF_ACMPEQ;
-            case Op.CMP_NE_REF -> Opcode.IF_ACMPNE;
-            case Op.CMP_NZ_REF -> Opcode.IFNONNULL;
-            case Op.CMP_NAN_F32 -> {
-                code.invokestatic(CD_Float, "isNaN", MethodTypeDesc.of(CD_boolean, CD_float));
-                yield Opcode.IFNE;
-            }
-            case Op.CMP_NAN_F64 -> {
-                code.invokestatic(CD_Double, "isNaN", MethodTypeDesc.of(CD_boolean, CD_double));
-                yield Opcode.IFNE;
-            }
-            default -> floatCondition(node);
-        };
-    }
-
-    private Opcode floatCondition(Node node) {
-        boolean wide = node.useKinds[0] == D;
-        // What the comparison instruction says of NaN makes the difference between ordered and unordered.
-        return switch (node.op) {
-            case Op.CMP_EQ_F32_O, Op.CMP_EQ_F64_O -> compare(wide, false, Opcode.IFEQ);
-            case Op.CMP_NE_F32_O, Op.CMP_NE_F32_U, Op.CMP_NE_F64_O, Op.CMP_NE_F64_U ->
-                compare(wide, false, Opcode.IFNE);
-            case Op.CMP_LT_F32_O, Op.CMP_LT_F64_O -> compare(wide, true, Opcode.IFLT);
-            case Op.CMP_LT_F32_U, Op.CMP_LT_F64_U -> compare(wide, false, Opcode.IFLT);
-            case Op.CMP_LTE_F32_O, Op.CMP_LTE_F64_O -> compare(wide, true, Opcode.IFLE);
-            case Op.CMP_LTE_F32_U, Op.CMP_LTE_F64_U -> compare(wide, false, Opcode.IFLE);
-            case Op.CMP_EQ_F32_U -> {
-                code.invokestatic(OPERATIONS, "areEqualOrUnordered", MethodTypeDesc.of(CD_boolean, CD_float, CD_float));
-                yield Opcode.IFNE;
-            }
-            case Op.CMP_EQ_F64_U -> {
-                code.invokestatic(
-                        OPERATIONS, "areEqualOrUnordered", MethodTypeDesc.of(CD_boolean, CD_double, CD_double));
-                yield Opcode.IFNE;
-            }
-            default -> throw new NotCompiledException("operation " + node.op);
-        };
-    }
-
-    private Opcode compare(boolean wide, boolean greaterIfNaN, Opcode jump) {
-        if (wide) {
-            code.with(
-                    java.lang.classfile.instruction.OperatorInstruction.of(greaterIfNaN ? Opcode.DCMPG : Opcode.DCMPL));
-        } else {
-            code.with(
-                    java.lang.classfile.instruction.OperatorInstruction.of(greaterIfNaN ? Opcode.FCMPG : Opcode.FCMPL));
-        }
-        return jump;
     }
 
     /** Emits an operation whose operands, in order, are on the stack, and that leaves its result there. */
@@ -436,172 +347,10 @@ final class OperationEmitter {
         code.invokestatic(OPERATIONS, "unary", MethodTypeDesc.of(type, type, CD_int));
     }
 
-    /** Emits an operation on references; false when it is none, and nothing was emitted. */
-    private boolean reference(Node node) {
-        int op = node.op;
-        switch (op) {
-            case Op.GLOBAL_LOAD_REF, Op.GLOBAL_LOAD_INDIRECT_REF -> {
-                code.aload(stateSlot);
-                globalOrdinal(node);
-                code.loadConstant(node.numbers[node.numbers.length - 1]);
-                code.loadConstant(node.defs[0] & Code.MOVE);
-                code.invokestatic(
-                        OPERATIONS, "loadGlobal", MethodTypeDesc.of(CD_Object, STATE, CD_int, CD_int, CD_int));
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            }
-            case Op.GLOBAL_STORE_REF, Op.GLOBAL_STORE_INDIRECT_REF -> {
-                int value = node.uses[node.uses.length - 1];
-                code.aload(stateSlot);
-                globalOrdinal(node);
-                check(value, node.numbers[node.numbers.length - 1]);
-                locals.take(value);
-                code.invokestatic(OPERATIONS, "storeGlobal", MethodTypeDesc.of(CD_void, STATE, CD_int, CD_Object));
-            }
-            case Op.CONST_REF_ZERO -> locals.clearRef(node.defs[0] & ~Code.MOVE);
-            case Op.CONST_REF_RODATA -> {
-                code.aload(stateSlot).loadConstant(node.numbers[0]);
-                code.invokestatic(OPERATIONS, "rodata", MethodTypeDesc.of(CD_Object, STATE, CD_int));
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            }
-            case Op.ASSIGN_REF -> {
-                locals.take(node.uses[0]);
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            }
-            case Op.CAST_ANY_REF -> {
-                check(node.uses[0], node.numbers[0]);
-                locals.take(node.uses[0]);
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            }
-            case Op.SELECT_REF -> selectRef(node);
-            case Op.SWITCH_REF -> switchRef(node);
-            case Op.LIST_ALLOC -> {
-                locals.load(I, node.uses[0]);
-                code.aload(stateSlot).loadConstant(node.numbers[0]);
-                code.invokestatic(OPERATIONS, "allocateList", MethodTypeDesc.of(CD_Object, CD_int, STATE, CD_int));
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            }
-            case Op.LIST_GET_REF -> {
-                locals.load(R, node.uses[0]);
-                locals.load(I, node.uses[1]);
-                code.aload(stateSlot).loadConstant(node.numbers[0]).loadConstant(node.defs[0] & Code.MOVE);
-                code.invokestatic(
-                        OPERATIONS, "getRef", MethodTypeDesc.of(CD_Object, CD_Object, CD_int, STATE, CD_int, CD_int));
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            }
-            case Op.LIST_SET_REF -> {
-                int value = node.uses[2];
-                locals.load(R, node.uses[0]);
-                locals.load(I, node.uses[1]);
-                code.aload(locals.refSlot(value)).loadConstant(value & Code.MOVE);
-                code.invokestatic(
-                        OPERATIONS, "setRef", MethodTypeDesc.of(CD_void, CD_Object, CD_int, CD_Object, CD_int));
-                if ((value & Code.MOVE) != 0) {
-                    code.aconst_null().astore(locals.refSlot(value));
-                }
-            }
-            case Op.BUFFER_ALLOC -> {
-                locals.load(L, node.uses[0]);
-                locals.load(I, node.uses[1]);
-                code.aload(stateSlot);
-                code.invokestatic(OPERATIONS, "allocateBuffer", MethodTypeDesc.of(CD_Object, CD_long, CD_int, STATE));
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            }
-            case Op.BUFFER_CLONE -> {
-                for (int i = 0; i < node.uses.length; i++) {
-                    locals.load(node.useKinds[i], node.uses[i]);
-                }
-                code.aload(stateSlot);
-                code.invokestatic(
-                        OPERATIONS,
-                        "copyBuffer",
-                        MethodTypeDesc.of(CD_Object, CD_Object, CD_long, CD_long, CD_int, STATE));
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            }
-            default -> {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private void globalOrdinal(Node node) {
-        if (node.op == Op.GLOBAL_LOAD_REF || node.op == Op.GLOBAL_STORE_REF) {
-            code.loadConstant(node.numbers[0]);
-        } else {
-            code.aload(stateSlot);
-            locals.load(I, node.uses[0]);
-            code.invokestatic(OPERATIONS, "globalOrdinal", MethodTypeDesc.of(CD_int, STATE, CD_int));
-        }
-    }
-
-    private void check(int operand, int type) {
-        code.aload(stateSlot).aload(locals.refSlot(operand)).loadConstant(type);
-        code.invokestatic(OPERATIONS, "check", MethodTypeDesc.of(CD_void, STATE, CD_Object, CD_int));
-    }
-
-    private void selectRef(Node node) {
-        Label yes = code.newLabel();
-        Label end = code.newLabel();
-        locals.load(I, node.uses[0]);
-        code.ifne(yes);
-        selectOne(node, node.uses[2], node.uses[1]);
-        code.goto_(end).labelBinding(yes);
-        selectOne(node, node.uses[1], node.uses[2]);
-        code.labelBinding(end);
-    }
-
-    private void selectOne(Node node, int picked, int other) {
-        check(picked, node.numbers[0]);
-        check(other, node.numbers[0]);
-        locals.take(picked);
-        if ((other & Code.MOVE) != 0) {
-            locals.clearRef(other & ~Code.MOVE);
-        }
-        locals.putRef(node.defs[0] & ~Code.MOVE);
-    }
-
-    /** Uses are the index, the default and the values. Those not picked are given up as well if they say so. */
-    private void switchRef(Node node) {
-        Label end = code.newLabel();
-        locals.load(I, node.uses[0]);
-        List<Label> labels = cases(node.uses.length - 1);
-        for (int i = 0; i < labels.size(); i++) {
-            code.labelBinding(labels.get(i));
-            check(node.uses[1 + i], node.numbers[0]);
-            locals.take(node.uses[1 + i]);
-            code.goto_(end);
-        }
-        code.labelBinding(end);
-        for (int i = 1; i < node.uses.length; i++) {
-            if ((node.uses[i] & Code.MOVE) != 0) {
-                locals.clearRef(node.uses[i] & ~Code.MOVE);
-            }
-        }
-        locals.putRef(node.defs[0] & ~Code.MOVE);
-    }
-
-    /** Pops an index and jumps: to the first label by default, else to the one after as many as it says. */
-    List<Label> cases(int count) {
-        List<Label> labels = new ArrayList<>(count);
-        List<SwitchCase> cases = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            labels.add(code.newLabel());
-            if (i > 0) {
-                cases.add(SwitchCase.of(i - 1, labels.get(i)));
-            }
-        }
-        if (cases.isEmpty()) {
-            code.pop().goto_(labels.getFirst());
-        } else {
-            code.tableswitch(0, count - 2, labels.getFirst(), cases);
-        }
-        return labels;
-    }
-
     private void pick(Node node) {
         Label end = code.newLabel();
         locals.load(I, node.uses[0]);
-        List<Label> labels = cases(node.uses.length - 1);
+        List<Label> labels = ReferenceEmitter.cases(code, node.uses.length - 1);
         for (int i = 0; i < labels.size(); i++) {
             code.labelBinding(labels.get(i));
             locals.load(node.useKinds[1 + i], node.uses[1 + i]);

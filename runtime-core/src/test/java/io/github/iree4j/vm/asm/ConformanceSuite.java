@@ -10,6 +10,7 @@ import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.Compilation;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -27,13 +28,24 @@ final class ConformanceSuite {
 
     private ConformanceSuite() {}
 
+    /** Interpreted and compiled. */
     static Stream<DynamicTest> of(String name, String source) {
+        return Stream.concat(of(name, source, Compilation.OFF), of(name + " compiled", source, Compilation.EAGER));
+    }
+
+    private static Stream<DynamicTest> of(String name, String source, Compilation compilation) {
         BytecodeModule module = BytecodeModule.read(
                 MemorySegment.ofArray(VmAssembler.assemble(source)),
                 name,
                 SupportModule.types(),
                 ModuleLimits.DEFAULTS,
-                null);
+                null,
+                compilation);
+        if (compilation == Compilation.EAGER) {
+            assertThat(module.compilation().refused())
+                    .as("functions that stay interpreted")
+                    .isEmpty();
+        }
         return module.exports().stream()
                 .map(export -> DynamicTest.dynamicTest(name + "." + export.name(), () -> check(module, export)));
     }

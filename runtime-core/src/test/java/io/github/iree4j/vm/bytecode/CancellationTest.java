@@ -40,6 +40,10 @@ class CancellationTest {
                 "^bb1:\n  vm.cond_br %i0, ^bb2(), ^bb1()\n^bb2:\n  vm.return\n}\n",
                 // a comparison and a jump in one
                 "^bb1:\n  %i0 = vm.cmp.eq.i32 %i0, %i0\n  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb2:\n  vm.return\n}\n",
+                // loads and stores between the jumps
+                "^bb1:\n  %i2:3 = vm.const.i64 8\n  %i4 = vm.const.i32 16\n  %r0 = vm.buffer.alloc %i2:3, %i4\n"
+                        + "  %i2:3 = vm.const.i64 0\n  vm.br ^bb2()\n^bb2:\n  %i4 = vm.buffer.load.i32 %r0, %i2:3\n"
+                        + "  vm.br ^bb2()\n}\n",
                 // a table
                 "^bb1:\n  vm.br_table %i0 { default: ^bb1(), 0: ^bb1(), 1: ^bb2() }\n^bb2:\n  vm.return\n}\n",
                 // a call that goes on where it came from

@@ -101,7 +101,7 @@ class CompilerDifferentialTest {
         boolean stopped = false;
         BytecodeModule module = BytecodeModule.read(
                 MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, mode);
-        compiledFunctions = module.compiledFunctions();
+        compiledFunctions = module.compilation().compiled();
         try (Context context =
                 Context.create(List.of(host(events, live), module), ContextOptions.DEFAULTS.withMaxMemory(1 << 16))) {
             for (int i = 0; i < CALLS; i++) {

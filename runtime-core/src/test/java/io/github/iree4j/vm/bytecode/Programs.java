@@ -17,7 +17,14 @@ final class Programs {
     static final VmTypes TYPES =
             VmTypes.standard().with("test.counted", Counted.class).with("test.other", String.class);
 
+    /** How modules are read from here on. */
+    private static Compilation compilation = Compilation.byDefault();
+
     private Programs() {}
+
+    static void compile(Compilation now) {
+        compilation = now;
+    }
 
     /** Assembles and reads a module; the text is what comes after the module line. */
     static BytecodeModule module(String name, String text) {
@@ -25,7 +32,8 @@ final class Programs {
     }
 
     static BytecodeModule read(byte[] file) {
-        return BytecodeModule.read(MemorySegment.ofArray(file), "test.vmfb", TYPES, ModuleLimits.DEFAULTS, null);
+        return BytecodeModule.read(
+                MemorySegment.ofArray(file), "test.vmfb", TYPES, ModuleLimits.DEFAULTS, null, compilation);
     }
 
     /** A linked program, closed with all of its parts. */

@@ -186,14 +186,18 @@ final class RandomProgram {
                 }
                 terminator(ordinary);
             }
-            // Where jumps back pass through; the last block fails.
+            // Where jumps back pass through; the last block is where they end without fuel.
             for (int i = 0; i < guards.size(); i++) {
                 starts.add(body.size());
                 guard(guards.get(i), ordinary + guards.size());
             }
             starts.add(body.size());
-            body.block().op("const.i32").u32(8).u16(SCRATCH);
-            body.op("fail").u16(SCRATCH).u16(0);
+            body.block();
+            if (random.nextInt(3) == 0) {
+                body.op("const.i32").u32(8).u16(SCRATCH).op("fail").u16(SCRATCH).u16(0);
+            } else {
+                results();
+            }
             blocks = ordinary + guards.size() + 1;
             byte[] bytes = body.toByteArray();
             ByteBuffer patched = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -430,18 +434,48 @@ final class RandomProgram {
         }
     }
 
-    /** Any operation with any operands, of the right bank; buffers and lists mostly where there are some. */
-    private void operation(Opcode opcode) {
-        boolean onList = opcode.mnemonic().startsWith("list.");
-        boolean onBuffer = opcode.mnemonic().startsWith("buffer.");
-        int index = SCRATCH + 8;
-        if (onBuffer && random.nextInt(4) != 0) {
-            body.op("const.i64").u32(random.nextInt(5)).u32(0).u16(index);
-        } else if (onList && random.nextInt(4) != 0) {
-            body.op("const.i32").u32(random.nextInt(8)).u16(index);
+    /** Puts a small number where the operation takes an index, an offset or a divisor; -1 if it takes none. */
+    private int index(Opcode opcode) {
+        int register = SCRATCH + 8;
+        String name = opcode.mnemonic();
+        if (name.startsWith("buffer.")) {
+            body.op("const.i64").u32(random.nextInt(5)).u32(0).u16(register);
+        } else if (name.matches("(div|rem)\\.i64.*")) {
+            body.op("const.i64").u32(1 + random.nextInt(9)).u32(0).u16(register);
+        } else if (name.startsWith("list.") || name.contains(".indirect.ref")) {
+            body.op("const.i32").u32(random.nextInt(GLOBAL_REFS)).u16(register);
+        } else if (name.contains(".indirect.")) {
+            body.op("const.i32").u32(random.nextInt(GLOBAL_BYTES - 8)).u16(register);
+        } else if (name.matches("(div|rem)\\.i32.*")) {
+            body.op("const.i32").u32(1 + random.nextInt(9)).u16(register);
         } else {
-            index = -1;
+            return -1;
         }
+        return register;
+    }
+
+    /** A reference register: where the prologue has put what the operation wants, mostly. */
+    private int reference(Opcode opcode, Field field, int position) {
+        String name = opcode.mnemonic();
+        int which = random.nextInt(REFS - 4);
+        if (random.nextInt(12) == 0) {
+            which = random.nextInt(REFS);
+        } else if (name.startsWith("buffer.") && !field.result()) {
+            boolean writes = name.contains("store") || name.contains("fill") || name.contains("copy");
+            which = REFS - (writes || random.nextBoolean() ? 1 : 4);
+        } else if (name.startsWith("list.") && position == 0 && !field.result()) {
+            which = REFS - (name.endsWith(".ref") ? 3 : 2);
+        }
+        return (field.movable() && random.nextInt(5) == 0 ? Body.MOVE : Body.REF) | which;
+    }
+
+    /** Any operation with any operands of the right bank, but mostly such that it does not fail. */
+    private void operation(Opcode opcode) {
+        int index = random.nextInt(8) == 0 ? -1 : index(opcode);
+        RegisterType indexType =
+                opcode.mnemonic().startsWith("buffer.") || opcode.mnemonic().contains(".i64.")
+                        ? RegisterType.I64
+                        : RegisterType.I32;
         int result = -1;
         RegisterType resultType = RegisterType.ANY;
         body.op(opcode.mnemonic());
@@ -452,21 +486,8 @@ final class RandomProgram {
                 case REGISTER -> {
                     int register;
                     if (field.type() == RegisterType.REF) {
-                        int which = onBuffer && i != 0 && field.result()
-                                ? random.nextInt(REFS)
-                                : onBuffer && random.nextInt(8) != 0
-                                        ? REFS - (random.nextInt(4) == 0 ? 4 : 1)
-                                        : onList && i == 0 && random.nextInt(8) != 0
-                                                ? REFS
-                                                        - (opcode.op() == Op.LIST_GET_REF
-                                                                        || opcode.op() == Op.LIST_SET_REF
-                                                                ? 3
-                                                                : 2)
-                                                : random.nextInt(REFS);
-                        register = (field.movable() && random.nextInt(4) == 0 ? Body.MOVE : Body.REF) | which;
-                    } else if (index >= 0
-                            && !field.result()
-                            && field.type() == (onBuffer ? RegisterType.I64 : RegisterType.I32)) {
+                        register = reference(opcode, field, i);
+                    } else if (index >= 0 && !field.result() && field.type() == indexType) {
                         register = index;
                     } else {
                         register = field.type().isWide() ? wide() : narrow();

@@ -1,0 +1,160 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.vm.isa.Isa;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides which functions of a module are compiled together, and when: a function that is called often, with what it calls, on a thread
+ * that all modules share.
+ *
+ * <p>VM-3: interpreters see a compiled function complete or not at all; they read {@link FunctionCode#compiled()} on each call, and a
+ * frame that is interpreted stays so.
+ */
+final class ModuleCompiler {
+    /** Calls of a function before it is compiled. */
+    static final int CALLS = 500;
+
+    /** What ten thousand jumps back in one function count for. */
+    static final int LOOP = 250;
+
+    /** Most longs of code that become one class. */
+    private static final int MAX_UNIT = 20_000;
+
+    /** Most longs of code of one module that are compiled, counting those compiled again. */
+    private static final int MAX_MODULE = 2_000_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ModuleCompiler.class);
+
+    private final String name;
+    private final FunctionCode[] functions;
+    private final Isa isa;
+    private final ModuleDef def;
+    private final Map<String, String> refused = new LinkedHashMap<>();
+    private final boolean[] given;
+    private int spent;
+
+    ModuleCompiler(String name, FunctionCode[] functions, Isa isa, ModuleDef def) {
+        this.name = name;
+        this.functions = functions;
+        this.isa = isa;
+        this.def = def;
+        given = new boolean[functions.length];
+    }
+
+    /** Starts counting calls, to compile what is called often. */
+    void watch() {
+        for (FunctionCode function : functions) {
+            function.heat = CALLS;
+        }
+    }
+
+    /** Compiles everything now. */
+    void compileAll() {
+        List<FunctionCode> unit = new ArrayList<>();
+        int size = 0;
+        for (FunctionCode function : functions) {
+            if (size + function.code.length > MAX_UNIT && !unit.isEmpty()) {
+                compile(unit);
+                unit = new ArrayList<>();
+                size = 0;
+            }
+            if (isAffordable(function)) {
+                unit.add(function);
+                size += function.code.length;
+            }
+        }
+        compile(unit);
+    }
+
+    /** Compiles a function soon. Never blocks and never fails; what cannot be compiled stays interpreted. */
+    void request(FunctionCode function) {
+        boolean taken = CompilerThread.execute(() -> {
+            if (function.compiled() == null) {
+                compile(unitOf(function));
+            }
+        });
+        if (!taken) {
+            function.heat = CALLS; // asked again
+        }
+    }
+
+    CompilationReport report() {
+        int compiled = 0;
+        for (FunctionCode function : functions) {
+            compiled += function.compiled() == null ? 0 : 1;
+        }
+        synchronized (refused) {
+            return new CompilationReport(functions.length, compiled, refused);
+        }
+    }
+
+    /** Only one thread at a time: the one that reads the module, or the compiler's. */
+    private void compile(List<FunctionCode> unit) {
+        if (unit.isEmpty()) {
+            return;
+        }
+        try {
+            UnitCompiler compiler = new UnitCompiler(functions, isa, def);
+            compiler.compile(unit);
+            compiler.refused().forEach(this::refuse);
+        } catch (RuntimeException | LinkageError | OutOfMemoryError | StackOverflowError e) {
+            LOG.warn("functions of module '{}' stay interpreted", name, e);
+            unit.forEach(function -> refuse(function.ordinal, e.toString()));
+        }
+    }
+
+    private void refuse(int ordinal, String reason) {
+        given[ordinal] = true;
+        synchronized (refused) {
+            refused.put(functions[ordinal].name, reason);
+        }
+    }
+
+    private boolean isAffordable(FunctionCode function) {
+        if (spent + function.code.length > MAX_MODULE) {
+            refuse(function.ordinal, "%d instruction words were compiled before it".formatted(spent));
+            return false;
+        }
+        spent += function.code.length;
+        return true;
+    }
+
+    /**
+     * Collects a function and what it calls, so that these are calls within one class. What has been compiled before is compiled again, as
+     * its callers become hot after it.
+     */
+    private List<FunctionCode> unitOf(FunctionCode hot) {
+        List<FunctionCode> unit = new ArrayList<>();
+        boolean[] seen = given.clone();
+        ArrayDeque<FunctionCode> pending = new ArrayDeque<>();
+        if (!seen[hot.ordinal]) {
+            pending.add(hot);
+            seen[hot.ordinal] = true;
+        }
+        int size = 0;
+        while (!pending.isEmpty()) {
+            FunctionCode function = pending.remove();
+            if (size + function.code.length > MAX_UNIT && !unit.isEmpty()) {
+                continue;
+            }
+            if (!isAffordable(function)) {
+                continue;
+            }
+            size += function.code.length;
+            unit.add(function);
+            for (FunctionCode.CallSite site : function.sites) {
+                if (!site.isImport && !seen[site.callee]) {
+                    seen[site.callee] = true;
+                    pending.add(functions[site.callee]);
+                }
+            }
+        }
+        return unit;
+    }
+}

@@ -11,6 +11,7 @@ final class Call {
     private final ArgumentList arguments;
     private @Nullable Invocation running;
     private @Nullable Thread thread;
+    private @Nullable Runnable onCancel;
     private boolean cancelled;
 
     Call(String function, ArgumentList arguments) {
@@ -36,17 +37,39 @@ final class Call {
         running = null;
     }
 
-    synchronized void cancel() {
-        cancelled = true;
-        if (running != null) {
-            running.cancel();
+    /** Says what else is to be told of a cancellation, at once if that has been. */
+    void onCancel(Runnable listener) {
+        synchronized (this) {
+            onCancel = listener;
+            if (!cancelled) {
+                return;
+            }
         }
-        if (thread != null) {
-            thread.interrupt();
+        listener.run();
+    }
+
+    void cancel() {
+        Runnable listener;
+        synchronized (this) {
+            cancelled = true;
+            if (running != null) {
+                running.cancel();
+            }
+            if (thread != null) {
+                thread.interrupt();
+            }
+            listener = onCancel;
+        }
+        if (listener != null) {
+            listener.run();
         }
     }
 
-    synchronized void checkNotCancelled() {
+    synchronized boolean isCancelled() {
+        return cancelled;
+    }
+
+    private void checkNotCancelled() {
         if (cancelled) {
             throw new IreeException(StatusCode.CANCELLED, "call of '%s' was cancelled".formatted(function));
         }

@@ -23,7 +23,7 @@ final class Drivers {
     }
 
     /** Opens all or none. */
-    static List<Device> open(List<String> names) {
+    static List<Device> open(List<String> names, DeviceOptions options) {
         if (names.isEmpty()) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
         }
@@ -31,7 +31,7 @@ final class Drivers {
         List<Device> devices = new ArrayList<>();
         try {
             for (String name : names) {
-                devices.add(open(name, drivers));
+                devices.add(open(name, drivers, options));
             }
         } catch (RuntimeException | Error e) {
             close(devices);
@@ -40,7 +40,7 @@ final class Drivers {
         return List.copyOf(devices);
     }
 
-    private static Device open(String name, List<DriverProvider> drivers) {
+    private static Device open(String name, List<DriverProvider> drivers, DeviceOptions options) {
         int scheme = name.indexOf("://");
         String wanted = scheme < 0 ? name : name.substring(0, scheme);
         String id = scheme < 0 || scheme + 3 == name.length() ? wanted : name.substring(scheme + 3);
@@ -52,7 +52,7 @@ final class Drivers {
                             StatusCode.UNAVAILABLE,
                             "driver '%s' is not available: %s".formatted(driver.name(), availability.reason()));
                 }
-                return driver.open(id.equals(wanted) ? driver.name() : id, DeviceOptions.DEFAULT);
+                return driver.open(id.equals(wanted) ? driver.name() : id, options);
             }
         }
         throw new IreeException(

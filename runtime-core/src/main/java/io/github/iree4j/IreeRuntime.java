@@ -1,12 +1,17 @@
 package io.github.iree4j;
 
+import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessExecutor;
+import io.github.iree4j.task.ScanPolicy;
+import io.github.iree4j.task.Topology;
 import io.github.iree4j.vm.ContextOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,6 +38,8 @@ import org.jspecify.annotations.Nullable;
 public final class IreeRuntime implements AutoCloseable {
     private final RuntimeOptions options;
     private final List<Device> devices;
+    private final Topology topology;
+    private final ProcessExecutor executor;
     private final TensorLeaks leaks;
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
@@ -40,7 +47,16 @@ public final class IreeRuntime implements AutoCloseable {
     private IreeRuntime(RuntimeOptions options) {
         this.options = options;
         this.leaks = new TensorLeaks(options.traceLeaks());
-        this.devices = Drivers.open(options.devices());
+        this.topology = options.tasks().resolve();
+        this.executor = RuntimeWorkers.start(options.tasks(), topology);
+        try {
+            this.devices = Drivers.open(
+                    options.devices(),
+                    DeviceOptions.builder().executor(executor).build());
+        } catch (RuntimeException | Error e) {
+            executor.close();
+            throw e;
+        }
     }
 
     /**
@@ -59,7 +75,8 @@ public final class IreeRuntime implements AutoCloseable {
      * @param options how to set it up
      * @return the runtime; the caller closes it
      * @throws IreeException NOT_FOUND for a device that no driver knows, naming the drivers; UNAVAILABLE when a driver does not work here,
-     *     saying why; INVALID_ARGUMENT for no device at all
+     *     saying why; INVALID_ARGUMENT for no device at all,
+     *     or a topology that is smaller than the number of workers
      */
     public static IreeRuntime create(RuntimeOptions options) {
         return new IreeRuntime(options);
@@ -119,6 +136,24 @@ public final class IreeRuntime implements AutoCloseable {
      */
     public List<Device> devices() {
         return devices;
+    }
+
+    /**
+     * Returns the places of its workers: those of the options, or what was found on this machine.
+     *
+     * @return the topology
+     */
+    public Topology topology() {
+        return topology;
+    }
+
+    /**
+     * Returns its workers, which its devices and the calls that wait share.
+     *
+     * @return borrowed; closed with the runtime, after the last call
+     */
+    public ProcessExecutor executor() {
+        return executor;
     }
 
     /**
@@ -261,7 +296,16 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     private void free() {
+        if (executor.isWorkerThread()) {
+            CallThreads.start("iree4j-close", this::freeHere); // a worker cannot wait for the end of workers
+        } else {
+            freeHere();
+        }
+    }
+
+    private void freeHere() {
         Drivers.close(devices);
+        executor.close();
     }
 
     @Override
@@ -274,6 +318,10 @@ public final class IreeRuntime implements AutoCloseable {
         private final List<String> devices = new ArrayList<>();
         private ContextOptions context = RuntimeOptions.DEFAULTS.context();
         private boolean traceLeaks;
+        private int workers;
+        private @Nullable Topology topology;
+        private boolean affinity;
+        private ScanPolicy scanPolicy = ScanPolicy.roundRobin();
 
         private Builder() {}
 
@@ -311,6 +359,60 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
+         * Sets how many workers run compiled code of the CPU and calls that wait.
+         *
+         * @param count 1 to {@value ProcessExecutor#MAX_WORKERS}; 0, as without this, for one on each core that the process may use
+         * @return this builder
+         */
+        public Builder taskWorkers(int count) {
+            workers = count;
+            return this;
+        }
+
+        /**
+         * Sets where workers are.
+         *
+         * @param places a group for each worker, and no fewer than workers
+         * @return this builder
+         */
+        public Builder topology(Topology places) {
+            topology = places;
+            return this;
+        }
+
+        /**
+         * Sets whether each worker stays on the processors of its group of the topology.
+         *
+         * @param bind true to leave the operating system no choice; pays on machines of one's own, harms where others compute as well
+         * @return this builder
+         */
+        public Builder taskAffinity(boolean bind) {
+            affinity = bind;
+            return this;
+        }
+
+        /**
+         * Sets in which order workers look at work for several.
+         *
+         * @param policy round robin unless set
+         * @return this builder
+         */
+        public Builder scanPolicy(ScanPolicy policy) {
+            scanPolicy = policy;
+            return this;
+        }
+
+        /**
+         * Returns what was set of the workers so far.
+         *
+         * @return the options
+         * @throws IreeException INVALID_ARGUMENT when they do not fit together, naming what does not
+         */
+        public TaskOptions tasks() {
+            return new TaskOptions(workers, topology, affinity, scanPolicy);
+        }
+
+        /**
          * Opens the devices.
          *
          * @return the runtime; the caller closes it
@@ -318,7 +420,7 @@ public final class IreeRuntime implements AutoCloseable {
          */
         public IreeRuntime build() {
             List<String> names = devices.isEmpty() ? RuntimeOptions.DEFAULTS.devices() : devices;
-            return create(new RuntimeOptions(names, context, traceLeaks));
+            return create(new RuntimeOptions(names, context, traceLeaks, tasks()));
         }
     }
 }

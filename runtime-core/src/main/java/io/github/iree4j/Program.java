@@ -13,7 +13,6 @@ import io.github.iree4j.vm.VmModule;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -32,9 +31,9 @@ public final class Program implements AutoCloseable {
     private final Context context;
     private final DeviceMemory memory;
     private final Map<String, ProgramFunction> functions = new LinkedHashMap<>();
-    private final ReentrantLock turn = new ReentrantLock();
+    private final Turn turn = new Turn();
+    private final boolean overlaps;
     private final UseGuard guard;
-    private final OrderedCalls ordered = new OrderedCalls();
 
     /** Takes over what was loaded; the caller has entered the runtime for it. */
     Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded) {
@@ -43,6 +42,7 @@ public final class Program implements AutoCloseable {
         this.loaded = loaded;
         this.context = loaded.context();
         this.memory = new DeviceMemory(devices.getFirst());
+        this.overlaps = loaded.overlaps();
         this.name = loaded.modules().getLast().name();
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         for (VmModule module : loaded.modules()) {
@@ -147,11 +147,6 @@ public final class Program implements AutoCloseable {
         return memory;
     }
 
-    /** Calls of functions with fences, which are made in the order of their submission. */
-    OrderedCalls ordered() {
-        return ordered;
-    }
-
     void enter() {
         guard.enter();
     }
@@ -169,13 +164,13 @@ public final class Program implements AutoCloseable {
     /** Runs one call; the caller has entered the program and closes the arguments. */
     Results run(ProgramFunction function, Call call) {
         if (!function.isAsynchronous()) {
-            return new Results(function.fullName(), runInTurn(function, call, null, null));
+            return new Results(function.fullName(), runHere(new ProgramCall(this, function, call, null, null)));
         }
         TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
         @Nullable Object[] values;
         try (timeline;
                 Fence done = Fence.at(timeline, 1)) {
-            values = runInTurn(function, call, null, done);
+            values = runHere(new ProgramCall(this, function, call, null, done));
         }
         try {
             // Outside the turn, so that the next call may be submitted; and without a reference, so that a program that
@@ -189,43 +184,80 @@ public final class Program implements AutoCloseable {
         return new Results(function.fullName(), values);
     }
 
-    /** Runs one call, which for a function with fences ends before its work does, and reads the results; no fence to signal for others. */
-    @Nullable
-    Object[] runInTurn(ProgramFunction function, Call call, @Nullable Fence ready, @Nullable Fence done) {
-        if (turn.isHeldByCurrentThread()) {
+    /** Makes one call on this thread, which blocks while the call waits; one of a function with fences ends before its work does. */
+    private @Nullable Object[] runHere(ProgramCall steps) {
+        String name = steps.function().fullName();
+        if (turn.isRunBySelf()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
-                    "'%s' was called from within a call of the same program; load the program twice"
-                            .formatted(function.fullName()));
+                    "'%s' was called from within a call of the same program; load the program twice".formatted(name));
         }
         try {
-            turn.lockInterruptibly();
+            turn.take();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
-                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(function.fullName()), e);
+            throw new IreeException(StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(name), e);
         }
         try {
-            Invocation invocation = function.invocation(context::invocation);
-            call.begin(invocation);
-            try {
-                call.arguments().writeTo(invocation);
-                if (done != null) {
-                    invocation.ref((Object) ready); // null: inputs are ready
-                    invocation.ref(done);
-                }
-                invocation.run();
-                return results(function, invocation);
-            } finally {
-                call.end();
-                invocation.reset();
+            turn.run();
+            boolean over = steps.begin();
+            while (!over) {
+                waitHere(steps);
+                over = steps.resume();
             }
+            return steps.takeValues();
         } finally {
-            turn.unlock();
+            steps.end();
+            turn.release();
         }
     }
 
-    private @Nullable Object[] results(ProgramFunction function, Invocation invocation) {
+    private void waitHere(ProgramCall steps) {
+        if (overlaps) {
+            turn.release();
+        }
+        try {
+            steps.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED,
+                    "interrupted while '" + steps.function().fullName() + "' was waiting",
+                    e);
+        } finally {
+            if (overlaps) {
+                turn.takeUninterruptibly();
+                turn.run();
+            }
+        }
+    }
+
+    /** Makes one call a step at a time, which runs the conclusion when it has ended, on a thread where anything may be done. */
+    void start(AsyncCall call, ProgramFunction function, Runnable conclusion) {
+        if (loaded.hasJava()) { // which may block
+            CallThread thread = new CallThread(call, function.processOptions().name(), conclusion);
+            call.start(thread::wake);
+        } else {
+            CoroutineProcess.start(runtime.executor(), call, function.processOptions(), conclusion);
+        }
+    }
+
+    Turn turn() {
+        return turn;
+    }
+
+    /** Whether another call may run while one waits. */
+    boolean overlaps() {
+        return overlaps;
+    }
+
+    Context context() {
+        return context;
+    }
+
+    /** Reads what a call returned. */
+    @Nullable
+    Object[] results(ProgramFunction function, Invocation invocation) {
         String kinds = function.resultKinds();
         @Nullable Object[] values = new Object[kinds.length()];
         ResultReader reader = new ResultReader(memory, runtime.leaks());

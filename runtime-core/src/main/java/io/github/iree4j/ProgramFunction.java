@@ -1,14 +1,18 @@
 package io.github.iree4j;
 
-import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,14 +33,19 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threads.</b> Calls of one program run one after the other, in no particular order; a waiting virtual thread occupies no carrier.
  */
 public final class ProgramFunction {
+    /** How many stacks are kept for later calls; more than one are in use only while calls overlap. */
+    private static final int KEPT = 16;
+
     private final Program program;
     private final Signature signature;
-    /** Used by one call at a time, under the program's lock. */
-    private @Nullable Invocation invocation;
+    private final ProcessOptions processOptions;
+    /** Not used by any call; taken and given back in the program's turn. */
+    private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
 
     ProgramFunction(Program program, VmFunction function) {
         this.program = program;
         this.signature = new Signature(function);
+        this.processOptions = CoroutineProcess.options(function.fullName());
     }
 
     /**
@@ -170,10 +179,13 @@ public final class ProgramFunction {
     }
 
     private static Results settled(CompletableFuture<Results> future) {
-        return switch (future.state()) {
-            case SUCCESS -> future.resultNow();
-            default -> throw failure(future.exceptionNow());
-        };
+        try {
+            return future.join(); // is settled, and completes at once if it has not
+        } catch (CompletionException e) {
+            throw failure(e.getCause());
+        } catch (CancellationException e) {
+            throw failure(e);
+        }
     }
 
     private static IreeException failure(@Nullable Throwable cause) {
@@ -194,41 +206,7 @@ public final class ProgramFunction {
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is closed
      */
     public CompletableFuture<Results> invokeAsync(@Nullable Object... inputs) {
-        program.enter();
-        ArgumentList arguments;
-        try {
-            arguments = new ArgumentList(signature, program.memory(), inputs);
-        } catch (RuntimeException | Error e) {
-            program.exit();
-            throw e;
-        }
-        Call call = new Call(fullName(), arguments);
-        CompletableFuture<Results> future = new CompletableFuture<>();
-        future.whenComplete((_, failure) -> {
-            if (failure != null) {
-                call.cancel();
-            }
-        });
-        CallThreads.start("iree4j-call " + fullName(), () -> runFor(future, call));
-        return future;
-    }
-
-    private void runFor(CompletableFuture<Results> future, Call call) {
-        Results results;
-        try (ArgumentList _ = call.arguments()) {
-            call.runsOn(Thread.currentThread());
-            results = program.run(this, call);
-        } catch (Throwable e) { // whatever it is, the one who waits must hear of it
-            call.runsOn(null);
-            program.exit();
-            future.completeExceptionally(e);
-            return;
-        }
-        call.runsOn(null);
-        program.exit();
-        if (!future.complete(results)) {
-            results.close();
-        }
+        return submit(null, null, inputs);
     }
 
     /**
@@ -282,23 +260,31 @@ public final class ProgramFunction {
         return signature;
     }
 
-    /** Only under the program's lock. */
-    Invocation invocation(java.util.function.Function<VmFunction, Invocation> factory) {
-        Invocation existing = invocation;
-        if (existing == null) {
-            existing = factory.apply(signature.function());
-            invocation = existing;
+    /** For the processes that make its calls. */
+    ProcessOptions processOptions() {
+        return processOptions;
+    }
+
+    /** Only in the program's turn. */
+    Invocation takeInvocation(Context context) {
+        Invocation used = idle.poll();
+        return used != null ? used : context.invocation(signature.function());
+    }
+
+    /** Resets and keeps it, unless enough are kept. Only in the program's turn. */
+    void giveBack(Invocation used) {
+        if (idle.size() < KEPT) {
+            used.reset();
+            idle.push(used);
+        } else {
+            used.close();
         }
-        return existing;
     }
 
     /** Only when no call can run any more. */
     void free() {
-        Invocation existing = invocation;
-        if (existing != null) {
-            existing.close();
-            invocation = null;
-        }
+        idle.forEach(Invocation::close);
+        idle.clear();
     }
 
     @Override

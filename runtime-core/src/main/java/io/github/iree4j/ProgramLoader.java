@@ -45,8 +45,14 @@ final class ProgramLoader {
      * @param context the linked modules
      * @param modules the modules that the program was loaded from, without those of the runtime
      * @param owned what to close after the context, first to last
+     * @param overlaps whether a call may run while another waits
      */
-    record Loaded(Context context, List<VmModule> modules, List<AutoCloseable> owned) {
+    record Loaded(Context context, List<VmModule> modules, List<AutoCloseable> owned, boolean overlaps) {
+        /** Whether functions written in Java belong to it, other than the runtime's. */
+        boolean hasJava() {
+            return !modules.stream().allMatch(BytecodeModule.class::isInstance);
+        }
+
         void close() {
             closeQuietly(context);
             owned.forEach(ProgramLoader::closeQuietly);
@@ -70,7 +76,7 @@ final class ProgramLoader {
             addUnlessGiven(linked, modules, "io_parameters", () -> ParametersModule.create(parameters));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
             linked.addAll(modules);
-            return new Loaded(link(linked, questions), List.copyOf(modules), owned);
+            return new Loaded(link(linked, questions), List.copyOf(modules), owned, options.overlappingCalls());
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;

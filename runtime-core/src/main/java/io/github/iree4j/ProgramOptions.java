@@ -14,8 +14,11 @@ import java.util.Map;
  * @param modules compiled files, bytes of compiled files, and modules written in Java
  * @param parameters archives of each scope, looked through in order; the scope {@code ""} is the one without a name
  * @param devices names of the devices it sees, of those that the runtime was opened with; empty for all of them
+ * @param overlappingCalls whether one call may run while another waits for a fence; for programs whose functions leave nothing behind, in
+ *     globals or in buffers that globals hold, that a call must find as it left it
  */
-public record ProgramOptions(List<Source> modules, Map<String, List<Path>> parameters, List<String> devices) {
+public record ProgramOptions(
+        List<Source> modules, Map<String, List<Path>> parameters, List<String> devices, boolean overlappingCalls) {
 
     /** Where a module comes from. */
     public sealed interface Source {
@@ -63,6 +66,7 @@ public record ProgramOptions(List<Source> modules, Map<String, List<Path>> param
      * @param modules modules in order
      * @param parameters archives by scope
      * @param devices names of devices, or empty
+     * @param overlappingCalls whether one call may run while another waits
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
@@ -91,6 +95,7 @@ public record ProgramOptions(List<Source> modules, Map<String, List<Path>> param
         private final List<Source> modules = new ArrayList<>();
         private final Map<String, List<Path>> parameters = new LinkedHashMap<>();
         private final List<String> devices = new ArrayList<>();
+        private boolean overlappingCalls;
 
         private Builder() {}
 
@@ -152,12 +157,24 @@ public record ProgramOptions(List<Source> modules, Map<String, List<Path>> param
         }
 
         /**
+         * Sets whether one call may run while another waits for a fence. Without, a call keeps the program to itself until it returns.
+         *
+         * @param overlap true for a program whose functions leave nothing behind, in globals or in buffers that globals hold, that a call
+         *     must find as it left it
+         * @return this builder
+         */
+        public Builder overlappingCalls(boolean overlap) {
+            overlappingCalls = overlap;
+            return this;
+        }
+
+        /**
          * Returns what was collected.
          *
          * @return the options
          */
         public ProgramOptions build() {
-            return new ProgramOptions(modules, parameters, devices);
+            return new ProgramOptions(modules, parameters, devices, overlappingCalls);
         }
     }
 }

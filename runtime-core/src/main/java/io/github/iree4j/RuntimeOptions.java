@@ -10,10 +10,12 @@ import java.util.List;
  * @param context limits that hold for every program
  * @param traceLeaks whether to remember where each result was created, so that a forgotten close can be reported with it; costs a
  *     stack walk per result
+ * @param tasks the workers that its devices and its calls share
  */
-public record RuntimeOptions(List<String> devices, ContextOptions context, boolean traceLeaks) {
+public record RuntimeOptions(List<String> devices, ContextOptions context, boolean traceLeaks, TaskOptions tasks) {
     /** The device {@code local}; limits of {@link ContextOptions#DEFAULTS}. */
-    public static final RuntimeOptions DEFAULTS = new RuntimeOptions(List.of("local"), ContextOptions.DEFAULTS, false);
+    public static final RuntimeOptions DEFAULTS =
+            new RuntimeOptions(List.of("local"), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS);
 
     /**
      * Keeps its own copy of the list.
@@ -21,6 +23,7 @@ public record RuntimeOptions(List<String> devices, ContextOptions context, boole
      * @param devices the devices to open
      * @param context limits that hold for every program
      * @param traceLeaks whether to remember where each result was created
+     * @param tasks its workers
      */
     public RuntimeOptions {
         devices = List.copyOf(devices);

@@ -6,22 +6,27 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.HostSpan;
+import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call between two fences, from its submission until it is done or has failed; keeps the program open and the inputs in use until
- * then. It ends once: by whoever takes it off the fence it waits for, else by the call.
+ * One call from its submission until it is done or has failed, between two fences where there are any; keeps the program open and the
+ * inputs in use until then. It ends once: by whoever takes it off the fence it waits for, else by the call. Whoever waits for it is told on
+ * a virtual thread, since what they do then is theirs.
  */
 final class Submission {
     private final Program program;
     private final ProgramFunction function;
     private final Call call;
     private final @Nullable Fence signal;
-    private final CompletableFuture<Results> future = new CompletableFuture<>();
+    private final CallFuture future = new CallFuture();
     private volatile @Nullable Cancellation waiting;
+    private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not there yet
 
     private Submission(Program program, ProgramFunction function, Call call, @Nullable Fence signal) {
         this.program = program;
@@ -37,8 +42,13 @@ final class Submission {
             wait.retain(); // fails for a closed one, before anything is promised
         }
         Submission submission = new Submission(program, function, call, signal);
+        TimelineSemaphore own = null;
         try {
-            if (signal != null) {
+            if (signal == null) {
+                own = function.isAsynchronous()
+                        ? program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT)
+                        : null;
+            } else {
                 signal.retain();
                 try {
                     signal.addSignaller();
@@ -56,8 +66,10 @@ final class Submission {
                 submission.cancel();
             }
         });
-        if (function.isAsynchronous()) {
-            program.ordered().add(() -> submission.callWithFences(wait));
+        if (own != null) {
+            submission.callWithOwnFence(wait, own);
+        } else if (signal != null && function.isAsynchronous()) {
+            submission.callWithFences(wait, signal);
         } else {
             submission.runAfter(wait);
         }
@@ -68,56 +80,70 @@ final class Submission {
         call.cancel();
         Cancellation wait = waiting;
         if (wait != null && wait.cancel()) {
-            fail(new IreeException(
-                    StatusCode.CANCELLED, "submission of '%s' was cancelled".formatted(function.fullName())));
+            if (pending != null) {
+                Results.free(pending); // what is under way keeps the memory it needs
+            }
+            fail(cancelled());
         }
+    }
+
+    private IreeException cancelled() {
+        return new IreeException(
+                StatusCode.CANCELLED, "submission of '%s' was cancelled".formatted(function.fullName()));
+    }
+
+    /**
+     * Makes the call; what it returned goes to the conclusion, on a thread where anything may be done. Ours are references that are given up
+     * then: what the call started has its own.
+     */
+    private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
+        AsyncCall made = new AsyncCall(program, new ProgramCall(program, function, call, ready, done));
+        program.start(made, function, () -> {
+            @Nullable Object[] values = made.values();
+            if (values == null) {
+                ours.forEach(RefCounted::release);
+                fail(failure(made.failure()));
+            } else {
+                conclusion.returned(values);
+                ours.forEach(RefCounted::release);
+            }
+        });
+    }
+
+    private interface Conclusion {
+        void returned(@Nullable Object[] values);
     }
 
     // Work of the host.
 
     private void runAfter(@Nullable Fence wait) {
         if (wait == null) {
-            startHostWork(null, null);
+            startHostWork(null);
             return;
         }
-        waiting = wait.whenReached(failure -> startHostWork(wait, failure));
+        waiting = wait.whenReached(failure -> {
+            if (failure == null) {
+                startHostWork(wait);
+            } else {
+                // Off the thread that signals: the last one to leave a closed program frees it.
+                CallThreads.start("iree4j-end " + function.fullName(), () -> fail(failure));
+            }
+        });
         wait.release(); // who waits keeps nothing open
     }
 
-    private void startHostWork(@Nullable Fence reached, @Nullable IreeException failure) {
+    private void startHostWork(@Nullable Fence reached) {
         HostSpan span = program.memory().device().schedulingDomain().beginHostWork(reached);
-        // Off the thread that signals, for a failure as well: the last one to leave a closed program frees it.
-        CallThreads.start("iree4j-call " + function.fullName(), () -> {
-            if (failure == null) {
-                runHostWork(span);
-            } else {
-                fail(failure);
-            }
-        });
+        start(null, null, List.of(), values -> endHostWork(values, span));
     }
 
-    private void runHostWork(HostSpan span) {
-        Results results;
-        try {
-            call.runsOn(Thread.currentThread());
-            results = new Results(function.fullName(), program.runInTurn(function, call, null, null));
-        } catch (Throwable e) { // whatever it is, those who wait must hear of it
-            call.runsOn(null);
-            fail(failure(e));
-            return;
-        }
-        call.runsOn(null);
-        leave();
-        boolean received = future.complete(results);
-        if (!received) {
-            results.close();
-        }
+    private void endHostWork(@Nullable Object[] values, HostSpan span) {
+        boolean received = finish(values);
         if (signal != null) {
             if (received) {
                 signal.signalOrFail(span.end());
             } else {
-                signal.fail(new IreeException(
-                        StatusCode.CANCELLED, "submission of '%s' was cancelled".formatted(function.fullName())));
+                signal.fail(cancelled());
             }
             signal.release();
         }
@@ -125,61 +151,35 @@ final class Submission {
 
     // Work of devices.
 
-    private void callWithFences(@Nullable Fence wait) {
-        try {
-            if (signal != null) {
-                passThrough(wait, signal);
-            } else {
-                passThroughOwn(wait);
-            }
-        } finally {
-            release(wait);
-        }
-    }
-
-    private void passThrough(@Nullable Fence wait, Fence done) {
-        @Nullable Object[] values = callNow(wait, done);
-        if (values == null) {
-            return;
-        }
-        Results results = new Results(function.fullName(), values);
-        if (!future.complete(results)) {
-            results.close(); // what is under way keeps the memory it needs
-        }
-        done.whenReached(_ -> CallThreads.start("iree4j-end " + function.fullName(), this::leave));
-        done.release(); // it is the work that keeps it now
+    private void callWithFences(@Nullable Fence wait, Fence done) {
+        start(wait, done, both(wait, List.of()), values -> {
+            deliver(values, future.claim()); // what is under way keeps the memory it needs
+            done.whenReached(_ -> CallThreads.start("iree4j-end " + function.fullName(), this::leave));
+            done.release(); // it is the work that keeps it now; when the call failed, fail() does this
+        });
     }
 
     /** Without a fence of the caller there is one of ours, whose timeline fails when the program forgets it. */
-    private void passThroughOwn(@Nullable Fence wait) {
-        TimelineSemaphore timeline;
-        try {
-            timeline = program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-        } catch (Throwable e) {
-            fail(failure(e));
-            return;
-        }
-        try (timeline;
-                Fence done = Fence.at(timeline, 1)) {
-            @Nullable Object[] values = callNow(wait, done);
-            if (values != null) {
-                done.whenReached(
-                        failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> end(values, failure)));
-            }
-        }
+    private void callWithOwnFence(@Nullable Fence wait, TimelineSemaphore timeline) {
+        Fence done = Fence.at(timeline, 1);
+        start(wait, done, both(wait, List.of(done, timeline)), values -> awaitContents(values, done));
     }
 
-    /** Makes the call; null when that has failed, and everybody has heard of it. */
-    private @Nullable Object @Nullable [] callNow(@Nullable Fence wait, Fence done) {
-        try {
-            call.runsOn(Thread.currentThread());
-            return program.runInTurn(function, call, wait, done);
-        } catch (Throwable e) {
-            call.runsOn(null);
-            fail(failure(e));
-            return null;
-        } finally {
-            call.runsOn(null);
+    private static List<RefCounted> both(@Nullable Fence wait, List<RefCounted> others) {
+        if (wait == null) {
+            return others;
+        }
+        List<RefCounted> all = new ArrayList<>(others);
+        all.add(wait);
+        return all;
+    }
+
+    private void awaitContents(@Nullable Object[] values, Fence done) {
+        pending = values;
+        waiting = done.whenReached(
+                failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> end(values, failure)));
+        if (future.isDone()) { // whoever did that may have looked too early
+            cancel();
         }
     }
 
@@ -189,22 +189,36 @@ final class Submission {
             fail(failure);
             return;
         }
-        Results results = new Results(function.fullName(), values);
-        leave();
-        if (!future.complete(results)) {
-            results.close();
-        }
+        finish(values);
     }
 
     // The end.
 
     private void fail(IreeException cause) {
         leave();
-        future.completeExceptionally(cause);
+        future.failed(cause);
         if (signal != null) {
             signal.fail(cause);
             signal.release();
         }
+    }
+
+    /** Gives the program up, and then the results to whoever waits, if they still do; true when they do. */
+    private boolean finish(@Nullable Object[] values) {
+        boolean wanted = future.claim();
+        if (!wanted) {
+            Results.free(values);
+        }
+        leave();
+        return wanted && deliver(values, true);
+    }
+
+    private boolean deliver(@Nullable Object[] values, boolean wanted) {
+        boolean received = wanted && future.deliver(new Results(function.fullName(), values));
+        if (!received) {
+            Results.free(values);
+        }
+        return received;
     }
 
     private void leave() {
@@ -212,7 +226,7 @@ final class Submission {
         program.exit();
     }
 
-    private static IreeException failure(Throwable cause) {
+    private static IreeException failure(@Nullable Throwable cause) {
         return cause instanceof IreeException e
                 ? e
                 : new IreeException(StatusCode.INTERNAL, "call failed: " + cause, cause);

@@ -63,7 +63,7 @@ class ArchitectureTest {
             entry("vm.asm", List.of("vm", "vm.isa", "vm.bytecode")),
             entry("hal.pool", List.of("frontier", "async")),
             entry("hal", List.of("hal.pool", "frontier", "async")),
-            entry("hal.spi", List.of("hal", "hal.pool", "frontier", "async")),
+            entry("hal.spi", List.of("hal", "hal.pool", "frontier", "async", "task")),
             entry(
                     "hal.local",
                     List.of(

@@ -282,6 +282,15 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns whether the calling thread is one of the workers, which must not wait for them.
+     *
+     * @return false for callers that drain, too
+     */
+    public boolean isWorkerThread() {
+        return threads && current() != null;
+    }
+
     /** Returns the worker of this executor that the calling thread is, or null. */
     private @Nullable WorkerContext current() {
         if (threads) {

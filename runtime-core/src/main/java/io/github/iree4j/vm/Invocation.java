@@ -195,7 +195,14 @@ public final class Invocation implements AutoCloseable {
     public void run() {
         boolean done = start();
         while (!done) {
-            await();
+            try {
+                awaitReady();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                giveUp();
+                throw new IreeException(
+                        StatusCode.CANCELLED, "interrupted while '" + function.fullName() + "' was waiting", e);
+            }
             done = resume();
         }
     }
@@ -391,8 +398,12 @@ public final class Invocation implements AutoCloseable {
         return done;
     }
 
-    /** Blocks until the call can go on, or is cancelled. */
-    private void await() {
+    /**
+     * Blocks until a call that waits can be resumed, or is cancelled.
+     *
+     * @throws InterruptedException when the thread is interrupted first; the call still waits
+     */
+    public void awaitReady() throws InterruptedException {
         VmWait wait = pendingWait();
         if (wait.isReady()) {
             return;
@@ -406,11 +417,6 @@ public final class Invocation implements AutoCloseable {
                 wait.whenReady(awake::countDown);
                 awake.await();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            giveUp();
-            throw new IreeException(
-                    StatusCode.CANCELLED, "interrupted while '" + function.fullName() + "' was waiting", e);
         } finally {
             sleeping = null;
         }

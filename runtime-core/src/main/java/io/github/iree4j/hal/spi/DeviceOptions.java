@@ -3,9 +3,11 @@ package io.github.iree4j.hal.spi;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessExecutor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How to open a device.
@@ -16,13 +18,15 @@ import java.util.Objects;
  *     or container beside the Java heap)
  * @param loaders loaders of executables to ask before those that the service loader finds
  * @param schedulingDomain the queues of other devices that those of this one know of
+ * @param executor whose workers run the CPU's work, borrowed: it is closed after the device; null for one of the device's own
  */
 public record DeviceOptions(
         int queueCount,
         int workers,
         long memoryLimit,
         List<ExecutableLoader> loaders,
-        SchedulingDomain schedulingDomain) {
+        SchedulingDomain schedulingDomain,
+        @Nullable ProcessExecutor executor) {
 
     /** One queue, a worker for each processor, all the memory of the device. */
     public static final DeviceOptions DEFAULT = builder().build();
@@ -60,6 +64,7 @@ public record DeviceOptions(
         private long memoryLimit;
         private final List<ExecutableLoader> loaders = new ArrayList<>();
         private SchedulingDomain schedulingDomain = SchedulingDomain.ofProcess();
+        private @Nullable ProcessExecutor executor;
 
         private Builder() {}
 
@@ -119,13 +124,24 @@ public record DeviceOptions(
         }
 
         /**
+         * Shares an executor's workers, so that the devices of a process do not compete for processors.
+         *
+         * @param shared the executor, which the device does not close
+         * @return this builder
+         */
+        public Builder executor(ProcessExecutor shared) {
+            this.executor = shared;
+            return this;
+        }
+
+        /**
          * Makes the options.
          *
          * @return the options
          * @throws IreeException INVALID_ARGUMENT naming what is out of range
          */
         public DeviceOptions build() {
-            return new DeviceOptions(queueCount, workers, memoryLimit, loaders, schedulingDomain);
+            return new DeviceOptions(queueCount, workers, memoryLimit, loaders, schedulingDomain, executor);
         }
     }
 }

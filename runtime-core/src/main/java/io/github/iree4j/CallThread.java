@@ -1,0 +1,61 @@
+package io.github.iree4j;
+
+import io.github.iree4j.async.CallThreads;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Takes the steps of a call on a virtual thread of its own, which begins with the first: for programs with functions written in Java, which may
+ * block as on any thread, and are interrupted when the call is cancelled.
+ */
+final class CallThread implements Runnable {
+    private final AsyncCall call;
+    private final String name;
+    private final Runnable conclusion;
+    private final AtomicBoolean started = new AtomicBoolean();
+    private final Semaphore woken = new Semaphore(0);
+
+    /** Runs the conclusion, on the same thread, when the call has ended. */
+    CallThread(AsyncCall call, String name, Runnable conclusion) {
+        this.call = call;
+        this.name = name;
+        this.conclusion = conclusion;
+    }
+
+    /** Sees to it that a step begins after this. */
+    void wake() {
+        if (!started.get() && started.compareAndSet(false, true)) {
+            CallThreads.start(name, this);
+        } else {
+            woken.release();
+        }
+    }
+
+    @Override
+    @SuppressWarnings("ThreadPriorityCheck") // a virtual thread gives its carrier to others in no other way
+    public void run() {
+        while (true) {
+            switch (step()) {
+                case OVER -> {
+                    conclusion.run();
+                    return;
+                }
+                case AGAIN -> Thread.yield();
+                case WAITING -> {
+                    woken.acquireUninterruptibly();
+                    woken.drainPermits();
+                }
+            }
+        }
+    }
+
+    private AsyncCall.Progress step() {
+        call.call().runsOn(Thread.currentThread());
+        try {
+            return call.step();
+        } finally {
+            call.call().runsOn(null);
+            Thread.interrupted(); // was for that step
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.github.iree4j;
+
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.task.DrainResult;
+import io.github.iree4j.task.ProcessExecutor;
+import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.task.TaskProcess;
+import io.github.iree4j.task.WorkerContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the steps of a call on workers. While the call waits, for its turn or for a fence, it sleeps and occupies no thread; what it waits
+ * for schedules it, which runs none of its code. Only for code that does not block.
+ */
+final class CoroutineProcess extends TaskProcess {
+    private final AsyncCall call;
+    private final Runnable conclusion;
+
+    /** Who takes the steps when the executor does not any more. */
+    private volatile @Nullable CallThread successor;
+
+    private CoroutineProcess(AsyncCall call, ProcessOptions options, Runnable conclusion) {
+        super(options);
+        this.call = call;
+        this.conclusion = conclusion;
+    }
+
+    /** What calls of a function are started with. */
+    static ProcessOptions options(String function) {
+        return ProcessOptions.named("iree4j-call " + function).suspended(1);
+    }
+
+    /** Starts a call, and runs the conclusion when it has ended, on a virtual thread: what follows may be anything, and workers must not block. */
+    static void start(ProcessExecutor executor, AsyncCall call, ProcessOptions options, Runnable conclusion) {
+        CoroutineProcess process = new CoroutineProcess(call, options, conclusion);
+        executor.submit(process);
+        call.start(process::wakeUp); // is not drained before it is woken below
+        process.wake();
+    }
+
+    private void wakeUp() {
+        CallThread thread = successor;
+        if (thread == null) {
+            schedule();
+        } else {
+            thread.wake();
+        }
+    }
+
+    @Override
+    protected DrainResult drain(WorkerContext worker) {
+        return switch (call.step()) {
+            case WAITING -> DrainResult.IDLE;
+            case AGAIN -> DrainResult.WORKED;
+            case OVER -> DrainResult.COMPLETED;
+        };
+    }
+
+    @Override
+    protected void completed(@Nullable IreeException failure) {
+        if (failure == null) {
+            CallThreads.start(options().name(), conclusion);
+            return;
+        }
+        // The executor was closed, which a runtime does to its own only when no call is left. It has to be given up in
+        // its turn.
+        CallThread thread = new CallThread(call, options().name(), conclusion);
+        successor = thread;
+        call.call().cancel();
+        thread.wake();
+    }
+}

@@ -1,0 +1,102 @@
+package io.github.iree4j;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.VmWait;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call in its program: from its first instruction until its results have been read, with the waits between. All but {@link #await} only
+ * when the program's turn is the caller's.
+ */
+final class ProgramCall {
+    private final Program program;
+    private final ProgramFunction function;
+    private final Call call;
+    private final @Nullable Fence ready;
+    private final @Nullable Fence done;
+    private @Nullable Invocation invocation;
+    private @Nullable Object @Nullable [] values;
+
+    /** For a function with fences those to pass, of which the first may be null; none to signal for others. */
+    ProgramCall(Program program, ProgramFunction function, Call call, @Nullable Fence ready, @Nullable Fence done) {
+        this.program = program;
+        this.function = function;
+        this.call = call;
+        this.ready = ready;
+        this.done = done;
+    }
+
+    Call call() {
+        return call;
+    }
+
+    ProgramFunction function() {
+        return function;
+    }
+
+    /** Runs until the function returns or waits; false when it waits. */
+    boolean begin() {
+        Invocation taken = function.takeInvocation(program.context());
+        invocation = taken;
+        call.begin(taken);
+        call.arguments().writeTo(taken);
+        if (done != null) {
+            taken.ref((Object) ready); // null: inputs are ready
+            taken.ref(done);
+        }
+        return readWhen(taken, taken.start());
+    }
+
+    /** Goes on after a wait, when that is over or the call was cancelled; false when it waits again. */
+    boolean resume() {
+        Invocation waiting = running();
+        return readWhen(waiting, waiting.resume());
+    }
+
+    private boolean readWhen(Invocation returned, boolean over) {
+        if (over) {
+            values = program.results(function, returned);
+        }
+        return over;
+    }
+
+    private Invocation running() {
+        Invocation taken = invocation;
+        if (taken == null) {
+            throw new IllegalStateException("call of '" + function.fullName() + "' has not begun");
+        }
+        return taken;
+    }
+
+    /** What the call waits for, which it stays asked for until it is resumed or given up. */
+    VmWait pendingWait() {
+        return running().pendingWait();
+    }
+
+    /** Blocks until the call can be resumed, or was cancelled. */
+    void await() throws InterruptedException {
+        running().awaitReady();
+    }
+
+    /** The results; the caller frees them. Only once, after the call is over. */
+    @Nullable
+    Object[] takeValues() {
+        @Nullable Object[] taken = values;
+        if (taken == null) {
+            throw new IllegalStateException("call of '" + function.fullName() + "' has no results");
+        }
+        values = null;
+        return taken;
+    }
+
+    /** Ends the call, wherever it is. */
+    void end() {
+        call.end();
+        Invocation taken = invocation;
+        if (taken != null) {
+            invocation = null;
+            function.giveBack(taken);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.github.iree4j;
+
+import io.github.iree4j.nativeaccess.NativeThreads;
+import io.github.iree4j.task.ProcessExecutor;
+import io.github.iree4j.task.Topology;
+import io.github.iree4j.task.WorkerContext;
+import io.github.iree4j.task.WorkerSetup;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Makes the executor of a runtime. How kernels treat denormals is no matter of workers: the call of a kernel sets that and puts it back,
+ * on whatever thread it is made.
+ */
+final class RuntimeWorkers {
+    private static final AtomicInteger MADE = new AtomicInteger();
+
+    private RuntimeWorkers() {}
+
+    /** Starts the workers; the caller closes the executor. */
+    static ProcessExecutor start(TaskOptions options, Topology topology) {
+        int workers = options.workers() == 0 ? topology.groups().size() : options.workers();
+        int number = MADE.incrementAndGet();
+        return ProcessExecutor.builder(workers)
+                .name(number == 1 ? "iree4j" : "iree4j-" + number)
+                .scanPolicy(options.scanPolicy())
+                .setup(options.affinity() ? new Affinity(topology) : WorkerSetup.NONE)
+                .build();
+    }
+
+    /** Binds each worker to the processors of its group. */
+    private record Affinity(Topology topology) implements WorkerSetup {
+        @Override
+        public void begin(WorkerContext worker) {
+            long[] mask = topology.groups().get(worker.index()).affinityMask();
+            if (mask.length != 0) {
+                NativeThreads.setAffinity(mask);
+            }
+        }
+    }
+}

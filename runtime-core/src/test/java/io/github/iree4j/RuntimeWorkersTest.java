@@ -1,0 +1,117 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.nativeaccess.NativeThreads;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.DrainResult;
+import io.github.iree4j.task.ProcessExecutor;
+import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.task.TaskProcess;
+import io.github.iree4j.task.Topology;
+import io.github.iree4j.task.WorkerContext;
+import java.util.BitSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The workers of a runtime: how many, where, and what is left when it is closed. */
+@Timeout(60)
+class RuntimeWorkersTest {
+    /** Runs something on a worker. */
+    private static <T> T onWorker(IreeRuntime runtime, Supplier<T> body) throws Exception {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        runtime.executor().submit(new TaskProcess(ProcessOptions.named("test")) {
+            @Override
+            protected DrainResult drain(WorkerContext worker) {
+                result.complete(body.get());
+                return DrainResult.COMPLETED;
+            }
+        });
+        return result.get();
+    }
+
+    @Test
+    void thereIsOneForEachGroupUnlessANumberIsGiven() {
+        try (IreeRuntime runtime = IreeRuntime.create()) {
+            assertThat(runtime.executor().workers())
+                    .isEqualTo(runtime.topology().groups().size())
+                    .isEqualTo(Topology.of("auto").groups().size());
+        }
+        try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(7).build()) {
+            assertThat(runtime.executor().workers()).isEqualTo(7);
+            assertThat(runtime.topology().groups()).hasSizeGreaterThanOrEqualTo(7);
+        }
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                .topology(Topology.ofWorkers(3))
+                .taskWorkers(2)
+                .build()) {
+            assertThat(runtime.executor().workers()).isEqualTo(2);
+            assertThat(runtime.topology()).isEqualTo(Topology.ofWorkers(3));
+        }
+    }
+
+    @Test
+    void numbersThatDoNotFitAreRefused() {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> IreeRuntime.builder().taskWorkers(257).build())
+                .withMessage("'workers' is 257 and must be within [0, 256], the limit")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> IreeRuntime.builder()
+                        .topology(Topology.ofWorkers(2))
+                        .taskWorkers(3)
+                        .build())
+                .withMessageContaining("'workers' is 3 and must be within [0, 2], the groups of the topology");
+    }
+
+    @Test
+    void workersAreBoundToTheirProcessorsWhereAsked() throws Exception {
+        int processor = BitSet.valueOf(NativeThreads.affinity()).nextSetBit(0);
+        BitSet one = new BitSet();
+        one.set(processor);
+        Topology topology = Topology.of("cpus=" + processor);
+        long[] before = NativeThreads.affinity();
+        try (IreeRuntime runtime =
+                IreeRuntime.builder().topology(topology).taskAffinity(true).build()) {
+            assertThat(onWorker(runtime, NativeThreads::affinity)).containsExactly(one.toLongArray());
+        }
+        try (IreeRuntime runtime = IreeRuntime.builder().topology(topology).build()) {
+            assertThat(onWorker(runtime, NativeThreads::affinity)).containsExactly(before);
+        }
+        assertThat(NativeThreads.affinity()).as("of this thread").containsExactly(before);
+    }
+
+    @Test
+    void workersWhoseProcessorsAreNotThereWorkAnywhere() throws Exception {
+        long[] before = NativeThreads.affinity();
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                .topology(Topology.of("cpus=8191; cpus=any"))
+                .taskAffinity(true)
+                .build()) {
+            for (int i = 0; i < 10; i++) {
+                assertThat(onWorker(runtime, NativeThreads::affinity)).containsExactly(before);
+            }
+        }
+    }
+
+    @Test
+    void closingEndsTheThreadsAlsoFromAWorker() throws Exception {
+        IreeRuntime runtime = IreeRuntime.builder().taskWorkers(2).build();
+        ProcessExecutor executor = runtime.executor();
+        Thread worker = onWorker(runtime, () -> {
+            runtime.close();
+            return Thread.currentThread();
+        });
+        worker.join();
+        assertThat(worker.isDaemon()).isTrue();
+        assertThat(worker.getName()).matches("iree4j(-[0-9]+)?-worker-[01]");
+        while (executor.liveProcesses() > 0) {
+            Thread.onSpinWait();
+        }
+        executor.close(); // is, or waits until it is
+    }
+}

@@ -1,0 +1,141 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** TURN-1, TURN-2: the turn has one holder, and nobody in line is forgotten. */
+@Timeout(120)
+class TurnTest {
+    private final Turn turn = new Turn();
+
+    private static class Listener extends Turn.Place {
+        final CountDownLatch told = new CountDownLatch(1);
+
+        @Override
+        void tell() {
+            told.countDown();
+        }
+    }
+
+    @Test
+    void placesGetItInTheOrderTheyCame() {
+        Listener first = new Listener();
+        Listener second = new Listener();
+        Listener third = new Listener();
+        turn.join(first);
+        turn.join(second);
+        turn.join(third);
+        assertThat(first.isGiven()).isTrue();
+        assertThat(second.isGiven()).isFalse();
+        assertThat(turn.leave(second)).isTrue();
+        turn.release();
+        assertThat(third.isGiven()).isTrue();
+        assertThat(turn.leave(third)).as("it is its already").isFalse();
+        turn.release();
+        assertThat(second.isGiven()).isFalse();
+    }
+
+    @Test
+    void anInterruptedThreadLeavesTheLine() throws Exception {
+        turn.take();
+        Thread waiting = Thread.ofPlatform()
+                .start(() ->
+                        assertThatExceptionOfType(InterruptedException.class).isThrownBy(turn::take));
+        while (waiting.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        Listener behind = new Listener();
+        turn.join(behind);
+        waiting.interrupt();
+        waiting.join();
+        turn.release();
+        assertThat(behind.isGiven()).isTrue();
+    }
+
+    @Test
+    void holderIsKnownToItselfOnly() throws Exception {
+        turn.take();
+        assertThat(turn.isRunBySelf()).isFalse();
+        turn.run();
+        assertThat(turn.isRunBySelf()).isTrue();
+        Thread other =
+                Thread.ofPlatform().start(() -> assertThat(turn.isRunBySelf()).isFalse());
+        other.join();
+        turn.pause();
+        assertThat(turn.isRunBySelf()).isFalse();
+        turn.release();
+    }
+
+    /** Threads, some interrupted, and places, some given up: whoever has the turn is alone, and all get one in the end. */
+    @Test
+    void everybodyGetsATurnAlone() throws Exception {
+        long seed = System.nanoTime();
+        int parties = 4;
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger turns = new AtomicInteger();
+        int[] plain = {0}; // protected by the turn
+        try (ExecutorService threads = Executors.newFixedThreadPool(parties)) {
+            CyclicBarrier start = new CyclicBarrier(parties);
+            List<Future<?>> all = new ArrayList<>();
+            for (int p = 0; p < parties; p++) {
+                Random random = new Random(seed + p);
+                all.add(threads.submit(() -> {
+                    start.await();
+                    for (int i = 0; i < 3000; i++) {
+                        boolean mine = true;
+                        switch (random.nextInt(4)) {
+                            case 0 -> turn.takeUninterruptibly();
+                            case 1 -> {
+                                if (random.nextBoolean()) {
+                                    Thread.currentThread().interrupt();
+                                }
+                                try {
+                                    turn.take();
+                                } catch (InterruptedException e) {
+                                    mine = false;
+                                }
+                                Thread.interrupted();
+                            }
+                            case 2 -> {
+                                Listener place = new Listener();
+                                turn.join(place);
+                                place.told.await();
+                                assertThat(place.isGiven()).isTrue();
+                            }
+                            default -> {
+                                Listener place = new Listener();
+                                turn.join(place);
+                                mine = !turn.leave(place);
+                            }
+                        }
+                        if (mine) {
+                            assertThat(inside.incrementAndGet()).isEqualTo(1);
+                            plain[0]++;
+                            turns.incrementAndGet();
+                            inside.decrementAndGet();
+                            turn.release();
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> each : all) {
+                each.get();
+            }
+        }
+        turn.take();
+        assertThat(plain[0]).as("seed %d", seed).isEqualTo(turns.get());
+    }
+}

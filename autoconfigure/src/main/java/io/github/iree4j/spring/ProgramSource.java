@@ -14,9 +14,15 @@ import org.jspecify.annotations.Nullable;
  * @param device the device that runs it; null for the runtime's own
  * @param parameters locations of parameter archives (.irpa) by scope; the archives of scope {@code default} also serve
  *     programs that name no scope
+ * @param overlappingCalls whether one call may run while another waits; for programs whose functions leave nothing behind that a call must
+ *     find as it left it
  */
 public record ProgramSource(
-        String name, String location, @Nullable String device, Map<String, List<String>> parameters) {
+        String name,
+        String location,
+        @Nullable String device,
+        Map<String, List<String>> parameters,
+        boolean overlappingCalls) {
 
     /** The scope whose archives also serve programs that name no scope. */
     public static final String DEFAULT_SCOPE = "default";
@@ -36,6 +42,18 @@ public record ProgramSource(
         Map<String, List<String>> copy = new TreeMap<>();
         parameters.forEach((scope, locations) -> copy.put(scope, List.copyOf(locations)));
         parameters = Collections.unmodifiableMap(copy);
+    }
+
+    /**
+     * A program whose calls do not overlap.
+     *
+     * @param name the name under which its functions are called
+     * @param location the module file
+     * @param device the device that runs it, or null
+     * @param parameters locations of parameter archives by scope
+     */
+    public ProgramSource(String name, String location, @Nullable String device, Map<String, List<String>> parameters) {
+        this(name, location, device, parameters, false);
     }
 
     /**

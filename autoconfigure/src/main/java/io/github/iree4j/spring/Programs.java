@@ -88,7 +88,9 @@ public final class Programs implements AutoCloseable {
 
     private Program open(ProgramSource source, boolean copy) {
         try (ModuleFiles files = new ModuleFiles(resources, copy)) {
-            ProgramOptions.Builder options = ProgramOptions.builder().module(files.file(source.location(), "module"));
+            ProgramOptions.Builder options = ProgramOptions.builder()
+                    .module(files.file(source.location(), "module"))
+                    .overlappingCalls(source.overlappingCalls());
             for (Map.Entry<String, List<String>> scope : source.parameters().entrySet()) {
                 for (String location : scope.getValue()) {
                     Path archive = files.file(location, "parameters of scope '%s'".formatted(scope.getKey()));

@@ -13,6 +13,7 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ScanPolicy;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URL;
@@ -61,6 +62,23 @@ class IreeAutoConfigurationTests {
                     .isEqualTo("local");
             assertThat(context.getBean(Programs.class).all()).isEmpty();
         });
+    }
+
+    @Test
+    void workersComeFromProperties() {
+        runner.withPropertyValues("iree.task.workers=3", "iree.task.scan-policy=budget")
+                .run(context -> {
+                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
+                    assertThat(runtime.executor().workers()).isEqualTo(3);
+                    assertThat(runtime.options().tasks().scanPolicy()).isSameAs(ScanPolicy.byBudget());
+                });
+        runner.withPropertyValues("iree.task.topology=each=0,0; workers=4", "iree.task.affinity=true")
+                .run(context -> {
+                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
+                    assertThat(runtime.executor().workers()).isEqualTo(5);
+                    assertThat(runtime.topology()).hasToString("cpus=0; cpus=any; cpus=any; cpus=any; cpus=any");
+                    assertThat(runtime.options().tasks().affinity()).isTrue();
+                });
     }
 
     @Test

@@ -80,6 +80,24 @@ class StartupFailureTests {
     }
 
     @Test
+    void whatIsWrongWithATopologyIsNamed(CapturedOutput output) {
+        fail("--iree.task.topology=cpus=0-x");
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("iree.task.topology")
+                .contains("'cpus' is '0-x': 'x' is not a number");
+    }
+
+    @Test
+    void moreWorkersThanPlacesAreRefusedWithBothNumbers(CapturedOutput output) {
+        fail("--iree.task.topology=each=0-1", "--iree.task.workers=3");
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("iree.task.workers")
+                .contains("'workers' is 3 and must be within [0, 2], the groups of the topology");
+    }
+
+    @Test
     void anUnknownDeviceIsNamedWithThoseThereAre(CapturedOutput output) {
         fail("--iree.device=abacus");
         assertThat(output)

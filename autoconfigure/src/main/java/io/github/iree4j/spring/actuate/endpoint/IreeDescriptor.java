@@ -8,6 +8,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param devices the runtime's devices, in the order in which programs see them
  * @param modules the programs, sorted by name
+ * @param task the workers
  */
-public record IreeDescriptor(List<DeviceDescriptor> devices, List<ModuleDescriptor> modules)
+public record IreeDescriptor(List<DeviceDescriptor> devices, List<ModuleDescriptor> modules, TaskDescriptor task)
         implements OperationResponseBody {}

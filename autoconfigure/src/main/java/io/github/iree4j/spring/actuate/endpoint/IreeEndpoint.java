@@ -8,7 +8,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
-/** {@link Endpoint @Endpoint} that shows the devices, and the programs with their functions. */
+/** {@link Endpoint @Endpoint} that shows the devices, the workers, and the programs with their functions. */
 @Endpoint(id = "iree", defaultAccess = Access.READ_ONLY)
 public final class IreeEndpoint {
 
@@ -31,7 +31,8 @@ public final class IreeEndpoint {
     public IreeDescriptor iree() {
         return new IreeDescriptor(
                 runtime.devices().stream().map(DeviceDescriptor::of).toList(),
-                programs.all().stream().map(ModuleDescriptor::of).toList());
+                programs.all().stream().map(ModuleDescriptor::of).toList(),
+                TaskDescriptor.of(runtime));
     }
 
     /**

@@ -45,6 +45,19 @@ class IreeEndpointTests {
     }
 
     @Test
+    void showsWorkersAndWhereTheyAre() {
+        runner.withPropertyValues("iree.task.topology=cpus=0 l2=1M; cpus=any", "iree.task.workers=2")
+                .run(context -> {
+                    TaskDescriptor task =
+                            context.getBean(IreeEndpoint.class).iree().task();
+                    assertThat(task.workers()).isEqualTo(2);
+                    assertThat(task.sleepingWorkers()).isBetween(0, 2);
+                    assertThat(task.affinity()).isFalse();
+                    assertThat(task.topology()).containsExactly("cpus=0 l2=1M", "cpus=any");
+                });
+    }
+
+    @Test
     void absentWhenNotExposed() {
         runner.withPropertyValues("management.endpoints.web.exposure.include=health")
                 .run(context -> assertThat(context).doesNotHaveBean(IreeEndpoint.class));

@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.virtual;
 
-import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -8,15 +7,10 @@ import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.ChannelParams;
-import io.github.iree4j.hal.Collective;
-import io.github.iree4j.hal.CommandBuffer;
-import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
-import io.github.iree4j.hal.HostSpan;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -29,7 +23,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -78,6 +71,9 @@ final class RandomProgram implements AutoCloseable {
 
     /** A point on a shared timeline. */
     record Point(int timeline, long value) {}
+
+    /** A value that the host or somebody outside reaches, once the timeline is at the one before, in one of three ways. */
+    record FromOutside(int timeline, long before, long value, int kind) {}
 
     /** What a timeline said about a value after an action. */
     record Lookup(int action, Point point, long reached, Frontier frontier) {}
@@ -133,7 +129,8 @@ final class RandomProgram implements AutoCloseable {
             return frontier.producerEpoch();
         }
 
-        private @Nullable Frontier known() {
+        @Nullable
+        Frontier known() {
             if (operation != null) {
                 return operation.frontier();
             }
@@ -234,6 +231,7 @@ final class RandomProgram implements AutoCloseable {
     final List<VirtualDevice> devices = new ArrayList<>();
     final List<Group> groups = new ArrayList<>();
     final List<TimelineSemaphore> timelines = new ArrayList<>();
+    final List<FromOutside> fromOutside = new ArrayList<>();
     final List<Lookup> lookups = new ArrayList<>();
     final List<Reuse> reuses = new ArrayList<>();
     /** When points that no operation signals were reached, or their event fired: sequence numbers. */
@@ -245,23 +243,20 @@ final class RandomProgram implements AutoCloseable {
     @Nullable
     VirtualDevice lost;
 
-    private final Random random;
-    private final VirtualClock clock = VirtualClock.stepped();
-    private final SchedulingDomain domain;
+    final Random random;
+    final VirtualClock clock = VirtualClock.stepped();
+    final SchedulingDomain domain;
     private final Map<Long, Boolean> fifo = new HashMap<>(); // by axis
-    private final Map<VirtualDevice, Executable> kernels = new HashMap<>();
-    private final List<Runnable> outsideActions = new ArrayList<>();
-    private final Map<QueueOperation, long[]> times = new HashMap<>(); // started, ended, action of the start
-    private @Nullable QueueOperation ending;
-    private long[] last = new long[0]; // the greatest value that anybody signals, by timeline
-    private long sequence;
-    private int action;
+    final Map<VirtualDevice, Executable> kernels = new HashMap<>();
+    long[] last = new long[0]; // the greatest value that anybody signals, by timeline
+
+    private final ProgramRun run = new ProgramRun(this);
 
     // A point that several signal, while there are fewer than it takes.
     private @Nullable Point joint;
     private int jointSignalsLeft;
 
-    private <T extends AutoCloseable> T closed(T resource) {
+    <T extends AutoCloseable> T closed(T resource) {
         toClose.add(resource);
         return resource;
     }
@@ -275,31 +270,11 @@ final class RandomProgram implements AutoCloseable {
             makeGroups();
         }
         makeSteps(operations);
-        run();
+        run.toItsEnd();
     }
 
     private void makeDevices() {
-        int slowest = random.nextInt(8);
-        int laziest = random.nextInt(3) * 4;
-        VirtualScript script = new VirtualScript() {
-            @Override
-            public long duration(int queue, long number, QueueOperation operation) {
-                times.put(operation, new long[] {++sequence, 0, action + 1});
-                return slowest == 0 ? 1 : random.nextInt(slowest);
-            }
-
-            @Override
-            public long completionDelay(int queue, long number, QueueOperation operation) {
-                return laziest == 0 ? 0 : random.nextInt(laziest);
-            }
-
-            @Override
-            public @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
-                times.get(operation)[1] = ++sequence;
-                ending = operation;
-                return null;
-            }
-        };
+        VirtualScript script = run.script(random.nextInt(8), random.nextInt(3) * 4);
         Object group = new Object();
         int count = 1 + random.nextInt(3);
         for (int d = 0; d < count; d++) {
@@ -307,7 +282,7 @@ final class RandomProgram implements AutoCloseable {
                     .id("device" + d)
                     .clock(clock)
                     .schedulingDomain(domain)
-                    .loader(new StepKernel((index, part) -> body(steps.get(index), part)))
+                    .loader(new StepKernel((index, part) -> run.body(steps.get(index), part)))
                     .script(script);
             if (random.nextInt(3) > 0) {
                 builder.directGroup(group);
@@ -335,7 +310,7 @@ final class RandomProgram implements AutoCloseable {
         return fifo.getOrDefault(device.axis(queue), false);
     }
 
-    private VirtualDevice anyDevice() {
+    VirtualDevice anyDevice() {
         return devices.get(random.nextInt(devices.size()));
     }
 
@@ -386,7 +361,7 @@ final class RandomProgram implements AutoCloseable {
                 int timeline = random.nextInt(shared);
                 if (joint == null || joint.timeline != timeline) {
                     foreign--;
-                    addOutside(timeline, last[timeline], ++last[timeline]);
+                    fromOutside.add(new FromOutside(timeline, last[timeline], ++last[timeline], random.nextInt(3)));
                 }
             }
         }
@@ -469,299 +444,6 @@ final class RandomProgram implements AutoCloseable {
             }
         }
         step.waits.add(point);
-    }
-
-    /** A value that the host or somebody outside reaches, once the timeline is at the one before. */
-    private void addOutside(int index, long before, long value) {
-        TimelineSemaphore timeline = timelines.get(index);
-        Point point = new Point(index, value);
-        int kind = random.nextInt(3);
-        outsideActions.add(() -> timeline.whenReached(before, (reached, failure) -> {
-            if (failure != null || timeline.failure() != null) {
-                return;
-            }
-            switch (kind) {
-                case 0 -> {
-                    outside.put(point, ++sequence);
-                    timeline.signal(value);
-                }
-                case 1 -> {
-                    outside.put(point, ++sequence);
-                    timeline.signalExternal(value);
-                }
-                default -> {
-                    VirtualEvent event = VirtualEvent.create(clock);
-                    timeline.promiseExternal(value, event);
-                    clock.after(random.nextInt(6), () -> {
-                        outside.put(point, ++sequence);
-                        event.fire();
-                        clock.after(random.nextInt(6), () -> {
-                            if (timeline.failure() == null) {
-                                timeline.signalExternal(value);
-                            }
-                        });
-                    });
-                }
-            }
-        }));
-    }
-
-    private void run() {
-        List<Runnable> actions = new ArrayList<>(outsideActions);
-        for (Step step : orderOfSubmission()) {
-            actions.add(() -> submit(step));
-        }
-        if (options.loss) {
-            if (random.nextBoolean()) {
-                actions.add(random.nextInt(actions.size() + 1), this::lose);
-            } else {
-                clock.after(random.nextInt(40), this::lose);
-            }
-        }
-        int eagerness = random.nextInt(4);
-        for (Runnable each : actions) {
-            each.run();
-            observe();
-            for (int s = eagerness == 0 ? 0 : random.nextInt(eagerness * 2); s > 0; s--) {
-                clock.step();
-                observe();
-            }
-        }
-        while (clock.step()) {
-            observe();
-            if (action > 100 * (events.size() + 10)) {
-                throw new AssertionError("does not come to an end");
-            }
-        }
-        times.clear();
-    }
-
-    /** Roughly in order, or in none; but participants agree on the order of their collectives. */
-    private List<Step> orderOfSubmission() {
-        int disorder = random.nextInt(3) == 0 ? steps.size() : 1 + random.nextInt(4);
-        List<Step> order = new ArrayList<>(steps);
-        for (int i = 0; i < order.size(); i++) {
-            int other = Math.min(order.size() - 1, i + random.nextInt(disorder));
-            Step moved = order.get(i);
-            order.set(i, order.get(other));
-            order.set(other, moved);
-        }
-        for (Group group : groups) {
-            for (int rank = 0; rank < group.members.size(); rank++) {
-                int place = 0;
-                for (Step step : steps) {
-                    if (isPart(step, group, rank)) {
-                        while (!isPart(order.get(place), group, rank)) {
-                            place++;
-                        }
-                        order.set(place++, step);
-                    }
-                }
-            }
-        }
-        return order;
-    }
-
-    private static boolean isPart(Step step, Group group, int rank) {
-        return step.meeting != null && step.meeting.group == group && step.rank == rank;
-    }
-
-    /** What was issued is over now, and has not run. */
-    private void lose() {
-        observe();
-        VirtualDevice device = anyDevice();
-        lost = device;
-        for (Event event : events) {
-            if (event.device == device && event.epoch() > 0 && !event.isOver()) {
-                event.started = ++sequence;
-                event.ended = ++sequence;
-            }
-        }
-        device.lose(loss);
-    }
-
-    private void submit(Step step) {
-        List<Fence.Entry> waits = new ArrayList<>();
-        step.waits.forEach(point -> waits.add(new Fence.Entry(timelines.get(point.timeline), point.value)));
-        if (options.sabotaged && !waits.isEmpty() && random.nextInt(3) == 0) {
-            waits.removeFirst(); // the checker is not told
-        }
-        List<Fence.Entry> signals = new ArrayList<>();
-        signals.add(new Fence.Entry(step.own, 1)); // first: who hears of a point below finds this one reached
-        step.signals.forEach(point -> signals.add(new Fence.Entry(timelines.get(point.timeline), point.value)));
-        Fence wait = waits.isEmpty() ? null : closed(Fence.of(waits));
-        Fence signal = closed(Fence.of(signals));
-        VirtualDevice device = step.device;
-        if (device == null) {
-            doOnHost(step, wait, signal);
-        } else if (step.meeting != null) {
-            takePart(step, step.meeting, device, wait, signal);
-        } else {
-            device.queue(step.queue).hostCall(wait, signal, () -> body(step, 0), 0);
-        }
-    }
-
-    private void doOnHost(Step step, @Nullable Fence wait, Fence signal) {
-        if (wait == null) {
-            startOnHost(step, null, signal);
-            return;
-        }
-        wait.whenReached(failure -> {
-            if (failure != null) {
-                signal.fail(failure);
-            } else {
-                startOnHost(step, wait, signal);
-            }
-        });
-    }
-
-    private void startOnHost(Step step, @Nullable Fence wait, Fence signal) {
-        Event event = step.first;
-        HostSpan span = domain.beginHostWork(wait);
-        event.started = ++sequence;
-        event.knewBy = action + 1;
-        clock.after(random.nextInt(6), () -> {
-            event.ended = ++sequence;
-            event.ran = true;
-            event.frontier = span.end();
-            if (step.failure != null) {
-                signal.fail(step.failure);
-            } else {
-                signal.signalOrFail(event.frontier);
-            }
-        });
-    }
-
-    private void takePart(Step step, Meeting meeting, VirtualDevice device, @Nullable Fence wait, Fence signal) {
-        step.own.whenReached(1, (value, failure) -> {
-            Event event = meeting.event;
-            if (failure == null && !event.isOver()) { // the first part is told first
-                event.started = ++sequence;
-                event.ended = ++sequence;
-                event.ran = true;
-                event.knewBy = action + 1;
-            }
-        });
-        Member member = meeting.group.members.get(step.rank);
-        try (CommandBuffer commands = device.createCommandBuffer(CommandBuffer.ONE_SHOT, 3, -1, 0)) {
-            Executable kernel = Objects.requireNonNull(kernels.get(device));
-            DispatchConfig once = DispatchConfig.of(1, 1, 1);
-            commands.dispatch(kernel, 0, once, new int[] {step.index, 0}, List.of(), 0);
-            boolean sends = meeting.all || step == meeting.parts.getFirst();
-            boolean receives = meeting.all || !sends;
-            int kind = meeting.all ? Collective.ALL_REDUCE : sends ? Collective.SEND : Collective.RECV;
-            int peer = meeting.all ? 0 : meeting.parts.get(sends ? 1 : 0).rank;
-            commands.collective(
-                    member.channel,
-                    Collective.of(kind, meeting.all ? Collective.SUM : 0, Collective.S32),
-                    peer,
-                    sends ? BufferRef.of(member.buffer) : null,
-                    receives ? BufferRef.of(member.buffer) : null,
-                    1);
-            if (step.hasTail()) {
-                commands.dispatch(kernel, 0, once, new int[] {step.index, 1}, List.of(), 0);
-            }
-            commands.finish();
-            device.queue(step.queue).execute(wait, signal, commands, null, 0);
-        }
-    }
-
-    /** Runs at the end of the operation's time, right after the script was asked. */
-    private void body(Step step, int part) {
-        QueueOperation operation = ending;
-        if (operation == null) {
-            throw new AssertionError("step " + step.index + " runs without having started");
-        }
-        Event event = part == 0 ? step.first : step.last;
-        long[] both = times.get(operation);
-        event.started = both[0];
-        event.ended = both[1];
-        event.ran = true;
-        if (!event.fifo || event.issuedBy == 0) {
-            event.knewBy = (int) both[2];
-        }
-        event.operation = operation;
-        if (step.failure != null && (part == 1 || !step.hasTail())) {
-            throw step.failure;
-        }
-    }
-
-    /** After each action: whose frontier is known now, and whose end? */
-    private void observe() {
-        action++;
-        List<Event> fresh = new ArrayList<>();
-        for (Event event : events) {
-            if (event.issuedBy == 0) {
-                // What failed on an unordered queue has told nobody.
-                Frontier known = event.frontier.size() > 0 ? event.frontier : event.known();
-                if (known != null && known.size() > 0) {
-                    event.frontier = known;
-                    event.issuedBy = action;
-                    if (event.fifo && event.knewBy == 0) {
-                        event.knewBy = action;
-                    }
-                    fresh.add(event);
-                }
-            }
-            if (event.completedBy == 0 && event.epoch() > 0 && tracker.completed(event.axis()) >= event.epoch()) {
-                event.completedBy = action;
-            }
-        }
-        for (Event event : fresh) {
-            for (Event other : events) {
-                if (other.issuedBy > 0) {
-                    boolean covers = event.frontier.covers(other.frontier, tracker);
-                    (covers ? event.covered : event.notCovered).set(other.index);
-                }
-            }
-        }
-        if (!fresh.isEmpty()) {
-            reuse(fresh.get(random.nextInt(fresh.size())));
-        }
-        lookUp();
-    }
-
-    /** Memory that was put together from what a few had freed, in two steps as a pool does it. */
-    private void reuse(Event by) {
-        BitSet users = new BitSet();
-        Frontier death = Frontier.EMPTY;
-        boolean unknown = options.external && random.nextInt(4) == 0;
-        for (int block = 0; block < 2; block++) {
-            Frontier joined = block == 0 && unknown ? Frontier.UNKNOWN : Frontier.EMPTY;
-            for (int i = 1 + random.nextInt(2); i > 0; i--) {
-                Event user = events.get(random.nextInt(events.size()));
-                if (user.issuedBy > 0) {
-                    users.set(user.index);
-                    joined = joined.merge(user.frontier, options.capacity);
-                }
-            }
-            death = death.merge(joined, options.capacity);
-        }
-        reuses.add(
-                new Reuse(by, users, unknown, death, by.frontier.covers(death, tracker), death.isCompleted(tracker)));
-    }
-
-    private void lookUp() {
-        int index = random.nextInt(timelines.size());
-        if (last[index] > 0) {
-            TimelineSemaphore timeline = timelines.get(index);
-            Point point = new Point(index, 1 + random.nextInt((int) last[index]));
-            Frontier frontier = timeline.frontierAt(point.value);
-            if (frontier != null) {
-                lookups.add(new Lookup(action, point, timeline.value(), frontier));
-            }
-        }
-    }
-
-    /** The steps that signal a point. */
-    List<Step> signallers(Point point) {
-        List<Step> found = new ArrayList<>();
-        for (Step step : steps) {
-            if (step.signals.contains(point)) {
-                found.add(step);
-            }
-        }
-        return found;
     }
 
     /** Adds up what the queues decided. */

@@ -3,6 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +18,24 @@ public final class OperationParts {
     private volatile boolean submitted;
     private volatile boolean issued;
 
-    OperationParts(QueueScheduler scheduler) {
+    /** How many operations of a queue are carried out in parts. */
+    static final class Totals {
+        final LongAdder begun = new LongAdder();
+        final LongAdder over = new LongAdder();
+        final LongAdder retired = new LongAdder(); // of those over, what ran
+    }
+
+    OperationParts(QueueScheduler scheduler, @Nullable Fence signal) {
         this.scheduler = scheduler;
+        scheduler.inParts.begun.increment();
+        try {
+            for (int i = 0; signal != null && i < signal.size(); i++) {
+                signal.semaphore(i).checkUse(scheduler.place);
+            }
+        } catch (IreeException e) {
+            end(true);
+            throw e;
+        }
     }
 
     /**
@@ -42,7 +59,11 @@ public final class OperationParts {
      */
     public void end(boolean failed) {
         if (over.compareAndSet(false, true)) {
-            scheduler.endParts(issued, failed);
+            (issued ? scheduler.inParts.retired : scheduler.refused).increment();
+            if (failed) {
+                scheduler.failed.increment();
+            }
+            scheduler.inParts.over.increment();
         }
     }
 

@@ -51,13 +51,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     final LongAdder deferred = new LongAdder();
     final LongAdder covered = new LongAdder();
     final LongAdder issued = new LongAdder(); // where they are not over before submit() returns
-    private final LongAdder refused = new LongAdder(); // failed before they were issued
-    private final LongAdder failed = new LongAdder();
+    final LongAdder refused = new LongAdder(); // failed before they were issued
+    final LongAdder failed = new LongAdder();
 
-    // Operations that are carried out in parts.
-    private final LongAdder wholes = new LongAdder();
-    private final LongAdder wholesOver = new LongAdder();
-    private final LongAdder wholesRetired = new LongAdder(); // of those over, what ran
+    final OperationParts.Totals inParts = new OperationParts.Totals();
 
     // Operations that wait to be issued.
     private final Object pendingLock = new Object();
@@ -207,25 +204,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * @throws IreeException FAILED_PRECONDITION when a scope does not allow that; then it has been counted
      */
     public final OperationParts beginParts(@Nullable Fence signal) {
-        wholes.increment();
-        OperationParts parts = new OperationParts(this);
-        try {
-            for (int i = 0; signal != null && i < signal.size(); i++) {
-                signal.semaphore(i).checkUse(place);
-            }
-        } catch (IreeException e) {
-            parts.end(true);
-            throw e;
-        }
-        return parts;
-    }
-
-    final void endParts(boolean issuedAny, boolean hasFailed) {
-        (issuedAny ? wholesRetired : refused).increment();
-        if (hasFailed) {
-            failed.increment();
-        }
-        wholesOver.increment();
+        return new OperationParts(this, signal);
     }
 
     /** An operation goes to the hardware, where it is not over before submit() returns. */
@@ -328,14 +307,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     public final QueueCounters counters() {
         long whole = retired();
         long inFlight = completesInline() ? 0 : Math.max(0, issued.sum() - whole);
-        long retiredNow = whole + wholesRetired.sum();
+        long retiredNow = whole + inParts.retired.sum();
         long pendingNow;
         long pendingWholes;
         synchronized (pendingLock) {
             pendingNow = pendingCount;
             pendingWholes = pendingParts;
         }
-        inFlight += Math.max(0, wholes.sum() - wholesOver.sum() - pendingWholes);
+        inFlight += Math.max(0, inParts.begun.sum() - inParts.over.sum() - pendingWholes);
         return new QueueCounters(
                 retiredNow + inFlight + pendingNow + refused.sum(),
                 retiredNow,

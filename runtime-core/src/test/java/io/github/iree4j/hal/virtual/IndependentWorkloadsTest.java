@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Independent workloads with disjoint axes never delay one another. */
 class IndependentWorkloadsTest {
-    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 10_000 : 500;
+    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 4_000 : 300;
 
     /** Of a device; one workload has the first half, the other the second. */
     private static final int QUEUES = 6;

@@ -189,7 +189,8 @@ final class ProgramRun {
         }
         List<Fence.Entry> signals = new ArrayList<>();
         signals.add(new Fence.Entry(step.own, 1)); // first: who hears of a point below finds this one reached
-        step.signals.forEach(point -> signals.add(new Fence.Entry(program.timelines.get(point.timeline()), point.value())));
+        step.signals.forEach(
+                point -> signals.add(new Fence.Entry(program.timelines.get(point.timeline()), point.value())));
         Fence wait = waits.isEmpty() ? null : program.closed(Fence.of(waits));
         Fence signal = program.closed(Fence.of(signals));
         VirtualDevice device = step.device;
@@ -304,7 +305,9 @@ final class ProgramRun {
                     fresh.add(event);
                 }
             }
-            if (event.completedBy == 0 && event.epoch() > 0 && program.tracker.completed(event.axis()) >= event.epoch()) {
+            if (event.completedBy == 0
+                    && event.epoch() > 0
+                    && program.tracker.completed(event.axis()) >= event.epoch()) {
                 event.completedBy = action;
             }
         }
@@ -338,8 +341,13 @@ final class ProgramRun {
             }
             death = death.merge(joined, program.options.capacity());
         }
-        program.reuses.add(
-                new Reuse(by, users, unknown, death, by.frontier.covers(death, program.tracker), death.isCompleted(program.tracker)));
+        program.reuses.add(new Reuse(
+                by,
+                users,
+                unknown,
+                death,
+                by.frontier.covers(death, program.tracker),
+                death.isCompleted(program.tracker)));
     }
 
     private void lookUp() {

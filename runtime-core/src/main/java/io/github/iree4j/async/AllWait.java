@@ -16,18 +16,16 @@ final class AllWait implements Timepoint, Cancellation {
 
     private final Consumer<? super @Nullable IreeException> callback;
     private final AtomicInteger left; // points not reached yet; OVER or below once called or cancelled
-    private final @Nullable Cancellation[] waits; // guarded by itself
+    private final RegisteredWaits waits;
 
     AllWait(Consumer<? super @Nullable IreeException> callback, int points) {
         this.callback = callback;
         this.left = new AtomicInteger(points);
-        this.waits = new @Nullable Cancellation[points];
+        this.waits = new RegisteredWaits(points);
     }
 
     void add(int index, Cancellation wait) {
-        synchronized (waits) {
-            waits[index] = wait;
-        }
+        waits.add(index, wait);
         if (left.get() < 0) { // over while this one was being registered
             wait.cancel();
         }
@@ -40,7 +38,7 @@ final class AllWait implements Timepoint, Cancellation {
                 callback.accept(null);
             }
         } else if (finish()) {
-            dropWaits();
+            waits.cancel();
             callback.accept(failure);
         }
     }
@@ -48,7 +46,7 @@ final class AllWait implements Timepoint, Cancellation {
     @Override
     public boolean cancel() {
         if (finish()) {
-            dropWaits();
+            waits.cancel();
             return true;
         }
         return false;
@@ -62,17 +60,5 @@ final class AllWait implements Timepoint, Cancellation {
             }
         }
         return false;
-    }
-
-    private void dropWaits() {
-        @Nullable Cancellation[] registered;
-        synchronized (waits) {
-            registered = waits.clone();
-        }
-        for (Cancellation wait : registered) {
-            if (wait != null) {
-                wait.cancel();
-            }
-        }
     }
 }

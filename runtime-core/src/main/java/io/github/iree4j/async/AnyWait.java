@@ -12,17 +12,15 @@ import org.jspecify.annotations.Nullable;
 final class AnyWait implements Cancellation {
     private final MultiWait.First callback;
     private final AtomicBoolean over = new AtomicBoolean();
-    private final @Nullable Cancellation[] waits; // guarded by itself
+    private final RegisteredWaits waits;
 
     AnyWait(MultiWait.First callback, int fences) {
         this.callback = callback;
-        this.waits = new @Nullable Cancellation[fences];
+        this.waits = new RegisteredWaits(fences);
     }
 
     void add(int index, Cancellation wait) {
-        synchronized (waits) {
-            waits[index] = wait;
-        }
+        waits.add(index, wait);
         if (over.get()) { // over while this one was being registered
             wait.cancel();
         }
@@ -34,7 +32,7 @@ final class AnyWait implements Cancellation {
 
     void ended(int index, @Nullable IreeException failure) {
         if (over.compareAndSet(false, true)) {
-            dropWaits();
+            waits.cancel();
             callback.ended(index, failure);
         }
     }
@@ -42,21 +40,9 @@ final class AnyWait implements Cancellation {
     @Override
     public boolean cancel() {
         if (over.compareAndSet(false, true)) {
-            dropWaits();
+            waits.cancel();
             return true;
         }
         return false;
-    }
-
-    private void dropWaits() {
-        @Nullable Cancellation[] registered;
-        synchronized (waits) {
-            registered = waits.clone();
-        }
-        for (Cancellation wait : registered) {
-            if (wait != null) {
-                wait.cancel();
-            }
-        }
     }
 }

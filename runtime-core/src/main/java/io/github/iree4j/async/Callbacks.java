@@ -33,24 +33,34 @@ final class Callbacks {
     /** Runs a chain that is due, now or after the callback that this thread is in. */
     static void run(Due first) {
         Callbacks mine = CURRENT.get();
+        if (mine.running) {
+            mine.append(first);
+            return;
+        }
+        mine.running = true;
+        try {
+            if (first.due == null) {
+                deliver(first); // most are alone: not worth a list, whose writes the collector would look at
+            } else {
+                mine.append(first);
+            }
+            mine.drain();
+        } finally {
+            mine.running = false;
+        }
+    }
+
+    private void append(Due first) {
         Due last = first;
         while (last.due != null) {
             last = last.due;
         }
-        if (mine.tail == null) {
-            mine.head = first;
+        if (tail == null) {
+            head = first;
         } else {
-            mine.tail.due = first;
+            tail.due = first;
         }
-        mine.tail = last;
-        if (!mine.running) {
-            mine.running = true;
-            try {
-                mine.drain();
-            } finally {
-                mine.running = false;
-            }
-        }
+        tail = last;
     }
 
     /** Calls a timepoint whose value is reached, now or after the callback that this thread is in. */
@@ -149,11 +159,15 @@ final class Callbacks {
             if (head == null) {
                 tail = null;
             }
-            try {
-                next.deliver();
-            } catch (Throwable t) { // a timepoint that throws must not take the others with it
-                LOG.error(THREW, t);
-            }
+            deliver(next);
+        }
+    }
+
+    private static void deliver(Due due) {
+        try {
+            due.deliver();
+        } catch (Throwable t) { // a timepoint that throws must not take the others with it
+            LOG.error(THREW, t);
         }
     }
 }

@@ -1,14 +1,44 @@
 package io.github.iree4j;
 
+import io.github.iree4j.async.CallThreads;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the caller of a call gets, who may complete it to give the call up. Either that or the call's own outcome counts, and which is settled
  * before it completes: so the results that nobody will receive are freed before the program may be.
+ *
+ * <p>A call's end may run anything, code of users as well, so no worker runs it. A thread that waits here does, since it is idle and has to be
+ * woken anyway; when none waits, a virtual thread.
  */
 final class CallFuture extends CompletableFuture<Results> {
+    /*
+     * HANDOFF
+     *   null       nobody waits, and the call has not ended
+     *   a thread   waits for the future; one of those that do
+     *   a Runnable the end of the call, for that thread
+     *   TAKEN      somebody runs the end, or has
+     *
+     * FUTURE-1: an end is run once: whoever takes the word to TAKEN runs it.
+     */
+    private static final Object TAKEN = new Object();
+
+    /** A thread that waits looks that long before it sleeps: the end of a short call comes sooner than a wake-up takes. */
+    private static final long SPIN_NANOS = 10_000;
+
+    private static final int SPINS_PER_LOOK = 16;
+    private static final int MOST_SPINNERS = Runtime.getRuntime().availableProcessors() / 2;
+    private static final AtomicInteger SPINNERS = new AtomicInteger();
+
     private final AtomicBoolean settled = new AtomicBoolean();
+    private final AtomicReference<@Nullable Object> handoff = new AtomicReference<>();
 
     /**
      * Settles that the call's outcome counts, with which it is to be completed soon.
@@ -21,30 +51,131 @@ final class CallFuture extends CompletableFuture<Results> {
 
     /** After a claim; true when the results are the receiver's now. */
     boolean deliver(Results results) {
-        return super.complete(results);
+        return woken(super.complete(results));
     }
 
     /** The call has failed, unless it was given up before. */
     void failed(Throwable cause) {
         if (claim()) {
-            super.completeExceptionally(cause);
+            woken(super.completeExceptionally(cause));
         }
+    }
+
+    /**
+     * Has the end of the call run, which completes the future, on a thread where anything may be done. Only starts something. Once.
+     *
+     * @param name of the thread, if one has to be made
+     * @param end what to run
+     */
+    void conclude(String name, Runnable end) {
+        while (true) {
+            Object waiting = handoff.get();
+            if (waiting instanceof Thread thread) {
+                if (handoff.compareAndSet(waiting, end)) {
+                    LockSupport.unpark(thread);
+                    return;
+                }
+            } else if (handoff.compareAndSet(null, TAKEN)) {
+                CallThreads.start(name, end);
+                return;
+            }
+        }
+    }
+
+    // Waiting.
+
+    @Override
+    public Results get() throws InterruptedException, ExecutionException {
+        waitForEnd(true, Long.MAX_VALUE);
+        return super.get();
+    }
+
+    @Override
+    public Results get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        long start = System.nanoTime();
+        long nanos = Math.max(0, unit.toNanos(timeout));
+        waitForEnd(true, nanos);
+        return super.get(Math.max(0, nanos - (System.nanoTime() - start)), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public Results join() {
+        waitForEnd(false, Long.MAX_VALUE);
+        return super.join();
+    }
+
+    /** Comes back when the future is complete, when time is up, on an interrupt, or because another thread waits already. */
+    private void waitForEnd(boolean interruptibly, long nanos) {
+        Thread self = Thread.currentThread();
+        if (isDone() || !handoff.compareAndSet(null, self)) {
+            return;
+        }
+        long start = System.nanoTime();
+        boolean interrupted = false;
+        boolean slept = self.isVirtual() || !spin(self, Math.min(nanos, SPIN_NANOS));
+        while (isWaiting(self)) {
+            long left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
+            if (isDone() || left <= 0 || (interruptibly && self.isInterrupted())) {
+                if (handoff.compareAndSet(self, null)) {
+                    return;
+                }
+            } else if (slept) {
+                LockSupport.parkNanos(this, left);
+                interrupted |= !interruptibly && Thread.interrupted();
+            }
+            slept = true;
+        }
+        if (handoff.getAndSet(TAKEN) instanceof Runnable end) {
+            end.run();
+        }
+        if (interrupted) {
+            self.interrupt();
+        }
+    }
+
+    private boolean isWaiting(Thread self) {
+        return self.equals(handoff.get());
+    }
+
+    /** Looks for a while; true when something has come, or nobody is to look any more. */
+    private boolean spin(Thread self, long nanos) {
+        if (SPINNERS.incrementAndGet() <= MOST_SPINNERS) {
+            long start = System.nanoTime();
+            do {
+                for (int i = 0; i < SPINS_PER_LOOK; i++) {
+                    if (!isWaiting(self)) {
+                        SPINNERS.decrementAndGet();
+                        return true;
+                    }
+                    Thread.onSpinWait();
+                }
+            } while (System.nanoTime() - start < nanos);
+        }
+        SPINNERS.decrementAndGet();
+        return false;
     }
 
     // From outside.
 
     @Override
     public boolean complete(Results value) {
-        return claim() && super.complete(value);
+        return claim() && woken(super.complete(value));
     }
 
     @Override
     public boolean completeExceptionally(Throwable cause) {
-        return claim() && super.completeExceptionally(cause);
+        return claim() && woken(super.completeExceptionally(cause));
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        return claim() ? super.cancel(mayInterruptIfRunning) : isCancelled();
+        return claim() ? woken(super.cancel(mayInterruptIfRunning)) : isCancelled();
+    }
+
+    private boolean woken(boolean completed) {
+        if (handoff.get() instanceof Thread waiting) {
+            LockSupport.unpark(waiting);
+        }
+        return completed;
     }
 }

@@ -1,6 +1,5 @@
 package io.github.iree4j;
 
-import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.task.DrainResult;
 import io.github.iree4j.task.ProcessExecutor;
@@ -15,15 +14,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class CoroutineProcess extends TaskProcess {
     private final AsyncCall call;
-    private final Runnable conclusion;
+    private final Runnable end;
 
     /** Who takes the steps when the executor does not any more. */
     private volatile @Nullable CallThread successor;
 
-    private CoroutineProcess(AsyncCall call, ProcessOptions options, Runnable conclusion) {
+    private CoroutineProcess(AsyncCall call, ProcessOptions options, Runnable end) {
         super(options);
         this.call = call;
-        this.conclusion = conclusion;
+        this.end = end;
     }
 
     /** What calls of a function are started with. */
@@ -31,9 +30,9 @@ final class CoroutineProcess extends TaskProcess {
         return ProcessOptions.named("iree4j-call " + function).suspended(1);
     }
 
-    /** Starts a call, and runs the conclusion when it has ended, on a virtual thread: what follows may be anything, and workers must not block. */
-    static void start(ProcessExecutor executor, AsyncCall call, ProcessOptions options, Runnable conclusion) {
-        CoroutineProcess process = new CoroutineProcess(call, options, conclusion);
+    /** Starts a call. When it has ended, the end runs on the worker, so it must not block or run anything foreign. */
+    static void start(ProcessExecutor executor, AsyncCall call, ProcessOptions options, Runnable end) {
+        CoroutineProcess process = new CoroutineProcess(call, options, end);
         executor.submit(process);
         call.start(process::wakeUp); // is not drained before it is woken below
         process.wake();
@@ -60,12 +59,12 @@ final class CoroutineProcess extends TaskProcess {
     @Override
     protected void completed(@Nullable IreeException failure) {
         if (failure == null) {
-            CallThreads.start(options().name(), conclusion);
+            end.run();
             return;
         }
         // The executor was closed, which a runtime does to its own only when no call is left. It has to be given up in
         // its turn.
-        CallThread thread = new CallThread(call, options().name(), conclusion);
+        CallThread thread = new CallThread(call, options().name(), end);
         successor = thread;
         call.call().cancel();
         thread.wake();

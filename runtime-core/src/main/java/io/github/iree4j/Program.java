@@ -232,13 +232,18 @@ public final class Program implements AutoCloseable {
         }
     }
 
-    /** Makes one call a step at a time, which runs the conclusion when it has ended, on a thread where anything may be done. */
-    void start(AsyncCall call, ProgramFunction function, Runnable conclusion) {
+    /**
+     * Makes one call a step at a time.
+     *
+     * @param end what to run when it has ended, on a thread where anything may be done
+     * @param onWorker the same when it has ended on a worker: must not block or run anything foreign
+     */
+    void start(AsyncCall call, ProgramFunction function, Runnable end, Runnable onWorker) {
         if (loaded.hasJava()) { // which may block
-            CallThread thread = new CallThread(call, function.processOptions().name(), conclusion);
+            CallThread thread = new CallThread(call, function.processOptions().name(), end);
             call.start(thread::wake);
         } else {
-            CoroutineProcess.start(runtime.executor(), call, function.processOptions(), conclusion);
+            CoroutineProcess.start(runtime.executor(), call, function.processOptions(), onWorker);
         }
     }
 

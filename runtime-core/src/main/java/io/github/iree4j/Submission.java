@@ -98,7 +98,7 @@ final class Submission {
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
         AsyncCall made = new AsyncCall(program, new ProgramCall(program, function, call, ready, done));
-        program.start(made, function, () -> {
+        Runnable end = () -> {
             @Nullable Object[] values = made.values();
             if (values == null) {
                 ours.forEach(RefCounted::release);
@@ -106,6 +106,13 @@ final class Submission {
             } else {
                 conclusion.returned(values);
                 ours.forEach(RefCounted::release);
+            }
+        };
+        program.start(made, function, end, () -> {
+            if (signal == null && function.isAsynchronous() && made.values() != null) {
+                end.run(); // only begins to wait for its work, which any thread may
+            } else {
+                future.conclude("iree4j-call " + function.fullName(), end);
             }
         });
     }
@@ -126,7 +133,7 @@ final class Submission {
                 startHostWork(wait);
             } else {
                 // Off the thread that signals: the last one to leave a closed program frees it.
-                CallThreads.start("iree4j-end " + function.fullName(), () -> fail(failure));
+                future.conclude("iree4j-end " + function.fullName(), () -> fail(failure));
             }
         });
         wait.release(); // who waits keeps nothing open
@@ -177,7 +184,7 @@ final class Submission {
     private void awaitContents(@Nullable Object[] values, Fence done) {
         pending = values;
         waiting = done.whenReached(
-                failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> end(values, failure)));
+                failure -> future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure)));
         if (future.isDone()) { // whoever did that may have looked too early
             cancel();
         }

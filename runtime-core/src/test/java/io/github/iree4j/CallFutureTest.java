@@ -1,0 +1,164 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** FUTURE-1: the end of a call is run once, by a thread that waits for the future or by one of its own. */
+@Timeout(120)
+class CallFutureTest {
+    private final AtomicInteger ends = new AtomicInteger();
+    private final AtomicReference<Thread> endedOn = new AtomicReference<>();
+
+    private Runnable endOf(CallFuture future, Results results) {
+        return () -> {
+            ends.incrementAndGet();
+            endedOn.set(Thread.currentThread());
+            if (future.claim()) {
+                future.deliver(results);
+            }
+        };
+    }
+
+    private static Results results() {
+        return new Results("test", new Object[] {1});
+    }
+
+    private static void awaitWaiting(Thread thread) {
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void aThreadThatWaitsRunsTheEnd() throws Exception {
+        CallFuture future = new CallFuture();
+        Results results = results();
+        Thread waiting =
+                Thread.ofPlatform().start(() -> assertThat(future.join()).isSameAs(results));
+        awaitWaiting(waiting);
+        future.conclude("end", endOf(future, results));
+        waiting.join();
+        assertThat(endedOn).hasValue(waiting);
+        assertThat(ends).hasValue(1);
+    }
+
+    @Test
+    void aVirtualThreadRunsTheEndWhenNobodyWaits() throws Exception {
+        CallFuture future = new CallFuture();
+        future.conclude("end", endOf(future, results()));
+        future.get();
+        assertThat(endedOn.get().isVirtual()).isTrue();
+    }
+
+    @Test
+    void whoeverGivesTheCallUpWakesThoseWhoWait() throws Exception {
+        CallFuture future = new CallFuture();
+        Thread waiting = Thread.ofPlatform()
+                .start(() ->
+                        assertThatExceptionOfType(CancellationException.class).isThrownBy(future::join));
+        awaitWaiting(waiting);
+        assertThat(future.cancel(true)).isTrue();
+        waiting.join();
+        assertThat(future.claim()).as("too late for the call's outcome").isFalse();
+    }
+
+    @Test
+    void aClaimedOutcomeIsNotGivenUp() throws Exception {
+        CallFuture future = new CallFuture();
+        assertThat(future.claim()).isTrue();
+        assertThat(future.cancel(true)).isFalse();
+        assertThat(future.completeExceptionally(new IllegalStateException())).isFalse();
+        Results results = results();
+        assertThat(future.deliver(results)).isTrue();
+        assertThat(future.get()).isSameAs(results);
+    }
+
+    @Test
+    void waitingEndsWithTimeAndInterrupts() throws Exception {
+        CallFuture future = new CallFuture();
+        assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> future.get(1, TimeUnit.MILLISECONDS));
+        Thread.currentThread().interrupt();
+        assertThatExceptionOfType(InterruptedException.class).isThrownBy(future::get);
+        // join does not end, and leaves the thread interrupted.
+        Thread waiting = Thread.ofPlatform().start(() -> {
+            Thread.currentThread().interrupt();
+            assertThat(future.join()).isNotNull();
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            ends.incrementAndGet();
+        });
+        awaitWaiting(waiting);
+        future.conclude("end", endOf(future, results()));
+        waiting.join();
+        assertThat(ends).hasValue(2);
+    }
+
+    @Test
+    void endsAreRunOnceWhoeverWaitsAndLeaves() throws Exception {
+        long seed = System.nanoTime();
+        int rounds = 20_000;
+        CallFuture[] futures = new CallFuture[rounds];
+        for (int i = 0; i < rounds; i++) {
+            futures[i] = new CallFuture();
+        }
+        AtomicReference<Throwable> wrong = new AtomicReference<>();
+        Phaser round = new Phaser(3);
+        Thread[] waiting = new Thread[2];
+        for (int t = 0; t < waiting.length; t++) {
+            Random random = new Random(seed + t);
+            waiting[t] = Thread.ofPlatform().start(() -> {
+                for (CallFuture future : futures) {
+                    round.arriveAndAwaitAdvance();
+                    try {
+                        switch (random.nextInt(4)) {
+                            case 0 -> future.join();
+                            case 1 -> future.get(random.nextInt(20_000), TimeUnit.NANOSECONDS);
+                            case 2 -> {
+                                Thread.currentThread().interrupt();
+                                future.get();
+                            }
+                            default -> future.cancel(true);
+                        }
+                    } catch (CancellationException | TimeoutException | InterruptedException e) {
+                        Thread.interrupted();
+                    } catch (ExecutionException | CompletionException | Error e) {
+                        wrong.set(e);
+                    }
+                    Thread.interrupted();
+                }
+            });
+        }
+        Random random = new Random(seed - 1);
+        for (CallFuture future : futures) {
+            round.arriveAndAwaitAdvance();
+            for (int spins = random.nextInt(200); spins > 0; spins--) {
+                Thread.onSpinWait();
+            }
+            future.conclude("end", endOf(future, results()));
+        }
+        for (Thread thread : waiting) {
+            thread.join();
+        }
+        for (CallFuture future : futures) {
+            while (!future.isDone()) {
+                Thread.onSpinWait();
+            }
+        }
+        while (ends.get() < rounds) {
+            Thread.onSpinWait();
+        }
+        assertThat(ends.get()).as("seed %d", seed).isEqualTo(rounds);
+        assertThat(wrong.get()).as("seed %d", seed).isNull();
+    }
+}

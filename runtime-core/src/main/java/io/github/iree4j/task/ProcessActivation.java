@@ -10,14 +10,16 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
     /*
      * activation, a long of which 32 bits are used:
      *
-     *   31..8     2       1       0
-     *   SUSPENDS  LISTED  DONE    ENDING
+     *   31..8     3     2       1     0
+     *   SUSPENDS  OVER  LISTED  DONE  ENDING
      *
      * SUSPENDS  events still awaited, signed so that one too many is seen. The decrement that takes it to 0 owns activation.      TASK-1
      * ENDING    cancelled or failed from outside. Set while SUSPENDS > 0, the thread that set it ends the process, since no
      *           worker will ever see it; the two cannot both believe so, because one word says both.                             TASK-2
      * DONE      set once a life, by the thread that then calls completed().                                                      TASK-3
-     * LISTED    in the executor's table of live processes.
+     * LISTED    in the executor's table of live processes, with a node for its lists. Without it nothing is scheduled: whoever adds the process to the
+     *           table sets it and then looks whether the process is runnable, who makes it runnable looks at it afterwards.              TASK-16
+     * OVER      out of the table again: the executor does nothing more with it than call released().
      *
      * outcome: null until decided, then the first failure, or SUCCEEDED. Never cleared during a life, so a failure that comes late
      * finds it taken.                                                                                                            TASK-4
@@ -27,6 +29,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
     static final long ENDING = 1;
     static final long DONE = 1 << 1;
     static final long LISTED = 1 << 2;
+    static final long OVER = 1 << 3;
     private static final int SUSPENDS_SHIFT = 8;
     private static final long ONE_SUSPEND = 1L << SUSPENDS_SHIFT;
 
@@ -73,6 +76,12 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
     ProcessActivation(ProcessOptions options) {
         super(options);
         activation = (long) options.suspendCount() << SUSPENDS_SHIFT;
+    }
+
+    /** TASK-16: an executor has it, and it waits for nothing. */
+    final boolean maySchedule() {
+        long seen = activationVolatile();
+        return (seen & LISTED) != 0 && suspends(seen) <= 0;
     }
 
     static long suspends(long activation) {

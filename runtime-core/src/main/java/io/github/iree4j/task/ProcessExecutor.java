@@ -26,8 +26,9 @@ public final class ProcessExecutor implements AutoCloseable {
     private final Duration closeLimit;
     private final int fanOut;
     private final boolean threads;
-    private final ImmediateList immediate = new ImmediateList();
-    private final ImmediateList overflow = new ImmediateList();
+    private final ListNodes nodes = new ListNodes();
+    private final ProcessList immediate = new ProcessList(nodes);
+    private final ProcessList overflow = new ProcessList(nodes);
     private final ComputeSlots slots;
     private final ScanTable scan;
     private final ProcessTable table = new ProcessTable();
@@ -113,9 +114,10 @@ public final class ProcessExecutor implements AutoCloseable {
         if (scope != null) {
             scope.begun();
         }
+        process.node = nodes.take();
         table.add(process);
-        process.setActivationBitsVolatile(ProcessActivation.LISTED);
-        if (process.isReleased()) {
+        process.setActivationBitsVolatile(ProcessActivation.LISTED); // TASK-16
+        if (process.isLeftForGood()) {
             if (unlist(process) && scope != null) { // cancelled while it was being added
                 scope.ended(process.failure());
             }
@@ -131,6 +133,7 @@ public final class ProcessExecutor implements AutoCloseable {
         if ((before & ProcessActivation.LISTED) == 0) {
             return false;
         }
+        nodes.give(process.node);
         if (table.remove(process) == 0 && closing) {
             wakeAll();
         }
@@ -138,8 +141,8 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     void schedule(TaskProcess process) {
-        if (!process.isRunnable()) {
-            return; // whoever takes the last suspend comes here
+        if (!process.maySchedule()) {
+            return; // whoever takes the last suspend comes here, and so does whoever submits it
         }
         switch (process.request()) {
             case PLACE -> place(process);
@@ -153,10 +156,7 @@ public final class ProcessExecutor implements AutoCloseable {
 
     /** Puts a process that the caller has made QUEUED where workers look. */
     void place(TaskProcess process) {
-        if (terminated) {
-            process.own();
-            finishOwned(process);
-        } else if (isForSlot(process)) {
+        if (isForSlot(process) && !closing) {
             int slot = slots.reserve();
             if (slot >= 0) {
                 fill(slot, process);
@@ -166,7 +166,11 @@ public final class ProcessExecutor implements AutoCloseable {
             }
         } else {
             immediate.push(process);
-            wakeWorkers(1);
+            if (terminated) { // there are no workers; close() has set it before it looked for the last time
+                drainRest();
+            } else {
+                wakeWorkers(1);
+            }
         }
     }
 
@@ -347,12 +351,6 @@ public final class ProcessExecutor implements AutoCloseable {
         process.release(this);
     }
 
-    /** Makes workers look at slots again for what a thread that is no worker has left there. */
-    void signal(TaskProcess process) {
-        signals.getAndAddVolatile(1);
-        wakeOthers(process.budgetOpaque());
-    }
-
     /**
      * Changes the order in which workers look at slots, from now on.
      *
@@ -441,6 +439,7 @@ public final class ProcessExecutor implements AutoCloseable {
         for (Worker worker : workers) {
             if (!worker.awaitEnd(deadline)) {
                 abandoned = true;
+                terminated = true;
                 wakeAll();
                 throw new IreeException(
                         StatusCode.DEADLINE_EXCEEDED,
@@ -479,7 +478,7 @@ public final class ProcessExecutor implements AutoCloseable {
         return name;
     }
 
-    ImmediateList immediate() {
+    ProcessList immediate() {
         return immediate;
     }
 

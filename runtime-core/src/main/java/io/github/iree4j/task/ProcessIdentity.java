@@ -26,6 +26,7 @@ abstract class ProcessIdentity {
     }
 
     final ProcessOptions options;
+    int node = ListNodes.NONE; // of the thread that has it off the lists
     int tableIndex = -1; // of the thread that adds it to the table, then of the one that removes it
 
     @SuppressWarnings("unused") // only through EXECUTOR

@@ -246,6 +246,11 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
+    /** Whether nobody will be in it any more; the executor may still have it. */
+    final boolean isLeftForGood() {
+        return (wordVolatile() & RELEASED) != 0;
+    }
+
     /** Begins another life, leaving in the count who entered too late. */
     final void rearmSchedule(int wakeBudget) {
         BUDGET.setOpaque(this, (long) wakeBudget);

@@ -74,7 +74,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
      */
     protected final void rearm(int suspendCount) {
         ProcessOptions.checkRange("suspend count", suspendCount, 0, ProcessOptions.MAX_SUSPENDS);
-        if ((wordVolatile() & RELEASED) == 0) {
+        if (!isReleased()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, this + " is not over yet; rearm it when it is released");
         }
@@ -86,17 +86,13 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
 
     /**
      * Asks for a drain that begins after this call: wakes the process if it sleeps, and makes sure of another drain if it is in one. Does nothing when the
-     * process is over or still waits for events.
-     *
-     * @throws IreeException {@code FAILED_PRECONDITION} before the process was submitted to an executor
+     * process is over, when it still waits for events, and before it was submitted: its first drain is still to come.
      */
     public final void schedule() {
         ProcessExecutor executor = executorVolatile();
-        if (executor == null) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION, this + " belongs to no executor; submit it to one first");
+        if (executor != null) {
+            executor.schedule(this);
         }
-        executor.schedule(this);
     }
 
     /**
@@ -228,7 +224,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
      * @return true from the time {@link #released} is called
      */
     public final boolean isReleased() {
-        return (wordVolatile() & RELEASED) != 0;
+        return (activationVolatile() & OVER) != 0;
     }
 
     /**
@@ -265,13 +261,14 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
 
     final void release(@Nullable ProcessExecutor executor) {
         IreeException failure = failureAcquire();
+        TaskScope scope = options.scope();
         boolean counted = executor != null && executor.unlist(this);
+        setActivationBitsVolatile(OVER); // from here on it may be rearmed
         try {
             released();
         } catch (Throwable thrown) {
             log.error("'{}' failed while it was released", this, thrown);
         }
-        TaskScope scope = options.scope();
         if (counted && scope != null) {
             scope.ended(failure);
         }

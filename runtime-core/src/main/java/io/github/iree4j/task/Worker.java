@@ -1,5 +1,7 @@
 package io.github.iree4j.task;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +29,27 @@ final class Worker implements Runnable {
 
     /** What is being drained, for people who ask. */
     private static final class DrainWatch {
-        volatile @Nullable TaskProcess process;
+        private static final VarHandle PROCESS;
+
+        static {
+            try {
+                PROCESS = MethodHandles.lookup().findVarHandle(DrainWatch.class, "process", TaskProcess.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        @SuppressWarnings("unused") // only through PROCESS
+        private @Nullable TaskProcess process;
+
+        void setOpaque(@Nullable TaskProcess drained) {
+            PROCESS.setOpaque(this, drained);
+        }
+
+        @Nullable
+        TaskProcess getOpaque() {
+            return (TaskProcess) PROCESS.getOpaque(this);
+        }
     }
 
     Worker(ProcessExecutor executor, int index, ProcessExecutor.Builder options) {
@@ -75,7 +97,7 @@ final class Worker implements Runnable {
     }
 
     String draining() {
-        TaskProcess process = watch.process;
+        TaskProcess process = watch.getOpaque();
         return process == null ? "no drain" : process.toString();
     }
 
@@ -115,18 +137,18 @@ final class Worker implements Runnable {
     }
 
     /** One look at everything; true when something was done. */
-    private boolean turn() {
+    boolean turn() {
         context.owesWake = false; // this look is what it owed
         warm = false;
         executor.relayWakes();
         boolean worked = false;
-        ImmediateList list = executor.immediate();
+        ProcessList list = executor.immediate();
         for (int i = 0; i < Tuning.LIST_BURST; i++) {
             TaskProcess process = list.pop();
             if (process == null) {
                 break;
             }
-            watch.process = process;
+            watch.setOpaque(process);
             Drains.drainListed(executor, process, context);
             worked = true;
         }
@@ -179,7 +201,7 @@ final class Worker implements Runnable {
         if (process == null || !process.isOpenAcquire()) {
             return false;
         }
-        watch.process = process;
+        watch.setOpaque(process);
         switch (Drains.drainShared(executor, process, context)) {
             case WORKED -> {
                 return true;
@@ -192,7 +214,7 @@ final class Worker implements Runnable {
 
     /** Spins, then sleeps until there is something to look at that was not there when {@code seen} was read. */
     private void idle(long seen) {
-        watch.process = null;
+        watch.setOpaque(null);
         if (spinFindsWork(seen)) {
             return;
         }

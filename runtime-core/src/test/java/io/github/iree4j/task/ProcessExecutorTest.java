@@ -36,7 +36,7 @@ class ProcessExecutorTest {
     }
 
     /** Runs the action on as many threads at once. */
-    private static void concurrently(int threads, IntConsumer action) throws InterruptedException {
+    static void concurrently(int threads, IntConsumer action) throws InterruptedException {
         CountDownLatch ready = new CountDownLatch(threads);
         List<Thread> started = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
@@ -321,5 +321,250 @@ class ProcessExecutorTest {
         assertThat(executor.tryDrainInline(checks)).isTrue();
         assertThat(checks.completedWith).isNull();
         assertThat(process.releases).hasValue(1);
+    }
+
+    @Test
+    void workersAreNamedDaemonPlatformThreads() {
+        workers(1);
+        List<String> seen = new ArrayList<>();
+        TestProcess process = TestProcess.of("p", worker -> {
+            Thread thread = Thread.currentThread();
+            seen.add(thread.getName() + " " + thread.isDaemon() + " " + thread.isVirtual());
+            return DrainResult.COMPLETED;
+        });
+        executor.submit(process);
+        process.awaitReleased();
+        assertThat(seen).containsExactly("test-worker-0 true false");
+    }
+
+    @Test
+    void setupRunsOnTheWorkersThreadBeforeItsFirstDrainAndAfterItsLast() {
+        executor.close();
+        List<String> events = java.util.Collections.synchronizedList(new ArrayList<>());
+        executor = ProcessExecutor.builder(1)
+                .name("set-up")
+                .setup(new WorkerSetup() {
+                    @Override
+                    public void begin(WorkerContext worker) {
+                        worker.attach("memory of " + worker.index());
+                        events.add("begin on " + Thread.currentThread().getName());
+                    }
+
+                    @Override
+                    public void end(WorkerContext worker) {
+                        events.add("end on " + Thread.currentThread().getName());
+                    }
+                })
+                .build();
+        TestProcess process = TestProcess.of("p", worker -> {
+            events.add("drain with " + worker.attachment());
+            return DrainResult.COMPLETED;
+        });
+        executor.submit(process);
+        process.awaitReleased();
+        executor.close();
+        assertThat(events)
+                .containsExactly("begin on set-up-worker-0", "drain with memory of 0", "end on set-up-worker-0");
+    }
+
+    @Test
+    void workerWorksWithoutASetupThatFails() {
+        executor.close();
+        executor = ProcessExecutor.builder(1)
+                .setup(worker -> {
+                    throw new IllegalStateException("no such processor");
+                })
+                .build();
+        TestProcess process = TestProcess.oneShot("p");
+        executor.submit(process);
+        process.awaitReleased();
+    }
+
+    @Test
+    void drainThatLeavesItsThreadInterruptedDoesNotKeepTheWorkerFromSleeping() {
+        workers(1);
+        TestProcess process = TestProcess.of("p", worker -> {
+            Thread.currentThread().interrupt();
+            return DrainResult.COMPLETED;
+        });
+        executor.submit(process);
+        process.awaitReleased();
+        awaitAsleep();
+        TestProcess next = TestProcess.oneShot("next");
+        executor.submit(next);
+        next.awaitReleased();
+    }
+
+    private void awaitAsleep() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (executor.sleepingWorkers() < executor.workers()) {
+            assertThat(System.nanoTime()).as("workers fall asleep").isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void severalComputeProcessesRunSideBySide() {
+        List<TestProcess> all = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            AtomicInteger claimed = new AtomicInteger();
+            AtomicInteger done = new AtomicInteger();
+            TestProcess process = new TestProcess(compute("tiles" + i, 4), worker -> {
+                if (claimed.getAndIncrement() >= 50) {
+                    return DrainResult.IDLE;
+                }
+                return done.incrementAndGet() == 50 ? DrainResult.COMPLETED : DrainResult.WORKED;
+            });
+            all.add(process);
+            executor.submit(process);
+        }
+        for (TestProcess process : all) {
+            process.awaitReleased();
+            assertThat(process.completions).hasValue(1);
+        }
+    }
+
+    @Test
+    void computeProcessHandsOverToComputeAndThenToTheList() {
+        List<String> order = java.util.Collections.synchronizedList(new ArrayList<>());
+        TestProcess a = TestProcess.after(20, compute("a", 4));
+        TestProcess b = TestProcess.after(20, compute("b", 4));
+        TestProcess c = TestProcess.oneShot("c");
+        a.whenCompleted = () -> order.add("a");
+        b.whenCompleted = () -> order.add("b");
+        c.whenCompleted = () -> order.add("c");
+        a.addDependent(b);
+        b.addDependent(c);
+        executor.submit(a);
+        c.awaitReleased();
+        assertThat(order).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void failureOfAComputeDrainReachesCompletionOnce() {
+        AtomicInteger drains = new AtomicInteger();
+        TestProcess process = new TestProcess(compute("bad", 4), worker -> {
+            if (drains.incrementAndGet() == 100) {
+                throw new IreeException(StatusCode.DATA_LOSS, "tile 100");
+            }
+            return DrainResult.WORKED;
+        });
+        executor.submit(process);
+        process.awaitReleased();
+        assertThat(process.completedWith).hasMessage("tile 100");
+        assertThat(process.completions).hasValue(1);
+        assertThat(process.releases).hasValue(1);
+    }
+
+    /** TASK-7: units come while the last drainer is about to leave. */
+    @Test
+    void noUnitIsLostThatComesWhileTheLastDrainerLeaves() {
+        AtomicInteger units = new AtomicInteger();
+        AtomicInteger done = new AtomicInteger();
+        TestProcess process = new TestProcess(compute("units", 2), worker -> {
+            for (int seen; (seen = units.get()) > 0; ) {
+                if (units.compareAndSet(seen, seen - 1)) {
+                    return done.incrementAndGet() == 20_000 ? DrainResult.COMPLETED : DrainResult.WORKED;
+                }
+            }
+            return DrainResult.IDLE;
+        });
+        executor.submit(process);
+        for (int i = 0; i < 20_000; i++) {
+            units.incrementAndGet();
+            process.schedule();
+            if (i % 3 == 0) {
+                Thread.onSpinWait();
+            }
+        }
+        process.awaitReleased();
+        assertThat(done).hasValue(20_000);
+    }
+
+    @Test
+    void closingTwiceIsHarmlessAndAWorkerMayNotClose() {
+        workers(1);
+        TestProcess process = TestProcess.of("closer", worker -> {
+            executor.close();
+            return DrainResult.COMPLETED;
+        });
+        executor.submit(process);
+        process.awaitReleased();
+        assertThat(process.completedWith).isNotNull();
+        assertThat(process.completedWith.code()).isEqualTo(StatusCode.FAILED_PRECONDITION);
+        executor.close();
+        executor.close();
+    }
+
+    /** Closing while others submit: each process ends, whichever came first. */
+    @Test
+    void everythingSubmittedWhileClosingEnds() throws InterruptedException {
+        for (int round = 0; round < 20; round++) {
+            workers(2);
+            List<TestProcess> all = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                ProcessOptions options = ProcessOptions.named("p").wanting(1 + i % 2);
+                all.add(new TestProcess(i % 3 == 0 ? options.suspended(1) : options, worker -> DrainResult.IDLE));
+            }
+            concurrently(3, index -> {
+                if (index == 0) {
+                    executor.close();
+                } else {
+                    for (int i = index - 1; i < all.size(); i += 2) {
+                        executor.submit(all.get(i));
+                    }
+                }
+            });
+            for (TestProcess process : all) {
+                process.awaitReleased();
+                assertThat(process.completions).hasValue(1);
+            }
+        }
+    }
+
+    /** TASK-16: the last event comes while the process is being submitted. */
+    @Test
+    void lastEventWhileBeingSubmittedIsNotLost() throws InterruptedException {
+        for (int round = 0; round < 300; round++) {
+            TestProcess process =
+                    new TestProcess(ProcessOptions.named("p").suspended(1), worker -> DrainResult.COMPLETED);
+            TestProcess cancelled =
+                    new TestProcess(ProcessOptions.named("c").suspended(1), worker -> DrainResult.COMPLETED);
+            concurrently(2, index -> {
+                if (index == 0) {
+                    executor.submit(process);
+                    executor.submit(cancelled);
+                } else {
+                    process.wake();
+                    cancelled.cancel();
+                }
+            });
+            process.awaitReleased();
+            cancelled.awaitReleased();
+        }
+        assertThat(executor.liveProcesses()).isZero();
+    }
+
+    @Test
+    void processRearmedAsSoonAsItIsReleasedLivesAsOftenAsItIsSubmitted() {
+        AtomicInteger lives = new AtomicInteger();
+        TaskProcess process = new TaskProcess(ProcessOptions.named("again")) {
+            @Override
+            protected DrainResult drain(WorkerContext worker) {
+                lives.incrementAndGet();
+                return DrainResult.COMPLETED;
+            }
+        };
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        for (int i = 1; i <= 5_000; i++) {
+            executor.submit(process);
+            while (!process.isReleased()) {
+                assertThat(System.nanoTime()).as("life %d", i).isLessThan(deadline);
+                Thread.onSpinWait();
+            }
+            process.rearm(0);
+        }
+        assertThat(lives).hasValue(5_000);
+        assertThat(executor.liveProcesses()).isZero();
     }
 }

@@ -1,0 +1,59 @@
+package io.github.iree4j.task;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Claim: two threads that take from a list of two get one each, and what was written before pushing is seen.
+ *
+ * <p>TASK-15: taking is one compare-and-set of the first link with its count of changes.
+ */
+@JCStressTest
+@Outcome(id = "12, 0", expect = Expect.ACCEPTABLE, desc = "each got one")
+@Outcome(expect = Expect.FORBIDDEN, desc = "one was lost or taken twice")
+@State
+public class ListGivesEachOnce {
+    private final ListNodes nodes = new ListNodes();
+    private final ProcessList list = new ProcessList(nodes);
+    private final StressProcess[] processes = {StressProcess.listed(), StressProcess.listed()};
+    private int one;
+    private int other;
+
+    /** For jcstress. */
+    public ListGivesEachOnce() {
+        for (int i = 0; i < 2; i++) {
+            processes[i].node = nodes.take();
+            processes[i].work = i + 1;
+            list.push(processes[i]);
+        }
+    }
+
+    private int take() {
+        TaskProcess taken = list.pop();
+        return taken == null ? 0 : ((StressProcess) taken).work;
+    }
+
+    /** Takes one. */
+    @Actor
+    public void first() {
+        one = take();
+    }
+
+    /** Takes one. */
+    @Actor
+    public void second() {
+        other = take();
+    }
+
+    /** What was taken, in order of size, and what is left. */
+    @Arbiter
+    public void outcome(II_Result r) {
+        r.r1 = Math.min(one, other) * 10 + Math.max(one, other);
+        r.r2 = take();
+    }
+}

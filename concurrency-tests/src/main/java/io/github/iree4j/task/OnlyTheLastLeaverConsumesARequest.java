@@ -1,0 +1,49 @@
+package io.github.iree4j.task;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * Claim: a request made while two drain is not consumed by the one that leaves first.
+ *
+ * <p>TASK-7: only who leaves last clears PENDING, and then the process stays awake.
+ */
+@JCStressTest
+@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "awake, to be drained again")
+@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "the request is gone and nobody will drain")
+@State
+public class OnlyTheLastLeaverConsumesARequest {
+    private final StressProcess process = StressProcess.slotted();
+
+    /** For jcstress. */
+    public OnlyTheLastLeaverConsumesARequest() {
+        process.request();
+        process.putInSlot(0);
+        process.enter();
+        process.enter();
+        process.request();
+    }
+
+    /** Finds nothing. */
+    @Actor
+    public void one() {
+        process.leave(false);
+    }
+
+    /** Finds nothing either. */
+    @Actor
+    public void other() {
+        process.leave(false);
+    }
+
+    /** Whether it is still there to be drained. */
+    @Arbiter
+    public void outcome(I_Result r) {
+        r.r1 = ProcessSchedule.place(process.wordVolatile()) == ProcessSchedule.SLOTTED ? 1 : 0;
+    }
+}

@@ -1,0 +1,50 @@
+package io.github.iree4j.task;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Claim: a process placed while a slot is being emptied is found there or in another, and not wiped out with the one that left.
+ *
+ * <p>TASK-10, TASK-13: a slot belongs to who set its bit until that clears it, last of all.
+ */
+@JCStressTest
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the other was drained and nothing is left over")
+@Outcome(expect = Expect.FORBIDDEN, desc = "the other was lost")
+@State
+public class SlotEmptiedWhileAnotherIsPlacedIsFound {
+    private final SteppedExecutor stepped =
+            ProcessExecutor.builder(1).computeSlots(1).buildStepped();
+    private final StressProcess leaving = StressProcess.slotted();
+    private final StressProcess coming = StressProcess.slotted();
+
+    /** For jcstress. */
+    public SlotEmptiedWhileAnotherIsPlacedIsFound() {
+        stepped.executor().submit(leaving);
+    }
+
+    /** Drains the one in the slot, which then sleeps and leaves it. */
+    @Actor
+    public void worker() {
+        stepped.step(0);
+    }
+
+    /** Brings another. */
+    @Actor
+    public void signaller() {
+        stepped.executor().submit(coming);
+    }
+
+    /** Whether the other was drained once all is quiet. */
+    @Arbiter
+    public void outcome(II_Result r) {
+        stepped.runUntilAsleep();
+        r.r1 = coming.drains;
+        r.r2 = leaving.drains;
+    }
+}

@@ -1,0 +1,57 @@
+package io.github.iree4j.task;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Claim: who enters a process that sleeps already, and leaves when it is in a slot again, neither drains it nor puts it to sleep.
+ *
+ * <p>TASK-6: entering adds to the word and looks at what was there; only who came in while it was open decides.
+ */
+@JCStressTest
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "it was found in its slot and drained after the work was made")
+@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "it sleeps undrained")
+@Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "it sleeps undrained")
+@State
+public class StaleLeaverDecidesNothing {
+    private final SteppedExecutor stepped = ProcessExecutor.builder(1).buildStepped();
+    private final StressProcess process = StressProcess.slotted();
+
+    /** For jcstress. */
+    public StaleLeaverDecidesNothing() {
+        stepped.executor().submit(process);
+        stepped.step(0);
+    }
+
+    /** Believes, from an earlier look, that the process is in a slot; it sleeps, or is in one again. */
+    @Actor
+    public void lateWorker() {
+        long entered = process.enter();
+        if (ProcessSchedule.mayDrain(entered)) {
+            process.drained = process.work;
+            process.leave(true);
+        } else {
+            process.leave(true);
+        }
+    }
+
+    /** Puts it into a slot again. */
+    @Actor
+    public void signaller() {
+        process.work = 1;
+        process.schedule();
+    }
+
+    /** Whether it can still be found, and its work is seen. */
+    @Arbiter
+    public void outcome(II_Result r) {
+        r.r1 = ProcessSchedule.place(process.wordVolatile()) == ProcessSchedule.SLOTTED ? 1 : 0;
+        stepped.runUntilAsleep();
+        r.r2 = process.drained;
+    }
+}

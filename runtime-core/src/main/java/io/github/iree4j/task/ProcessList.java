@@ -1,0 +1,86 @@
+package io.github.iree4j.task;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Processes that wait, first come first served. Any thread adds, any thread takes, none waits for another; nothing is allocated.
+ *
+ * <p>The queue of Michael and Scott, over numbered nodes: the first node is that of the process taken last, so whoever takes a process leaves it the node that was
+ * first until then.
+ */
+final class ProcessList {
+    /*
+     * first, last: links as in ListNodes. last may be one behind while a process is being added; whoever sees that moves it on. It is never behind first,
+     * and a process counts as added when last has moved to it, so the list is empty when both are at the same node.
+     *
+     * TASK-15: what is taken comes out once, in the order it was added.
+     */
+    private final ListNodes nodes;
+    private final PaddedLong first = new PaddedLong();
+    private final PaddedLong last = new PaddedLong();
+
+    ProcessList(ListNodes nodes) {
+        this.nodes = nodes;
+        int empty = nodes.take();
+        nodes.setNextRelease(empty, ListNodes.NONE);
+        first.setVolatile(ListNodes.link(0, empty));
+        last.setVolatile(ListNodes.link(0, empty));
+    }
+
+    /** Adds a process that is in no list and has a node. */
+    void push(TaskProcess process) {
+        int node = process.node;
+        nodes.setProcessRelease(node, process);
+        nodes.setNextRelease(node, ListNodes.NONE);
+        for (; ; ) {
+            long end = last.getVolatile();
+            long next = nodes.nextVolatile(ListNodes.node(end));
+            if (end != last.getVolatile()) {
+                continue;
+            }
+            if (ListNodes.node(next) != ListNodes.NONE) {
+                last.compareAndSetVolatile(end, ListNodes.link(end, ListNodes.node(next)));
+            } else if (nodes.compareAndSetNext(ListNodes.node(end), next, node)) { // TASK-15
+                last.compareAndSetVolatile(end, ListNodes.link(end, node));
+                return;
+            }
+        }
+    }
+
+    /** Takes the process that has waited longest; null when none does. */
+    @Nullable
+    TaskProcess pop() {
+        for (; ; ) {
+            long begin = first.getVolatile();
+            long end = last.getVolatile();
+            int node = ListNodes.node(begin);
+            if (node == ListNodes.node(end)) {
+                if (begin == first.getVolatile()) {
+                    return null;
+                }
+                continue;
+            }
+            int next = ListNodes.node(nodes.nextVolatile(node));
+            if (next == ListNodes.NONE) {
+                continue; // taken meanwhile, and given back or added again
+            }
+            TaskProcess process = nodes.processAcquire(next); // of nobody's concern if the node was taken meanwhile
+            if (first.compareAndSetVolatile(begin, ListNodes.link(begin, next))) { // TASK-15
+                nodes.setProcessRelease(node, null);
+                Objects.requireNonNull(process).node = node;
+                return process;
+            }
+        }
+    }
+
+    boolean isEmpty() {
+        for (; ; ) {
+            long begin = first.getVolatile();
+            boolean empty = ListNodes.node(begin) == ListNodes.node(last.getVolatile());
+            if (!empty || begin == first.getVolatile()) {
+                return empty;
+            }
+        }
+    }
+}

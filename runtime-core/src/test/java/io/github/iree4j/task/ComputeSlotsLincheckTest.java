@@ -1,0 +1,52 @@
+package io.github.iree4j.task;
+
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** TASK-10: slots are reserved and given back as if one after another, and no thread waits for another. */
+@Tag("lincheck")
+@Param(name = "slot", gen = IntGen.class, conf = "0:2")
+public class ComputeSlotsLincheckTest {
+    private final ComputeSlots slots = new ComputeSlots(3);
+
+    @Operation
+    public int reserve() {
+        return slots.reserve();
+    }
+
+    @Operation
+    public void empty(@Param(name = "slot") int slot) {
+        slots.empty(slot);
+    }
+
+    @Operation
+    public long taken() {
+        return slots.takenVolatile();
+    }
+
+    @Test
+    void slotsAreASetUnderModelChecking() {
+        new ModelCheckingOptions()
+                .iterations(40)
+                .invocationsPerIteration(1_000)
+                .threads(2)
+                .actorsPerThread(4)
+                .checkObstructionFreedom(true)
+                .check(ComputeSlotsLincheckTest.class);
+    }
+
+    @Test
+    void slotsAreASetUnderStress() {
+        new StressOptions()
+                .iterations(20)
+                .invocationsPerIteration(2_000)
+                .threads(3)
+                .actorsPerThread(4)
+                .check(ComputeSlotsLincheckTest.class);
+    }
+}

@@ -1,0 +1,95 @@
+package io.github.iree4j.task;
+
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * TASK-15: the immediate list and the overflow list, which are two lists over the same nodes, behave as two queues, and no thread waits for another.
+ *
+ * <p>A process is made for each push and its node given back after each pop, so nodes come round as fast as they can.
+ */
+@Tag("lincheck")
+@Param(name = "name", gen = IntGen.class, conf = "0:9")
+public class ProcessListLincheckTest {
+    private final ListNodes nodes = new ListNodes();
+    private final ProcessList immediate = new ProcessList(nodes);
+    private final ProcessList overflow = new ProcessList(nodes);
+
+    /** A process that is nothing but a name. */
+    private static final class Named extends TaskProcess {
+        Named(String name) {
+            super(ProcessOptions.named(name));
+        }
+
+        @Override
+        protected DrainResult drain(WorkerContext worker) {
+            return DrainResult.COMPLETED;
+        }
+    }
+
+    @Operation
+    public void push(@Param(name = "name") int name) {
+        add(immediate, name);
+    }
+
+    @Operation
+    public void pushToOverflow(@Param(name = "name") int name) {
+        add(overflow, name);
+    }
+
+    private void add(ProcessList list, int name) {
+        Named process = new Named(Integer.toString(name));
+        process.node = nodes.take();
+        list.push(process);
+    }
+
+    @Operation
+    public String pop() {
+        return take(immediate);
+    }
+
+    @Operation
+    public String popFromOverflow() {
+        return take(overflow);
+    }
+
+    private String take(ProcessList list) {
+        TaskProcess process = list.pop();
+        if (process == null) {
+            return "none";
+        }
+        nodes.give(process.node);
+        return process.options().name();
+    }
+
+    @Operation
+    public boolean isEmpty() {
+        return immediate.isEmpty();
+    }
+
+    @Test
+    void listsAreQueuesUnderModelChecking() {
+        new ModelCheckingOptions()
+                .iterations(40)
+                .invocationsPerIteration(1_000)
+                .threads(2)
+                .actorsPerThread(4)
+                .checkObstructionFreedom(true)
+                .check(ProcessListLincheckTest.class);
+    }
+
+    @Test
+    void listsAreQueuesUnderStress() {
+        new StressOptions()
+                .iterations(20)
+                .invocationsPerIteration(2_000)
+                .threads(3)
+                .actorsPerThread(4)
+                .check(ProcessListLincheckTest.class);
+    }
+}

@@ -1,0 +1,440 @@
+package io.github.iree4j.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What workers look at, in which order, and whom they wake; every step is the test's. */
+class SteppedExecutorTest {
+    private SteppedExecutor stepped = ProcessExecutor.builder(4).buildStepped();
+    private final List<String> log = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        stepped.close();
+    }
+
+    private void rebuild(ProcessExecutor.Builder builder) {
+        stepped.close();
+        stepped = builder.buildStepped();
+    }
+
+    private TestProcess logging(ProcessOptions options, DrainResult... results) {
+        AtomicInteger next = new AtomicInteger();
+        return new TestProcess(options, worker -> {
+            log.add(options.name());
+            return results[Math.min(next.getAndIncrement(), results.length - 1)];
+        });
+    }
+
+    private TestProcess compute(String name, int budget, DrainResult... results) {
+        return logging(ProcessOptions.named(name).wanting(budget).placed(Placement.COMPUTE), results);
+    }
+
+    private void allAsleep() {
+        stepped.runUntilAsleep();
+        for (int i = 0; i < stepped.executor().workers(); i++) {
+            assertThat(stepped.isAsleep(i)).isTrue();
+        }
+    }
+
+    private int awake() {
+        return stepped.executor().workers() - stepped.executor().sleepingWorkers();
+    }
+
+    @Test
+    void listIsServedInTheOrderOfScheduling() {
+        for (String name : List.of("a", "b", "c")) {
+            stepped.executor().submit(logging(ProcessOptions.named(name), DrainResult.COMPLETED));
+        }
+        stepped.runUntilAsleep();
+        assertThat(log).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void processesOnTheListTakeTurns() {
+        stepped.executor()
+                .submit(logging(
+                        ProcessOptions.named("a"), DrainResult.WORKED, DrainResult.WORKED, DrainResult.COMPLETED));
+        stepped.executor().submit(logging(ProcessOptions.named("b"), DrainResult.WORKED, DrainResult.COMPLETED));
+        stepped.runUntilAsleep();
+        assertThat(log).containsExactly("a", "b", "a", "b", "a");
+    }
+
+    @Test
+    void listComesBeforeSlots() {
+        stepped.executor().submit(compute("compute", 2, DrainResult.COMPLETED));
+        stepped.executor().submit(logging(ProcessOptions.named("immediate"), DrainResult.COMPLETED));
+        stepped.step(0);
+        assertThat(log).containsExactly("immediate", "compute");
+    }
+
+    @Test
+    void floodOnTheListDoesNotKeepSlotsWaiting() {
+        stepped.executor().submit(compute("compute", 1, DrainResult.COMPLETED));
+        for (int i = 0; i < 100; i++) {
+            stepped.executor().submit(logging(ProcessOptions.named("immediate"), DrainResult.COMPLETED));
+        }
+        stepped.step(0);
+        assertThat(log).hasSize(Tuning.LIST_BURST + 1).endsWith("compute");
+    }
+
+    @Test
+    void budgetDecidesWhereAProcessIsKept() {
+        TestProcess one = logging(ProcessOptions.named("one"), DrainResult.IDLE);
+        TestProcess two = logging(ProcessOptions.named("two").wanting(2), DrainResult.WORKED, DrainResult.COMPLETED);
+        stepped.executor().submit(one);
+        stepped.executor().submit(two);
+        assertThat(ProcessSchedule.place(one.wordVolatile())).isEqualTo(ProcessSchedule.QUEUED);
+        assertThat(ProcessSchedule.place(two.wordVolatile())).isEqualTo(ProcessSchedule.SLOTTED);
+        one.changeWakeBudget(3);
+        stepped.runUntilAsleep();
+        one.schedule();
+        assertThat(ProcessSchedule.place(one.wordVolatile())).isEqualTo(ProcessSchedule.SLOTTED);
+    }
+
+    @Test
+    void processThatWantsMoreWorkersMovesToASlot() {
+        TestProcess grows = new TestProcess(ProcessOptions.named("grows"), worker -> DrainResult.WORKED);
+        stepped.executor().submit(grows);
+        grows.changeWakeBudget(3);
+        stepped.step(0);
+        assertThat(ProcessSchedule.place(grows.wordVolatile())).isEqualTo(ProcessSchedule.SLOTTED);
+        grows.cancel();
+    }
+
+    @Test
+    void sleeperLeavesItsSlotAndIsNotDrainedUntilScheduled() {
+        TestProcess process = compute("p", 4, DrainResult.IDLE);
+        stepped.executor().submit(process);
+        allAsleep();
+        assertThat(process.drains).hasValue(1);
+        assertThat(stepped.executor().slots().takenVolatile()).isZero();
+        assertThat(stepped.executor().aggregateBudget()).isZero();
+        process.schedule();
+        allAsleep();
+        assertThat(process.drains).hasValue(2);
+    }
+
+    @Test
+    void warmWorkerDoesNotDrainAgainUntilThereIsNews() {
+        TestProcess process = compute("p", 1, DrainResult.KEEP_WARM, DrainResult.KEEP_WARM, DrainResult.COMPLETED);
+        stepped.executor().submit(process);
+        allAsleep();
+        assertThat(process.drains).hasValue(1);
+        process.schedule();
+        allAsleep();
+        assertThat(process.drains).hasValue(2);
+        process.schedule();
+        allAsleep();
+        assertThat(process.releases).hasValue(1);
+    }
+
+    @Test
+    void processThatKeepsItselfActiveIsDrainedAgain() {
+        TestProcess process = compute("p", 1, DrainResult.KEEP_ACTIVE, DrainResult.KEEP_ACTIVE, DrainResult.COMPLETED);
+        stepped.executor().submit(process);
+        stepped.runUntilAsleep();
+        assertThat(process.drains).hasValue(3);
+    }
+
+    /** TASK-7: scheduled by its own drain, which then finds nothing. */
+    @Test
+    void scheduleDuringADrainLeadsToAnother() {
+        for (Placement placement : List.of(Placement.IMMEDIATE, Placement.COMPUTE)) {
+            AtomicInteger drains = new AtomicInteger();
+            TestProcess[] self = new TestProcess[1];
+            self[0] = new TestProcess(ProcessOptions.named("self").placed(placement), worker -> {
+                if (drains.incrementAndGet() == 1) {
+                    self[0].schedule();
+                }
+                return DrainResult.IDLE;
+            });
+            stepped.executor().submit(self[0]);
+            stepped.runUntilAsleep();
+            assertThat(drains).as("%s", placement).hasValue(2);
+        }
+    }
+
+    @Test
+    void schedulingManyTimesBeforeADrainLeadsToOne() {
+        TestProcess process = logging(ProcessOptions.named("p"), DrainResult.IDLE);
+        stepped.executor().submit(process);
+        process.schedule();
+        process.schedule();
+        stepped.runUntilAsleep();
+        assertThat(process.drains).hasValue(1);
+    }
+
+    @Test
+    void roundRobinVisitsAllSlotsInTurn() {
+        for (String name : List.of("a", "b", "c")) {
+            stepped.executor().submit(compute(name, 1, DrainResult.WORKED));
+        }
+        for (int i = 0; i < 9; i++) {
+            stepped.step(0);
+        }
+        assertThat(log).containsExactly("a", "b", "c", "a", "b", "c", "a", "b", "c");
+    }
+
+    @Test
+    void workersBeginAtDifferentSlots() {
+        for (String name : List.of("a", "b", "c", "d")) {
+            stepped.executor().submit(compute(name, 1, DrainResult.WORKED));
+        }
+        for (int i = 0; i < 4; i++) {
+            stepped.step(i);
+        }
+        assertThat(log).containsExactly("a", "b", "c", "d");
+    }
+
+    @Test
+    void highestPriorityIsVisitedFirstAsLongAsItHasWork() {
+        rebuild(ProcessExecutor.builder(1).scanPolicy(ScanPolicy.byPriority()));
+        stepped.executor()
+                .submit(logging(
+                        ProcessOptions.named("low").placed(Placement.COMPUTE).prioritized(-1),
+                        DrainResult.WORKED,
+                        DrainResult.COMPLETED));
+        stepped.executor()
+                .submit(logging(
+                        ProcessOptions.named("high").placed(Placement.COMPUTE).prioritized(5),
+                        DrainResult.WORKED,
+                        DrainResult.WORKED,
+                        DrainResult.COMPLETED));
+        stepped.executor()
+                .submit(logging(
+                        ProcessOptions.named("middle").placed(Placement.COMPUTE),
+                        DrainResult.WORKED,
+                        DrainResult.COMPLETED));
+        stepped.runUntilAsleep();
+        assertThat(log).containsExactly("high", "high", "high", "middle", "middle", "low", "low");
+    }
+
+    @Test
+    void processesAreVisitedInProportionToTheirBudgets() {
+        rebuild(ProcessExecutor.builder(1).scanPolicy(ScanPolicy.byBudget()));
+        stepped.executor().submit(compute("eight", 8, DrainResult.WORKED));
+        stepped.executor().submit(compute("two", 2, DrainResult.WORKED));
+        for (int i = 0; i < 100; i++) {
+            stepped.step(0);
+        }
+        assertThat(log.stream().filter("eight"::equals).count()).isEqualTo(80);
+        assertThat(log.subList(0, 10)).as("spread out").containsSubsequence("two", "eight", "two");
+    }
+
+    @Test
+    void changingABudgetChangesTheProportion() {
+        rebuild(ProcessExecutor.builder(1).scanPolicy(ScanPolicy.byBudget()));
+        TestProcess changing = compute("changing", 9, DrainResult.WORKED);
+        stepped.executor().submit(changing);
+        stepped.executor().submit(compute("one", 1, DrainResult.WORKED));
+        changing.changeWakeBudget(1);
+        for (int i = 0; i < 100; i++) {
+            stepped.step(0);
+        }
+        assertThat(log.stream().filter("one"::equals).count()).isEqualTo(50);
+    }
+
+    @Test
+    void policyCanBeChangedAtAnyTime() {
+        rebuild(ProcessExecutor.builder(1));
+        stepped.executor().submit(compute("low", 1, DrainResult.WORKED));
+        stepped.executor()
+                .submit(logging(
+                        ProcessOptions.named("high").placed(Placement.COMPUTE).prioritized(1), DrainResult.WORKED));
+        stepped.step(0);
+        stepped.step(0);
+        stepped.executor().scanPolicy(ScanPolicy.byPriority());
+        stepped.step(0);
+        stepped.step(0);
+        stepped.executor().scanPolicy(ScanPolicy.roundRobin());
+        stepped.step(0);
+        stepped.step(0);
+        assertThat(log).containsExactly("low", "high", "high", "high", "low", "high");
+    }
+
+    @Test
+    void whatAPolicyLeavesOutIsVisitedAllTheSame() {
+        rebuild(ProcessExecutor.builder(1).scanPolicy((processes, order) -> 0));
+        TestProcess process = compute("forgotten", 1, DrainResult.COMPLETED);
+        stepped.executor().submit(process);
+        stepped.runUntilAsleep();
+        assertThat(process.releases).hasValue(1);
+    }
+
+    @Test
+    void aggregateBudgetIsTheSumOverSlotsAndFollowsChanges() {
+        TestProcess a = compute("a", 5, DrainResult.COMPLETED);
+        TestProcess b = compute("b", 7, DrainResult.COMPLETED);
+        stepped.executor().submit(a);
+        stepped.executor().submit(b);
+        assertThat(stepped.executor().aggregateBudget()).isEqualTo(12);
+        b.changeWakeBudget(1);
+        assertThat(stepped.executor().aggregateBudget()).isEqualTo(6);
+        stepped.runUntilAsleep();
+        assertThat(stepped.executor().aggregateBudget()).isZero();
+    }
+
+    /** TASK-11: as many as are wanted, two by whoever made the work, the others by those. */
+    @Test
+    void wakingSpreadsAsATree() {
+        rebuild(ProcessExecutor.builder(16));
+        allAsleep();
+        stepped.executor().submit(compute("wide", 11, DrainResult.WORKED));
+        assertThat(awake()).isEqualTo(2);
+        stepped.step(0);
+        stepped.step(1);
+        assertThat(awake()).isEqualTo(6);
+        for (int i = 2; i < 6; i++) {
+            stepped.step(i);
+        }
+        assertThat(awake()).isEqualTo(11);
+        for (int i = 0; i < 16; i++) {
+            stepped.step(i);
+        }
+        assertThat(awake()).as("no more than were wanted").isEqualTo(11);
+    }
+
+    @Test
+    void fanOutIsAnOption() {
+        rebuild(ProcessExecutor.builder(16).wakeFanOut(5));
+        allAsleep();
+        stepped.executor().submit(compute("wide", 16, DrainResult.WORKED));
+        assertThat(awake()).isEqualTo(5);
+        stepped.step(0);
+        assertThat(awake()).isEqualTo(10);
+    }
+
+    @Test
+    void raisingTheBudgetWakesAsManyMore() {
+        allAsleep();
+        TestProcess process = compute("p", 1, DrainResult.WORKED);
+        stepped.executor().submit(process);
+        assertThat(awake()).isEqualTo(1);
+        process.changeWakeBudget(3);
+        assertThat(awake()).isEqualTo(3);
+        process.changeWakeBudget(1);
+        process.changeWakeBudget(1);
+        assertThat(awake()).isEqualTo(3);
+    }
+
+    @Test
+    void workOnTheListWakesOneWorker() {
+        allAsleep();
+        stepped.executor().submit(logging(ProcessOptions.named("p"), DrainResult.COMPLETED));
+        assertThat(awake()).isEqualTo(1);
+    }
+
+    @Test
+    void workerThatMakesWorkCountsItselfAmongThoseWhoDoIt() {
+        allAsleep();
+        TestProcess second = logging(ProcessOptions.named("second"), DrainResult.COMPLETED);
+        TestProcess third = compute("third", 3, DrainResult.COMPLETED);
+        TestProcess first = logging(ProcessOptions.named("first"), DrainResult.COMPLETED);
+        first.addDependent(second);
+        second.addDependent(third);
+        stepped.executor().submit(first);
+        stepped.step(0);
+        assertThat(log).containsExactly("first", "second", "third");
+        assertThat(awake()).as("it and the two others that the third wants").isEqualTo(3);
+    }
+
+    @Test
+    void workerThatMakesWorkAndGoesOnWithItsOwnWakesAnother() {
+        allAsleep();
+        TestProcess made = logging(ProcessOptions.named("made"), DrainResult.COMPLETED);
+        TestProcess busy = compute("busy", 1, DrainResult.WORKED, DrainResult.COMPLETED);
+        TestProcess maker = new TestProcess(ProcessOptions.named("maker").placed(Placement.COMPUTE), worker -> {
+            stepped.executor().submit(made);
+            return DrainResult.WORKED;
+        });
+        stepped.executor().submit(maker);
+        stepped.step(0);
+        assertThat(awake()).isEqualTo(2);
+        maker.cancel();
+        assertThat(busy.drains).hasValue(0);
+    }
+
+    /** TASK-10, TASK-13: one slot, several processes. */
+    @Test
+    void overflowIsPlacedInOrderAsSlotsBecomeFree() {
+        rebuild(ProcessExecutor.builder(1).computeSlots(1));
+        for (String name : List.of("a", "b", "c")) {
+            stepped.executor().submit(compute(name, 1, DrainResult.COMPLETED));
+        }
+        stepped.runUntilAsleep();
+        assertThat(log).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void closingTakesNoDrainOfWhatIsCancelled() {
+        TestProcess sleeper = compute("sleeper", 2, DrainResult.IDLE);
+        stepped.executor().submit(sleeper);
+        allAsleep();
+        TestProcess waiting = logging(ProcessOptions.named("waiting"), DrainResult.WORKED);
+        TestProcess dependent = logging(ProcessOptions.named("dependent"), DrainResult.WORKED);
+        waiting.addDependent(dependent);
+        stepped.executor().submit(waiting);
+        stepped.close();
+        assertThat(log).containsExactly("sleeper");
+        for (TestProcess process : List.of(sleeper, waiting, dependent)) {
+            assertThat(process.state()).isEqualTo(ProcessState.CANCELLED);
+            assertThat(process.releases).hasValue(1);
+        }
+        assertThat(stepped.executor().liveProcesses()).isZero();
+    }
+
+    @Test
+    void whatComesAfterClosingIsCancelledAtOnce() {
+        stepped.close();
+        TestProcess late = compute("late", 2, DrainResult.WORKED);
+        TestProcess lateSuspended =
+                new TestProcess(ProcessOptions.named("suspended").suspended(1), worker -> DrainResult.COMPLETED);
+        stepped.executor().submit(late);
+        stepped.executor().submit(lateSuspended);
+        assertThat(late.state()).isEqualTo(ProcessState.CANCELLED);
+        assertThat(late.releases).hasValue(1);
+        assertThat(lateSuspended.releases).hasValue(1);
+        assertThat(stepped.executor().tryDrainInline(compute("inline", 1, DrainResult.WORKED)))
+                .isTrue();
+        assertThat(log).isEmpty();
+    }
+
+    @Test
+    void callerHelpsWithAProcessThatWorkersHave() {
+        AtomicInteger tiles = new AtomicInteger(5);
+        TestProcess process = new TestProcess(
+                ProcessOptions.named("shared").wanting(4),
+                worker -> tiles.getAndDecrement() > 0 ? DrainResult.WORKED : DrainResult.COMPLETED);
+        stepped.executor().submit(process);
+        stepped.step(0);
+        assertThat(stepped.executor().tryDrainInline(process)).isTrue();
+        assertThat(process.releases).hasValue(1);
+        stepped.runUntilAsleep();
+        assertThat(process.completions).hasValue(1);
+    }
+
+    @Test
+    void callerLeavesAProcessThatSleepsToWhoeverSchedulesIt() {
+        TestProcess process = logging(ProcessOptions.named("p"), DrainResult.IDLE, DrainResult.COMPLETED);
+        assertThat(stepped.executor().tryDrainInline(process)).isFalse();
+        process.schedule();
+        stepped.runUntilAsleep();
+        assertThat(process.releases).hasValue(1);
+    }
+
+    @Test
+    void callerDoesNotDrainWhenTooManyDo() {
+        rebuild(ProcessExecutor.builder(1).callers(0));
+        TestProcess process = logging(ProcessOptions.named("p"), DrainResult.COMPLETED);
+        assertThat(stepped.executor().tryDrainInline(process)).isFalse();
+        process.schedule();
+        stepped.runUntilAsleep();
+        assertThat(process.releases).hasValue(1);
+    }
+}

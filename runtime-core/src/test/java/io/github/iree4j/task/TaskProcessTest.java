@@ -1,0 +1,445 @@
+package io.github.iree4j.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The life of one process, seen from outside; a stepped executor drains it when a test says so. */
+class TaskProcessTest {
+    private final SteppedExecutor stepped =
+            ProcessExecutor.builder(1).name("stepped").buildStepped();
+
+    @AfterEach
+    void close() {
+        stepped.close();
+    }
+
+    private static TestProcess suspended(int count) {
+        return new TestProcess(ProcessOptions.named("p").suspended(count), worker -> DrainResult.COMPLETED);
+    }
+
+    private static IreeException internal(String message) {
+        return new IreeException(StatusCode.INTERNAL, message);
+    }
+
+    private void run(TestProcess process) {
+        stepped.executor().submit(process);
+        stepped.runUntilAsleep();
+    }
+
+    @Test
+    void isSuspendedWhileItWaitsForEvents() {
+        TestProcess process =
+                new TestProcess(ProcessOptions.named("p").suspended(3).wanting(7), worker -> DrainResult.COMPLETED);
+        assertThat(process.state()).isEqualTo(ProcessState.SUSPENDED);
+        assertThat(process.wakeBudget()).isEqualTo(7);
+        assertThat(process.failure()).isNull();
+        run(process);
+        assertThat(process.drains).hasValue(0);
+    }
+
+    @Test
+    void isRunnableWhenItWaitsForNothing() {
+        TestProcess process = suspended(0);
+        assertThat(process.state()).isEqualTo(ProcessState.RUNNABLE);
+        assertThat(process.wakeBudget()).isEqualTo(1);
+        assertThat(process.drains).as("not before it is submitted").hasValue(0);
+    }
+
+    @Test
+    void oneEventMakesItRunnable() {
+        TestProcess process = suspended(1);
+        assertThat(process.wake()).isTrue();
+        assertThat(process.state()).isEqualTo(ProcessState.RUNNABLE);
+    }
+
+    @Test
+    void onlyTheLastEventMakesItRunnable() {
+        TestProcess process = suspended(3);
+        assertThat(process.wake()).isFalse();
+        assertThat(process.wake()).isFalse();
+        assertThat(process.state()).isEqualTo(ProcessState.SUSPENDED);
+        assertThat(process.wake()).isTrue();
+        assertThat(process.state()).isEqualTo(ProcessState.RUNNABLE);
+    }
+
+    @Test
+    void oneEventTooManyIsRefusedAndChangesNothing() {
+        TestProcess process = suspended(1);
+        process.wake();
+        assertThatThrownBy(process::wake).isInstanceOf(IreeException.class).hasMessageContaining("more often");
+        assertThat(process.state()).isEqualTo(ProcessState.RUNNABLE);
+        run(process);
+        assertThat(process.drains).hasValue(1);
+    }
+
+    @Test
+    void eventAfterCancellationMakesNothingRunnable() {
+        TestProcess process = suspended(1);
+        process.cancel();
+        assertThat(process.wake()).isFalse();
+        assertThat(process.state()).isEqualTo(ProcessState.CANCELLED);
+    }
+
+    @Test
+    void completesWithoutFailure() {
+        TestProcess process = suspended(0);
+        run(process);
+        assertThat(process.state()).isEqualTo(ProcessState.COMPLETED);
+        assertThat(process.completions).hasValue(1);
+        assertThat(process.completedWith).isNull();
+        assertThat(process.isReleased()).isTrue();
+    }
+
+    @Test
+    void completesWithItsFailure() {
+        IreeException failure = internal("broken");
+        TestProcess process = TestProcess.of("p", worker -> {
+            throw failure;
+        });
+        run(process);
+        assertThat(process.completedWith).isSameAs(failure);
+        assertThat(process.failure()).isSameAs(failure);
+        assertThat(process.state()).isEqualTo(ProcessState.COMPLETED);
+    }
+
+    @Test
+    void completesWithoutAnyHook() {
+        TaskProcess plain = new TaskProcess(ProcessOptions.named("plain")) {
+            @Override
+            protected DrainResult drain(WorkerContext worker) {
+                return DrainResult.COMPLETED;
+            }
+        };
+        stepped.executor().submit(plain);
+        stepped.runUntilAsleep();
+        assertThat(plain.isReleased()).isTrue();
+    }
+
+    @Test
+    void hooksThatThrowDisturbNobody() {
+        TestProcess dependent = suspended(0);
+        TaskProcess rude = new TaskProcess(ProcessOptions.named("rude")) {
+            @Override
+            protected DrainResult drain(WorkerContext worker) {
+                return DrainResult.COMPLETED;
+            }
+
+            @Override
+            protected void completed(@Nullable IreeException failure) {
+                throw new IllegalStateException("completed");
+            }
+
+            @Override
+            protected void released() {
+                throw new IllegalStateException("released");
+            }
+        };
+        rude.addDependent(dependent);
+        stepped.executor().submit(rude);
+        stepped.runUntilAsleep();
+        assertThat(rude.isReleased()).isTrue();
+        assertThat(dependent.completedWith).isNull();
+        assertThat(dependent.releases).hasValue(1);
+        assertThat(stepped.executor().liveProcesses()).isZero();
+    }
+
+    @Test
+    void wakesItsDependentsInTheOrderTheyWereAdded() {
+        List<String> order = new ArrayList<>();
+        TestProcess parent = suspended(0);
+        for (String name : List.of("first", "second", "third")) {
+            parent.addDependent(TestProcess.of(name, worker -> {
+                order.add(name);
+                return DrainResult.COMPLETED;
+            }));
+        }
+        run(parent);
+        assertThat(order).containsExactly("first", "second", "third");
+    }
+
+    @Test
+    void dependentThatWaitsForMoreStaysSuspended() {
+        TestProcess parent = suspended(0);
+        TestProcess dependent = suspended(1);
+        parent.addDependent(dependent);
+        run(parent);
+        assertThat(dependent.state()).isEqualTo(ProcessState.SUSPENDED);
+        dependent.wake();
+        stepped.runUntilAsleep();
+        assertThat(dependent.releases).hasValue(1);
+    }
+
+    @Test
+    void joinWaitsForBothParents() {
+        TestProcess b = suspended(0);
+        TestProcess c = suspended(0);
+        TestProcess d = suspended(0);
+        b.addDependent(d);
+        c.addDependent(d);
+        run(b);
+        assertThat(d.state()).isEqualTo(ProcessState.SUSPENDED);
+        run(c);
+        assertThat(d.drains).hasValue(1);
+    }
+
+    @Test
+    void dependentOfAProcessThatIsOverIsWokenAtOnce() {
+        TestProcess parent = suspended(0);
+        run(parent);
+        TestProcess dependent = suspended(0);
+        parent.addDependent(dependent);
+        stepped.runUntilAsleep();
+        assertThat(dependent.releases).hasValue(1);
+    }
+
+    @Test
+    void processThatMayAlreadyRunCannotBecomeADependent() {
+        TestProcess running = TestProcess.of("running", worker -> DrainResult.IDLE);
+        run(running);
+        assertThatThrownBy(() -> suspended(0).addDependent(running))
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("running");
+    }
+
+    @Test
+    void noDrainBeginsAfterAFailureFromOutside() {
+        TestProcess process = TestProcess.of("p", worker -> DrainResult.IDLE);
+        run(process);
+        IreeException failure = internal("from outside");
+        assertThat(process.fail(failure)).isTrue();
+        stepped.runUntilAsleep();
+        assertThat(process.drains).hasValue(1);
+        assertThat(process.completedWith).isSameAs(failure);
+    }
+
+    /** TASK-4: the first stays. */
+    @Test
+    void firstFailureWins() {
+        TestProcess process = TestProcess.of("p", worker -> DrainResult.IDLE);
+        run(process);
+        IreeException first = internal("first");
+        assertThat(process.fail(first)).isTrue();
+        assertThat(process.fail(internal("second"))).isFalse();
+        process.cancel();
+        stepped.runUntilAsleep();
+        assertThat(process.completedWith).isSameAs(first);
+        assertThat(process.state()).isEqualTo(ProcessState.COMPLETED);
+    }
+
+    /** TASK-4: success stays too. */
+    @Test
+    void failureAfterSuccessIsDropped() {
+        TestProcess process = suspended(0);
+        run(process);
+        assertThat(process.fail(internal("late"))).isFalse();
+        assertThat(process.failure()).isNull();
+        assertThat(process.completions).hasValue(1);
+    }
+
+    @Test
+    void cancellingASuspendedProcessEndsItAtOnce() {
+        TestProcess process = suspended(2);
+        process.cancel();
+        assertThat(process.state()).isEqualTo(ProcessState.CANCELLED);
+        assertThat(process.failure()).isNotNull();
+        assertThat(process.completedWith).isNotNull();
+        assertThat(process.completedWith.code()).isEqualTo(StatusCode.CANCELLED);
+        assertThat(process.releases).hasValue(1);
+        assertThat(process.drains).hasValue(0);
+    }
+
+    @Test
+    void cancellingARunnableProcessIsLeftToItsNextDrain() {
+        TestProcess process = TestProcess.of("p", worker -> DrainResult.WORKED);
+        stepped.executor().submit(process);
+        process.cancel();
+        assertThat(process.state()).isEqualTo(ProcessState.CANCELLED);
+        assertThat(process.completions).hasValue(0);
+        stepped.runUntilAsleep();
+        assertThat(process.completions).hasValue(1);
+        assertThat(process.drains).hasValue(0);
+    }
+
+    @Test
+    void cancellingACompletedProcessDoesNothing() {
+        TestProcess process = suspended(0);
+        run(process);
+        process.cancel();
+        assertThat(process.state()).isEqualTo(ProcessState.COMPLETED);
+        assertThat(process.completions).hasValue(1);
+    }
+
+    @Test
+    void cancellationKeepsAnEarlierFailure() {
+        TestProcess parent = TestProcess.of("parent", worker -> {
+            throw internal("parent");
+        });
+        TestProcess process = suspended(1);
+        parent.addDependent(process);
+        run(parent);
+        process.cancel();
+        assertThat(process.completedWith).hasMessage("parent");
+        assertThat(process.releases).hasValue(1);
+    }
+
+    @Test
+    void cancellingASuspendedProcessWakesItsDependentsWithThat() {
+        TestProcess process = suspended(1);
+        TestProcess dependent = suspended(0);
+        process.addDependent(dependent);
+        stepped.executor().submit(process);
+        process.cancel();
+        stepped.runUntilAsleep();
+        assertThat(dependent.state()).isEqualTo(ProcessState.CANCELLED);
+        assertThat(dependent.drains).hasValue(0);
+        assertThat(dependent.completedWith).isSameAs(process.failure());
+    }
+
+    @Test
+    void cancellationGoesDownAChainWithoutDrainingAny() {
+        TestProcess a = TestProcess.of("a", worker -> DrainResult.IDLE);
+        TestProcess b = suspended(0);
+        TestProcess c = suspended(0);
+        a.addDependent(b);
+        b.addDependent(c);
+        run(a);
+        a.cancel();
+        stepped.runUntilAsleep();
+        assertThat(c.state()).isEqualTo(ProcessState.CANCELLED);
+        assertThat(b.drains.get() + c.drains.get()).isZero();
+        assertThat(c.completions).hasValue(1);
+    }
+
+    @Test
+    void dependentMayTakeAFailureItsOwnWay() {
+        AtomicInteger told = new AtomicInteger();
+        TestProcess parent = suspended(1);
+        TestProcess cleanup = new TestProcess(ProcessOptions.named("cleanup"), worker -> DrainResult.COMPLETED) {
+            @Override
+            protected void upstreamFailed(IreeException failure) {
+                told.incrementAndGet();
+            }
+        };
+        parent.addDependent(cleanup);
+        stepped.executor().submit(parent);
+        parent.cancel();
+        stepped.runUntilAsleep();
+        assertThat(told).hasValue(1);
+        assertThat(cleanup.drains).hasValue(1);
+        assertThat(cleanup.completedWith).isNull();
+    }
+
+    @Test
+    void cancellationWakesASleeper() {
+        TestProcess sleeper =
+                new TestProcess(ProcessOptions.named("sleeper").placed(Placement.COMPUTE), worker -> DrainResult.IDLE);
+        run(sleeper);
+        assertThat(stepped.isAsleep(0)).isTrue();
+        sleeper.cancel();
+        assertThat(stepped.isAsleep(0)).isFalse();
+        stepped.runUntilAsleep();
+        assertThat(sleeper.completedWith).isNotNull();
+        assertThat(sleeper.drains).hasValue(1);
+    }
+
+    /** TASK-1: of 8 threads that bring one event each, one makes it runnable. */
+    @Test
+    void eventsFromManyThreadsMakeItRunnableOnce() throws InterruptedException {
+        for (int round = 0; round < 200; round++) {
+            TestProcess process = suspended(8);
+            AtomicInteger activations = new AtomicInteger();
+            ProcessExecutorTest.concurrently(8, index -> {
+                if (process.wake()) {
+                    activations.incrementAndGet();
+                }
+            });
+            assertThat(activations).hasValue(1);
+        }
+    }
+
+    /** TASK-4: of 8 threads that fail it, one does. */
+    @Test
+    void failuresFromManyThreadsLeaveOne() throws InterruptedException {
+        for (int round = 0; round < 200; round++) {
+            TestProcess process = suspended(1);
+            AtomicInteger first = new AtomicInteger();
+            ProcessExecutorTest.concurrently(8, index -> {
+                if (process.fail(internal("failure " + index))) {
+                    first.incrementAndGet();
+                }
+            });
+            assertThat(first).hasValue(1);
+            assertThat(process.completions).hasValue(1);
+        }
+    }
+
+    @Test
+    void processOfAnotherExecutorIsRefused() {
+        TestProcess process = TestProcess.of("p", worker -> DrainResult.IDLE);
+        run(process);
+        try (SteppedExecutor other = ProcessExecutor.builder(1).name("other").buildStepped()) {
+            assertThatThrownBy(() -> other.executor().submit(process))
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining("'stepped'");
+        }
+    }
+
+    @Test
+    void rearmedProcessLivesAgainFromTheBeginning() {
+        AtomicInteger lives = new AtomicInteger();
+        TestProcess process =
+                new TestProcess(ProcessOptions.named("again").wanting(4).workerState(2), worker -> {
+                    assertThat(worker.state()[0]).isZero();
+                    worker.state()[0] = 1;
+                    lives.incrementAndGet();
+                    return DrainResult.COMPLETED;
+                });
+        run(process);
+        process.rearm(1);
+        assertThat(process.state()).isEqualTo(ProcessState.SUSPENDED);
+        run(process);
+        assertThat(lives).hasValue(1);
+        process.wake();
+        stepped.runUntilAsleep();
+        assertThat(lives).hasValue(2);
+        assertThat(process.completions).hasValue(2);
+        assertThat(process.completedWith).isNull();
+    }
+
+    @Test
+    void processThatIsNotOverCannotBeRearmed() {
+        TestProcess process = TestProcess.of("p", worker -> DrainResult.IDLE);
+        run(process);
+        assertThatThrownBy(() -> process.rearm(0))
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("not over");
+    }
+
+    @Test
+    void eachWorkerFindsItsWordsAsItLeftThem() {
+        int[] seen = new int[2];
+        try (SteppedExecutor two = ProcessExecutor.builder(2).buildStepped()) {
+            TestProcess process =
+                    new TestProcess(ProcessOptions.named("state").workerState(3).placed(Placement.COMPUTE), worker -> {
+                        assertThat(worker.state().length).isGreaterThanOrEqualTo(3);
+                        seen[worker.index()] = (int) ++worker.state()[2];
+                        return DrainResult.WORKED;
+                    });
+            two.executor().submit(process);
+            two.step(0);
+            two.step(0);
+            two.step(1);
+            assertThat(seen).containsExactly(2, 1);
+            process.cancel();
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package io.github.iree4j.task;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.Blackhole;
+
+/** How long do 512 tiles of about a microsecond take, one to a drain, with 1 to N workers? More workers than processors show what crowding costs. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(1)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@State(Scope.Thread)
+public class ScalingBenchmark {
+    private static final int TILES = 512;
+    private static final int WORK_PER_TILE = 400; // of Blackhole.consumeCPU, about a microsecond
+
+    /** Threads that drain. */
+    @Param({"1", "2", "4", "8"})
+    public int workers;
+
+    private static final class Tiles extends TaskProcess {
+        final AtomicInteger claimed = new AtomicInteger();
+        final AtomicInteger done = new AtomicInteger();
+
+        Tiles(int workers) {
+            super(ProcessOptions.named("tiles").wanting(workers).placed(Placement.COMPUTE));
+        }
+
+        @Override
+        protected DrainResult drain(WorkerContext worker) {
+            if (claimed.getAndIncrement() >= TILES) {
+                return DrainResult.IDLE;
+            }
+            Blackhole.consumeCPU(WORK_PER_TILE);
+            return done.incrementAndGet() == TILES ? DrainResult.COMPLETED : DrainResult.WORKED;
+        }
+
+        void again() {
+            claimed.set(0);
+            done.set(0);
+            rearm(0);
+        }
+    }
+
+    private ProcessExecutor executor = ProcessExecutor.builder(1).build();
+    private Tiles tiles = new Tiles(1);
+
+    /** For JMH. */
+    public ScalingBenchmark() {
+        executor.close();
+    }
+
+    /** Starts the workers. */
+    @Setup(Level.Trial)
+    public void create() {
+        executor = ProcessExecutor.builder(workers).build();
+        tiles = new Tiles(workers);
+    }
+
+    /** Ends them. */
+    @TearDown(Level.Trial)
+    public void close() {
+        executor.close();
+    }
+
+    /** From submission to release; the caller helps with nothing, and sleeps as little as it can. */
+    @Benchmark
+    public void tiles() {
+        if (tiles.isReleased()) {
+            tiles.again();
+        }
+        executor.submit(tiles);
+        while (!tiles.isReleased()) {
+            Thread.yield();
+        }
+    }
+
+    /** The same work without tasks: what one thread needs. */
+    @Benchmark
+    public void plainLoop() {
+        for (int i = 0; i < TILES; i++) {
+            Blackhole.consumeCPU(WORK_PER_TILE);
+        }
+    }
+}

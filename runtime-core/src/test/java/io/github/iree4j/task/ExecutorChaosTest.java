@@ -140,7 +140,8 @@ class ExecutorChaosTest {
 
         String word() {
             long word = wordVolatile();
-            return "%s word %x (drainers %d) activation %x".formatted(this, word, word & DRAINERS_MASK, activationVolatile());
+            return "%s word %x (drainers %d) activation %x"
+                    .formatted(this, word, word & DRAINERS_MASK, activationVolatile());
         }
     }
 
@@ -194,8 +195,12 @@ class ExecutorChaosTest {
             synchronized (node.wrong) {
                 assertThat(node.wrong).as("%s, seed %d", node, seed).isEmpty();
             }
-            assertThat(node.completions).as("%s completed, seed %d", node.word(), seed).hasValue(1);
-            assertThat(node.releases).as("%s released, seed %d", node.word(), seed).hasValue(1);
+            assertThat(node.completions)
+                    .as("%s completed, seed %d", node.word(), seed)
+                    .hasValue(1);
+            assertThat(node.releases)
+                    .as("%s released, seed %d", node.word(), seed)
+                    .hasValue(1);
         }
         assertThat(scope.isIdle()).as("scope, seed %d", seed).isTrue();
     }

@@ -32,7 +32,9 @@ class ProcessLayoutTest {
         Long before = null;
         for (Map.Entry<Long, String> field : written.entrySet()) {
             if (before != null) {
-                assertThat(field.getKey() - before).as("%s after %s", field, written).isGreaterThanOrEqualTo(APART);
+                assertThat(field.getKey() - before)
+                        .as("%s after %s", field, written)
+                        .isGreaterThanOrEqualTo(APART);
             }
             before = field.getKey();
         }
@@ -43,7 +45,8 @@ class ProcessLayoutTest {
                 .isGreaterThanOrEqualTo(APART);
     }
 
-    private static void put(Map<Long, String> written, Class<?> type, String field) throws ReflectiveOperationException {
+    private static void put(Map<Long, String> written, Class<?> type, String field)
+            throws ReflectiveOperationException {
         written.put(offset(type, field), field);
     }
 

@@ -45,7 +45,7 @@ final class Drains {
                     return;
                 }
                 case WORKED, KEEP_ACTIVE -> {
-                    executor.payWake(context);
+                    executor.payWake(context, process);
                     boolean others =
                             !executor.immediate().isEmpty() || executor.slots().takenVolatile() != 0;
                     if (ProcessExecutor.isForSlot(process)) {
@@ -109,7 +109,7 @@ final class Drains {
         }
         boolean again = result == DrainResult.WORKED || result == DrainResult.KEEP_ACTIVE;
         if (again) {
-            executor.payWake(context);
+            executor.payWake(context, process);
         }
         if (leave(executor, process, again) || again) {
             return Shared.WORKED;

@@ -148,7 +148,7 @@ public final class ProcessExecutor implements AutoCloseable {
             case PLACE -> place(process);
             case SIGNAL -> {
                 signals.getAndAddVolatile(1);
-                wakeWorkers(process.budgetOpaque());
+                wakeWorkers(process, process.budgetOpaque());
             }
             case NONE -> {}
         }
@@ -169,7 +169,7 @@ public final class ProcessExecutor implements AutoCloseable {
             if (terminated) { // there are no workers; close() has set it before it looked for the last time
                 drainRest();
             } else {
-                wakeWorkers(1);
+                wakeWorkers(process, 1);
             }
         }
     }
@@ -188,7 +188,7 @@ public final class ProcessExecutor implements AutoCloseable {
         slots.fillRelease(slot, process);
         scan.changed();
         signals.getAndAddVolatile(1); // TASK-12
-        wakeWorkers(budget);
+        wakeWorkers(process, budget);
     }
 
     void emptySlot(int slot) {
@@ -217,17 +217,17 @@ public final class ProcessExecutor implements AutoCloseable {
             scan.changed();
             if (now > before) {
                 signals.getAndAddVolatile(1);
-                wakeWorkers(now - before);
+                wakeOthers(now - before);
             }
         }
     }
 
     /** Sees that as many more workers look for work that has just been put where they look. */
-    void wakeWorkers(int count) {
+    private void wakeWorkers(TaskProcess process, int count) {
         int wanted = count;
         WorkerContext self = current();
-        if (self != null && !self.owesWake) {
-            self.owesWake = true; // it looks for work itself when this drain is over
+        if (self != null && self.owesWakeFor == null) {
+            self.owesWakeFor = process; // it looks for work itself when this drain is over
             wanted--;
         }
         if (wanted > 0) {
@@ -266,15 +266,19 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    void payWake(WorkerContext context) {
-        if (context.owesWake) {
-            context.owesWake = false;
-            wakeOthers(1);
+    /** The worker goes on with this process; when it made work with another, somebody else has to look for that. */
+    void payWake(WorkerContext context, TaskProcess continued) {
+        TaskProcess owed = context.owesWakeFor;
+        if (owed != null) {
+            context.owesWakeFor = null;
+            if (owed != continued) {
+                wakeOthers(1);
+            }
         }
     }
 
-    /** TASK-14: work that came while a worker spun was left to it; if that was more than it can do, another is woken. */
-    void lastSpinnerFound() {
+    /** TASK-14: work that came while a worker spun was left to it; if there is more than the one thing it now has, another is woken. */
+    void lookBehindSpinner() {
         if (!immediate.isEmpty() || slots.aggregateBudget() > workers.length - idle.count()) {
             wakeOthers(1);
         }

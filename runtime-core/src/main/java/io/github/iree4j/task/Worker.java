@@ -26,6 +26,7 @@ final class Worker implements Runnable {
     private int nextEntry;
     private long spinNanos;
     private boolean warm;
+    boolean spun; // since it last had work, so work may have been left to it
 
     /** What is being drained, for people who ask. */
     private static final class DrainWatch {
@@ -138,7 +139,7 @@ final class Worker implements Runnable {
 
     /** One look at everything; true when something was done. */
     boolean turn() {
-        context.owesWake = false; // this look is what it owed
+        context.owesWakeFor = null; // this look is what it owed
         warm = false;
         executor.relayWakes();
         boolean worked = false;
@@ -148,7 +149,7 @@ final class Worker implements Runnable {
             if (process == null) {
                 break;
             }
-            watch.setOpaque(process);
+            has(process);
             Drains.drainListed(executor, process, context);
             worked = true;
         }
@@ -196,12 +197,20 @@ final class Worker implements Runnable {
         return false;
     }
 
+    private void has(TaskProcess process) {
+        watch.setOpaque(process);
+        if (spun) {
+            spun = false;
+            executor.lookBehindSpinner(); // TASK-14
+        }
+    }
+
     private boolean visit(int slot) {
         TaskProcess process = executor.slots().processAcquire(slot);
         if (process == null || !process.isOpenAcquire()) {
             return false;
         }
-        watch.setOpaque(process);
+        has(process);
         switch (Drains.drainShared(executor, process, context)) {
             case WORKED -> {
                 return true;
@@ -230,6 +239,7 @@ final class Worker implements Runnable {
             LockSupport.park(this);
         }
         notified.setVolatile(0);
+        spun = false; // whoever woke it knows that it was not spinning
         idle.remove(index); // still there when an earlier claim was late
         if (System.nanoTime() - begun < longestSpin) { // a longer spin would have found it
             spinNanos = Math.min(longestSpin, Math.max(Tuning.LEAST_SPIN_NANOS, spinNanos * 2));
@@ -255,15 +265,13 @@ final class Worker implements Runnable {
             Thread.onSpinWait();
             found = hasNews(seen) || executor.isClosing();
         } while (!found && (++spins % Tuning.SPINS_PER_LOOK != 0 || System.nanoTime() - deadline < 0));
-        boolean last = spinners.getAndAddVolatile(-1) == 1;
+        spinners.getAndAddVolatile(-1);
+        spun = true;
         if (!found) {
             spinNanos = Math.max(Tuning.LEAST_SPIN_NANOS, spinNanos / 2);
             return false;
         }
         spinNanos = Math.min(longestSpin, spinNanos * 2);
-        if (last) {
-            executor.lastSpinnerFound();
-        }
         return true;
     }
 

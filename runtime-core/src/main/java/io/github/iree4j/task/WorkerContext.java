@@ -16,7 +16,9 @@ public final class WorkerContext {
     private final ProcessExecutor executor;
     private @Nullable Object attachment; // of the thread that drains
     private long[] state = NO_STATE; // of the process being drained
-    boolean owesWake; // work was made for which no worker was woken, because this one is about to look
+
+    @Nullable
+    TaskProcess owesWakeFor; // for which one worker less was woken, because this one is about to look
 
     WorkerContext(ProcessExecutor executor, int index, boolean caller) {
         this.executor = executor;

@@ -437,4 +437,63 @@ class SteppedExecutorTest {
         stepped.runUntilAsleep();
         assertThat(process.releases).hasValue(1);
     }
+
+    /** TASK-14: work left to a worker that spins. */
+    @Test
+    void moreWorkThanASpinningWorkerCanTakeWakesAnother() {
+        allAsleep();
+        Worker spinning = stepped.executor().worker(0);
+        stepped.executor().idle().remove(0);
+        stepped.executor().spinners().getAndAddVolatile(1);
+        stepped.executor().submit(logging(ProcessOptions.named("a"), DrainResult.COMPLETED));
+        assertThat(awake()).as("left to the one that spins").isEqualTo(1);
+        stepped.executor().submit(logging(ProcessOptions.named("b"), DrainResult.COMPLETED));
+        assertThat(awake()).isEqualTo(1);
+        stepped.executor().spinners().getAndAddVolatile(-1);
+        spinning.spun = true;
+        stepped.step(0);
+        assertThat(awake()).isEqualTo(2);
+    }
+
+    @Test
+    void oneThingLeftToASpinningWorkerWakesNobody() {
+        allAsleep();
+        stepped.executor().idle().remove(0);
+        stepped.executor().submit(logging(ProcessOptions.named("a"), DrainResult.COMPLETED));
+        int awake = awake();
+        stepped.executor().worker(0).spun = true;
+        stepped.step(0);
+        assertThat(awake()).isEqualTo(awake);
+    }
+
+    @Test
+    void drainThatRaisesItsOwnBudgetWakesAsManyMore() {
+        allAsleep();
+        TestProcess[] self = new TestProcess[1];
+        self[0] = new TestProcess(ProcessOptions.named("grows").placed(Placement.COMPUTE), worker -> {
+            self[0].changeWakeBudget(3);
+            return DrainResult.WORKED;
+        });
+        stepped.executor().submit(self[0]);
+        stepped.step(0);
+        assertThat(awake()).isEqualTo(3);
+        self[0].cancel();
+    }
+
+    @Test
+    void drainThatSchedulesItsOwnProcessCountsItselfAmongThoseWhoDrainIt() {
+        allAsleep();
+        TestProcess[] self = new TestProcess[1];
+        self[0] = new TestProcess(ProcessOptions.named("again").wanting(2).placed(Placement.COMPUTE), worker -> {
+            self[0].schedule();
+            return DrainResult.WORKED;
+        });
+        stepped.executor().submit(self[0]);
+        while (awake() > 1) {
+            stepped.executor().idle().add(awake() - 1);
+        }
+        stepped.step(0);
+        assertThat(awake()).isEqualTo(2);
+        self[0].cancel();
+    }
 }

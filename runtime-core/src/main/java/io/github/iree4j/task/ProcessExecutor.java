@@ -267,6 +267,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /** The worker goes on with this process; when it made work with another, somebody else has to look for that. */
+    @SuppressWarnings("ReferenceEquality") // the same object is meant, whatever a subclass calls equal
     void payWake(WorkerContext context, TaskProcess continued) {
         TaskProcess owed = context.owesWakeFor;
         if (owed != null) {

@@ -16,7 +16,7 @@ final class Worker implements Runnable {
     final WorkerContext context;
     private final int index;
     private final WorkerSetup setup;
-    private final long longestSpin;
+    private final SpinLimit spin;
     private final int maxSpinners;
     private final WorkerThread thread;
     private final PaddedLong notified =
@@ -24,7 +24,6 @@ final class Worker implements Runnable {
     private final DrainWatch watch = new DrainWatch();
     private int nextSlot;
     private int nextEntry;
-    private long spinNanos;
     private boolean warm;
     boolean spun; // since it last had work, so work may have been left to it
 
@@ -58,8 +57,7 @@ final class Worker implements Runnable {
         this.index = index;
         this.context = new WorkerContext(executor, index, false);
         this.setup = options.setup;
-        this.longestSpin = options.spinNanos;
-        this.spinNanos = options.spinNanos;
+        this.spin = new SpinLimit(options.spinNanos);
         this.maxSpinners = Runtime.getRuntime().availableProcessors() / 2;
         this.nextSlot = index;
         this.thread = new WorkerThread(this, options.name + "-worker-" + index, options.stackBytes);
@@ -241,9 +239,7 @@ final class Worker implements Runnable {
         notified.setVolatile(0);
         spun = false; // whoever woke it knows that it was not spinning
         idle.remove(index); // still there when an earlier claim was late
-        if (System.nanoTime() - begun < longestSpin) { // a longer spin would have found it
-            spinNanos = Math.min(longestSpin, Math.max(Tuning.LEAST_SPIN_NANOS, spinNanos * 2));
-        }
+        spin.slept(System.nanoTime() - begun);
     }
 
     private boolean hasNews(long seen) {
@@ -252,9 +248,9 @@ final class Worker implements Runnable {
 
     private boolean spinFindsWork(long seen) {
         boolean wanted = warm || executor.slots().aggregateBudget() > executor.workers() - executor.sleepingWorkers();
-        long limit = wanted ? longestSpin : spinNanos;
+        long limit = spin.nanos(wanted);
         PaddedLong spinners = executor.spinners();
-        if (limit < Tuning.LEAST_SPIN_NANOS || spinners.getVolatile() >= maxSpinners) {
+        if (limit == 0 || spinners.getVolatile() >= maxSpinners) {
             return false;
         }
         spinners.getAndAddVolatile(1);
@@ -268,10 +264,10 @@ final class Worker implements Runnable {
         spinners.getAndAddVolatile(-1);
         spun = true;
         if (!found) {
-            spinNanos = Math.max(Tuning.LEAST_SPIN_NANOS, spinNanos / 2);
+            spin.inVain();
             return false;
         }
-        spinNanos = Math.min(longestSpin, spinNanos * 2);
+        spin.paid();
         return true;
     }
 

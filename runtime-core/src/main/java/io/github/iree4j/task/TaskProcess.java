@@ -111,10 +111,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         if (suspends > 1 || (before & (ENDING | DONE)) != 0) {
             return false;
         }
-        ProcessExecutor executor = executorVolatile();
-        if (executor != null) {
-            executor.schedule(this);
-        }
+        schedule();
         return true;
     }
 
@@ -160,14 +157,13 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
 
     private void endSoon() {
         long before = setActivationBitsVolatile(ENDING); // TASK-2
-        ProcessExecutor executor = executorVolatile();
-        if (suspends(before) > 0) {
-            if ((before & ENDING) == 0 && releaseUnplaced()) {
-                complete(executor);
-                release(executor);
-            }
-        } else if (executor != null) {
-            executor.schedule(this);
+        if (suspends(before) <= 0) {
+            schedule();
+        } else if ((before & ENDING) == 0 && releaseUnplaced()) {
+            ProcessExecutor executor =
+                    executorVolatile(); // TASK-16: looked at after it was released, as it is released when it is listed
+            complete(executor);
+            release(executor);
         }
     }
 

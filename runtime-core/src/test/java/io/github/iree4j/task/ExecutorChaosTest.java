@@ -164,6 +164,7 @@ class ExecutorChaosTest {
                 .name("chaos")
                 .computeSlots(1 + random.nextInt(8))
                 .wakeFanOut(1 + random.nextInt(3))
+                .closeLimit(STUCK)
                 .spin(Duration.ofNanos(random.nextInt(3) * 10_000L))
                 .scanPolicy(
                         switch (random.nextInt(3)) {
@@ -190,6 +191,15 @@ class ExecutorChaosTest {
             if (!closeEarly) {
                 awaitAll(executor, nodes, seed);
             }
+        } catch (IreeException notClosed) {
+            throw new AssertionError(
+                    "seed %d, %d live of %s%n%s"
+                            .formatted(
+                                    seed,
+                                    live(nodes).size(),
+                                    nodes.size(),
+                                    String.join("\n", live(nodes)) + "\n" + allThreads()),
+                    notClosed);
         }
         for (Node node : nodes) {
             synchronized (node.wrong) {
@@ -203,6 +213,10 @@ class ExecutorChaosTest {
                     .hasValue(1);
         }
         assertThat(scope.isIdle()).as("scope, seed %d", seed).isTrue();
+    }
+
+    private static List<String> live(List<Node> nodes) {
+        return nodes.stream().filter(node -> !node.isReleased()).map(Node::word).toList();
     }
 
     /** A process waits for some of those before it, and for an event of its own if its turn says so. */

@@ -1,0 +1,48 @@
+package io.github.iree4j.task;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/**
+ * Claim: a suspended process that is cancelled while it is being submitted ends once, and the executor does not count it as live afterwards.
+ *
+ * <p>TASK-16: the submitter lists it and then looks whether it is released; the canceller releases it and then looks for an executor.
+ */
+@JCStressTest
+@Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "completed, released, and off the books")
+@Outcome(expect = Expect.FORBIDDEN, desc = "ended otherwise, or live for ever: the executor could not be closed")
+@State
+public class CancelledWhileBeingSubmittedIsOffTheBooks {
+    private final SteppedExecutor stepped = ProcessExecutor.builder(1).buildStepped();
+    private final StressProcess process =
+            new StressProcess(ProcessOptions.named("p").suspended(1));
+
+    /** For jcstress. */
+    public CancelledWhileBeingSubmittedIsOffTheBooks() {}
+
+    /** Submits. */
+    @Actor
+    public void submitter() {
+        stepped.executor().submit(process);
+    }
+
+    /** Cancels. */
+    @Actor
+    public void canceller() {
+        process.cancel();
+    }
+
+    /** How it ended, and how many are live. */
+    @Arbiter
+    public void outcome(III_Result r) {
+        stepped.runUntilAsleep();
+        r.r1 = process.completions;
+        r.r2 = process.releases;
+        r.r3 = (int) stepped.executor().liveProcesses();
+    }
+}

@@ -5,7 +5,9 @@ import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.CompletedEpochs;
 import io.github.iree4j.status.IreeException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
@@ -181,9 +183,10 @@ final class SpeculationGraph {
     /** Takes those that can be cancelled now; the others fail when they retire, should they be issued meanwhile. */
     List<Node> takeReady() {
         markDoomed();
+        Set<Node> held = heldBack();
         List<Node> ready = new ArrayList<>();
         for (Node node : waiting) {
-            if (node.operation == null || !isPreceded(node)) {
+            if (node.operation == null || !held.contains(node)) {
                 ready.add(node);
             } else if (node.condemned != null) {
                 node.operation.fail(node.condemned);
@@ -199,37 +202,77 @@ final class SpeculationGraph {
         return all;
     }
 
-    /** Whether work that goes on will signal a lower value of a timeline that the cancellation would fail. */
-    private boolean isPreceded(Node node) {
+    /**
+     * What cannot be cancelled yet, because work that goes on has yet to signal a lower value of a timeline that would fail: its own, or one
+     * of what waits for it and fails with it.
+     */
+    private Set<Node> heldBack() {
+        Map<Signals, Long> lowest = new IdentityHashMap<>(); // that work which goes on will signal
+        Set<Node> held = Collections.newSetFromMap(new IdentityHashMap<>());
+        ArrayDeque<Node> found = new ArrayDeque<>();
+        for (Node node : inOrder) {
+            if (ends(node) && isPreceded(node, lowest)) {
+                held.add(node);
+                found.add(node);
+            }
+        }
+        for (Node node; (node = found.poll()) != null; ) {
+            for (Fence.Entry each : node.waits) {
+                Node producer = producer(each);
+                if (producer != null && producer.operation != null && ends(producer) && held.add(producer)) {
+                    found.add(producer);
+                }
+            }
+        }
+        return held;
+    }
+
+    private static boolean ends(Node node) {
+        return node.condemned != null || node.doomed;
+    }
+
+    private boolean isPreceded(Node node, Map<Signals, Long> lowest) {
         for (Fence.Entry each : node.signals) {
             Signals signals = timelines.get(each.semaphore());
-            if (signals != null) {
-                for (Node other : signals.byValue.headMap(each.value()).values()) {
-                    if (other.operation != null && other.condemned == null && !other.doomed) {
-                        return true;
-                    }
-                }
+            if (signals != null && lowest.computeIfAbsent(signals, SpeculationGraph::lowestToCome) < each.value()) {
+                return true;
             }
         }
         return false;
     }
 
+    private static long lowestToCome(Signals signals) {
+        for (Map.Entry<Long, Node> each : signals.byValue.entrySet()) {
+            if (each.getValue().operation != null && !ends(each.getValue())) {
+                return each.getKey();
+            }
+        }
+        return Long.MAX_VALUE;
+    }
+
     private void markDoomed() {
+        List<Node> forward = new ArrayList<>(inOrder);
+        List<Node> backward = forward.reversed(); // as in solve()
         for (boolean changed = true; changed; ) {
             changed = false;
-            for (Node node : inOrder) {
-                for (Fence.Entry each : node.waits) {
-                    Node producer = producer(each);
-                    if (!node.doomed
-                            && producer != null
-                            && producer.operation != null
-                            && (producer.condemned != null || producer.doomed)) {
-                        node.doomed = true;
-                        changed = true;
-                    }
+            for (List<Node> direction : List.of(forward, backward)) {
+                for (Node node : direction) {
+                    changed |= !node.doomed && waitsForOneThatEnds(node);
                 }
             }
         }
+    }
+
+    /** Marks a node that waits for a condemned or a doomed one; returns whether it does. */
+    private boolean waitsForOneThatEnds(Node node) {
+        for (Fence.Entry each : node.waits) {
+            Node producer = producer(each);
+            if (producer != null && producer.operation != null && ends(producer)) {
+                node.doomed = true;
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Who reaches a value: the lowest at or above it, as frontiers of late waiters have it. */

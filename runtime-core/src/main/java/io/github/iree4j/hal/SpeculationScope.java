@@ -31,7 +31,8 @@ import java.util.List;
  * }</pre>
  *
  * <p>The signals of what is cancelled fail, with CANCELLED, and so does what waits for them. A timeline that failed stays so: work after a
- * rejection signals another one. A value that work which survives has yet to signal on the same timeline is signalled first.
+ * rejection signals another one. A value that work which survives has yet to signal on a timeline that would fail is signalled first, unless
+ * rejected work was issued before and the hardware is done with it sooner: use a timeline for each when rounds overlap.
  *
  * <p>Only what is submitted while the scope is open is followed; signals of others count with the frontier they carry. What is over is
  * forgotten when it is accepted. Safe from any thread; no call blocks.

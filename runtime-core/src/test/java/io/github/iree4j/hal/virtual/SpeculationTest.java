@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What the rejection of a guess cancels. */
 class SpeculationTest {
@@ -259,6 +260,45 @@ class SpeculationTest {
         assertThatThrownBy(() -> scope.reject(4))
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("closed");
+    }
+
+    @Test
+    void whatFailsWithARejectedWaitDoesNotTakeAnEarlierValueOfItsTimelineAlong() {
+        TimelineSemaphore held = semaphore();
+        TimelineSemaphore verified = semaphore();
+        TimelineSemaphore draft1 = run(DRAFT);
+        TimelineSemaphore draft2 = run(DRAFT, draft1, held); // not issued: it could be cancelled at once
+        device.queue(MAIN).barrier(at(draft1, 1), at(verified, 1), 0);
+        device.queue(MAIN).barrier(at(draft2, 1), at(verified, 2), 0);
+        clock.runUntil(2);
+        assertDone(draft1);
+        assertThat(verified.value()).as("the first verification runs").isZero();
+        assertThat(scope.reject(2)).isEqualTo(1);
+        clock.runUntilIdle();
+        assertThat(verified.value()).as("survives").isEqualTo(1);
+        assertCancelled(draft2, 2);
+        assertThat(verified.failure()).isNotNull();
+    }
+
+    @Test
+    @Timeout(20)
+    void aLongChainSubmittedFromItsEndIsRejectedSoon() {
+        int length = 4000;
+        List<TimelineSemaphore> links = new ArrayList<>();
+        for (int i = 0; i <= length; i++) {
+            links.add(semaphore());
+        }
+        TimelineSemaphore shared = semaphore();
+        device.queue(OTHER).barrier(null, at(shared, 1), 0); // survives, and so holds one cancellation back
+        for (int i = length; i > 0; i--) {
+            device.queue(SHARED).barrier(at(links.get(i - 1), 1), at(links.get(i), 1), 0);
+        }
+        device.queue(SHARED).barrier(at(links.get(length), 1), at(shared, 2), 0);
+        device.queue(DRAFT).barrier(null, at(links.get(0), 1), 0);
+        assertThat(scope.reject(1)).isEqualTo(length + 2);
+        clock.runUntilIdle();
+        assertCancelled(links.get(length), 1);
+        assertThat(shared.value()).isEqualTo(1);
     }
 
     @Test // SPEC-1

@@ -88,9 +88,13 @@ final class HappensBefore {
         findUnseen();
         for (Event event : over) {
             checkClaims(event);
+            checkCompletion(event);
             checkReuse(event);
             if (program.options.arePlain()) {
                 checkTaint(event);
+            }
+            if (program.options.capacity() == 64) {
+                checkReasonForTaint(event);
             }
             if (program.options.areTight()) {
                 checkTightness(event);
@@ -356,6 +360,21 @@ final class HappensBefore {
         }
     }
 
+    /** What has completed, as the host was told, was over, and with it all that happens before. */
+    private void checkCompletion(Event event) {
+        if (event.completedBy == 0) {
+            return;
+        }
+        long told = program.sequences.get(event.completedBy);
+        BitSet before = beforeEnd[event.index];
+        for (int i = before.nextSetBit(0); i >= 0; i = before.nextSetBit(i + 1)) {
+            Event other = program.events.get(i);
+            if (!other.isOver() || other.ended > told) {
+                fail("%s%n  had completed before%n  %s".formatted(event, other));
+            }
+        }
+    }
+
     /** Memory that another used last could be had without waiting exactly when the other had completed, or happens before. */
     private void checkReuse(Event event) {
         for (int i = event.covered.nextSetBit(0); i >= 0; i = event.covered.nextSetBit(i + 1)) {
@@ -420,11 +439,31 @@ final class HappensBefore {
         }
     }
 
-    /** With room for everything it knows nothing else, and is never tainted. */
-    private void checkTightness(Event event) {
-        if (event.frontier.isTainted()) {
-            fail("tainted without reason: " + event);
+    /** With room for everything taint comes from outside, through something that is declared: not from neighbours on a queue. */
+    private void checkReasonForTaint(Event event) {
+        if (!event.frontier.isTainted() || hearsFromOutside(event)) {
+            return;
         }
+        BitSet declared = declaredBeforeEnd[event.index];
+        for (int i = declared.nextSetBit(0); i >= 0; i = declared.nextSetBit(i + 1)) {
+            if (hearsFromOutside(program.events.get(i))) {
+                return;
+            }
+        }
+        fail("tainted without reason: " + event);
+    }
+
+    /** Whether it waits for a timeline that somebody outside signals. */
+    private boolean hearsFromOutside(Event event) {
+        Step step = firstOf.get(event);
+        return step != null
+                && step.waits.stream()
+                        .anyMatch(wait -> program.fromOutside.stream()
+                                .anyMatch(outside -> outside.timeline() == wait.timeline()));
+    }
+
+    /** With room for everything it knows nothing else. */
+    private void checkTightness(Event event) {
         BitSet declared = declaredBeforeEnd[event.index];
         for (int i = 0; i < event.frontier.size(); i++) {
             Event claimed = byAxis.get(event.frontier.axis(i)).get(event.frontier.epoch(i));

@@ -291,6 +291,7 @@ final class ProgramRun {
     /** After each action: whose frontier is known now, and whose end? */
     private void observe() {
         action++;
+        program.sequences.add(sequence);
         List<Event> fresh = new ArrayList<>();
         for (Event event : program.events) {
             if (event.issuedBy == 0) {

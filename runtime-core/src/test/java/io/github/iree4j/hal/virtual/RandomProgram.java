@@ -232,6 +232,9 @@ final class RandomProgram implements AutoCloseable {
     final List<Group> groups = new ArrayList<>();
     final List<TimelineSemaphore> timelines = new ArrayList<>();
     final List<FromOutside> fromOutside = new ArrayList<>();
+    /** The last sequence number of each action. */
+    final List<Long> sequences = new ArrayList<>(List.of(0L));
+
     final List<Lookup> lookups = new ArrayList<>();
     final List<Reuse> reuses = new ArrayList<>();
     /** When points that no operation signals were reached, or their event fired: sequence numbers. */

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
  *
  * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for calls at the same
- * time. Closing it during a call lets the call finish, and work that was submitted as well; later calls fail with FAILED_PRECONDITION.
+ * time, or say that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it during a call lets the call finish, and work that was submitted as well; later calls fail with FAILED_PRECONDITION.
  * Results outlive the program.
  */
 public final class Program implements AutoCloseable {
@@ -187,6 +187,11 @@ public final class Program implements AutoCloseable {
     /** Makes one call on this thread, which blocks while the call waits; one of a function with fences ends before its work does. */
     private @Nullable Object[] runHere(ProgramCall steps) {
         String name = steps.function().fullName();
+        if (runtime.executor().isWorkerThread()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "'%s' was called by a worker, which must not wait; use invokeAsync or submit".formatted(name));
+        }
         if (turn.isRunBySelf()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,

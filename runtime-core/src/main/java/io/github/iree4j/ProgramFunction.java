@@ -30,7 +30,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Checks.</b> Number, element type and shape of inputs are checked against what the module declares; a mismatch is INVALID_ARGUMENT
  * that names function, argument, what is wanted and what was given.
  *
- * <p><b>Threads.</b> Calls of one program run one after the other, in no particular order; a waiting virtual thread occupies no carrier.
+ * <p><b>Threads.</b> Calls of one program run one after the other; those of {@link #invokeAsync} and {@link #submit} begin in the order in
+ * which they were made. While a call waits, for its turn or for a fence, that of {@link #invoke} blocks its thread, and the others occupy
+ * none. They run on the {@linkplain IreeRuntime#executor() workers} of the runtime; when the program has modules written in Java, which may
+ * block, on a virtual thread for each.
  */
 public final class ProgramFunction {
     /** How many stacks are kept for later calls; more than one are in use only while calls overlap. */
@@ -126,7 +129,8 @@ public final class ProgramFunction {
      * @param inputs as many as it takes
      * @return the results; the caller closes them
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is closed;
-     *     CANCELLED when the thread is interrupted while it waits (it stays interrupted); whatever the function fails with
+     *     and on a worker of the runtime, where a host call may find itself; CANCELLED when the thread is interrupted while it waits (it
+     *     stays interrupted); whatever the function fails with
      */
     public Results invoke(@Nullable Object... inputs) {
         program.enter();
@@ -195,7 +199,9 @@ public final class ProgramFunction {
     }
 
     /**
-     * Calls the function on a virtual thread. Inputs are looked at before this returns, on the calling thread.
+     * Has the function called by workers, see above. Inputs are looked at before this returns, on the calling thread.
+     *
+     * <p>What is attached to the future runs on a thread that waits for it or on a virtual thread, never on a worker, and may block.
      *
      * <p>Completing the future from outside, by {@code cancel} or {@code orTimeout}, cancels the call: one that waits for its turn does not
      * run, one that runs ends at the next point where the program or the wait can be interrupted. Results that nobody can receive any more
@@ -215,7 +221,7 @@ public final class ProgramFunction {
      * <p><b>Order.</b> Fences are the only order between submissions, whatever the order of the calls; work whose fences allow it runs at
      * the same time. A function {@linkplain #isAsynchronous() with fences} gets both handed through, so that its device waits and signals
      * and no thread does; such calls are made in the order of their submission, so that a program with a timeline of its own keeps that
-     * order where no fence gives one. Any other function joins in as work of the host: it runs on a virtual thread once the fence to wait
+     * order where no fence gives one. Any other function joins in as work of the host: it runs once the fence to wait
      * for is reached, in its turn among the calls of the program.
      *
      * <p><b>Several that signal one fence</b> are counted: it is reached when all those that were submitted until then are done. When the

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One call from its submission until it is done or has failed, between two fences where there are any; keeps the program open and the
- * inputs in use until then. It ends once: by whoever takes it off the fence it waits for, else by the call. Whoever waits for it is told on
- * a virtual thread, since what they do then is theirs.
+ * inputs in use until then. It ends once: by whoever takes it off the fence it waits for, else by the call. No worker runs what follows its
+ * end, see {@link CallFuture}.
  */
 final class Submission {
     private final Program program;

@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.iree4j.nativeaccess.NativeThreads;
 import io.github.iree4j.status.IreeException;
@@ -12,6 +13,7 @@ import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.task.TaskProcess;
 import io.github.iree4j.task.Topology;
 import io.github.iree4j.task.WorkerContext;
+import io.github.iree4j.vm.asm.VmAssembler;
 import java.util.BitSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -95,6 +97,23 @@ class RuntimeWorkersTest {
             for (int i = 0; i < 10; i++) {
                 assertThat(onWorker(runtime, NativeThreads::affinity)).containsExactly(before);
             }
+        }
+    }
+
+    @Test
+    void workersMayStartCallsAndNotWaitForThem() throws Exception {
+        String empty = "vm.module @m version 0\nvm.export @f\nvm.func @f() -> () {\n^bb0:\n  vm.return\n}\n";
+        try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module("m", VmAssembler.assemble(empty))
+                        .build())) {
+            ProgramFunction function = program.function("f");
+            Throwable refused = onWorker(runtime, () -> catchThrowable(function::invoke));
+            assertThat(refused)
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining("'m.f' was called by a worker, which must not wait; use invokeAsync");
+            onWorker(runtime, function::invokeAsync).get().close();
+            function.invoke().close();
         }
     }
 

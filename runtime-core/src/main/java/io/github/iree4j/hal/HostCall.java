@@ -1,8 +1,9 @@
 package io.github.iree4j.hal;
 
 /**
- * Host code run in queue order. It runs on a thread of the runtime, or on the submitting one; it may submit work, but the queue is
- * not obliged to go on before it returns. A throw fails the operation's signals.
+ * Host code run in queue order. It runs on a worker of the runtime, or on the submitting thread; it may submit work, but the queue is
+ * not obliged to go on before it returns, and it must not wait for any, since that may need the worker. A throw fails the operation's
+ * signals.
  */
 @FunctionalInterface
 public interface HostCall {

@@ -2,10 +2,12 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.StorageRelease;
+import io.github.iree4j.status.IreeException;
 
 /** Takes a buffer's storage away in queue order. */
 final class Dealloca extends HostOperation implements StorageRelease {
     private final LocalBuffer buffer;
+    private volatile boolean ahead; // others may have the storage that run after this
 
     Dealloca(LocalBuffer buffer) {
         super("dealloca");
@@ -15,7 +17,7 @@ final class Dealloca extends HostOperation implements StorageRelease {
 
     @Override
     public void issued(Frontier death) {
-        buffer.releaseAfter(death);
+        ahead = buffer.releaseAfter(death);
     }
 
     @Override
@@ -25,7 +27,23 @@ final class Dealloca extends HostOperation implements StorageRelease {
 
     @Override
     void run() {
-        buffer.deallocate();
+        try {
+            buffer.deallocate();
+        } finally {
+            if (ahead) {
+                ahead = false;
+                buffer.wipe();
+                buffer.endAccess();
+            }
+        }
+    }
+
+    @Override
+    protected void failed(IreeException cause) {
+        if (ahead) { // it did not run, but others have the storage
+            ahead = false;
+            buffer.endAccess();
+        }
     }
 
     @Override

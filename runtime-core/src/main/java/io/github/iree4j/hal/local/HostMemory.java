@@ -113,6 +113,18 @@ final class HostMemory {
             }
         }
 
+        /** Gives the memory back before it is touched for the last time; returns false when that was done before. */
+        boolean releaseAhead(Frontier death) {
+            return reservation != null && reservation.releaseAhead(death);
+        }
+
+        /** The memory was touched for the last time. */
+        void accessEnded() {
+            if (reservation != null) {
+                reservation.accessEnded();
+            }
+        }
+
         /** Gives the memory back; returns false when that was done before. */
         boolean release(Frontier death) {
             return reservation != null && reservation.release(death);

@@ -162,14 +162,40 @@ final class LocalBuffer extends Buffer {
         }
     }
 
-    /** The deallocation is on a stream: whoever runs after it may have the storage, unless it came before the allocation. */
-    void releaseAfter(Frontier death) {
+    /**
+     * The deallocation is on a stream: whoever runs after it may have the storage, unless it came before the allocation.
+     *
+     * @return whether the storage was given on, so that the deallocation has to say when it was touched for the last time
+     */
+    boolean releaseAfter(Frontier death) {
         Frontier allocation = reserved;
         boolean allocated = (state & (COMMITTED | GONE)) == COMMITTED
                 || allocation != null && death.reaches(allocation.producerAxis(), allocation.producerEpoch());
-        if (allocated && (state & GONE) == 0) {
-            released = true;
-            block.release(death);
+        if (!allocated || (state & GONE) != 0 || released) {
+            return false;
+        }
+        released = true;
+        return block.releaseAhead(death);
+    }
+
+    /** The deallocation that gave the storage on is over: nobody may touch it through this any more. */
+    void endAccess() {
+        markGone();
+        awaitUsers();
+        block.accessEnded();
+    }
+
+    /** Overwrites storage that was given on, before those have it who run after the deallocation, if that is wanted. */
+    void wipe() {
+        markGone();
+        awaitUsers();
+        memory.wipe(block);
+    }
+
+    /** Whoever uses the storage still was not ordered before the deallocation, and must be over before it is. */
+    private void awaitUsers() {
+        while ((state & PINS) != 0) {
+            Thread.onSpinWait();
         }
     }
 
@@ -216,13 +242,6 @@ final class LocalBuffer extends Buffer {
         int before = state;
         if ((before & (COMMITTED | GONE)) != COMMITTED || !markGone()) {
             throw unavailable("dealloca");
-        }
-        if (released) {
-            // What runs after this may have the storage. Whoever uses it still was not ordered, and must be over first.
-            while ((state & PINS) != 0) {
-                Thread.onSpinWait();
-            }
-            memory.wipe(block);
         }
     }
 

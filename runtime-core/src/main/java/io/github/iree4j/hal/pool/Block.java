@@ -57,6 +57,7 @@ final class Block {
     static final class Home {
         final Slab slab;
         int reserved; // blocks of it that are reserved
+        int accessed; // blocks that have been given on and that the host may still touch
         long idleSince; // when the last of them came back
 
         Home(Slab slab) {

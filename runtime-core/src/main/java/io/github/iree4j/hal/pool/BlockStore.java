@@ -47,6 +47,9 @@ abstract sealed class BlockStore permits Tlsf, FixedBlocks, BumpBlocks, WholeSla
      */
     abstract @Nullable Slab removeIdle(Predicate<Block.Home> may, Predicate<@Nullable Frontier> over);
 
+    /** Bytes of the slabs that {@link #removeIdle} would take out. */
+    abstract long idleBytes(Predicate<Block.Home> may, Predicate<@Nullable Frontier> over);
+
     /** Bytes of the largest free block. */
     abstract long largestFree();
 

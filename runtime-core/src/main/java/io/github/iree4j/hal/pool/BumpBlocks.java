@@ -99,6 +99,15 @@ final class BumpBlocks extends BlockStore {
     }
 
     @Override
+    long idleBytes(Predicate<Home> may, Predicate<@Nullable Frontier> over) {
+        long bytes = 0;
+        for (Block rest : rests) {
+            bytes += rest.home.reserved == 0 && may.test(rest.home) && over.test(rest.death) ? rest.length : 0;
+        }
+        return bytes;
+    }
+
+    @Override
     long largestFree() {
         return rests.stream().mapToLong(rest -> rest.length).max().orElse(0);
     }

@@ -3,7 +3,6 @@ package io.github.iree4j.hal.pool;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.Block.Home;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -103,9 +102,7 @@ final class FixedBlocks extends BlockStore {
         for (int i = slabs.size() - 1; i >= 0; i--) {
             Block[] blocks = slabs.get(i);
             Home home = blocks[0].home;
-            if (home.reserved == 0
-                    && may.test(home)
-                    && Arrays.stream(blocks).allMatch(block -> over.test(block.death))) {
+            if (isIdle(blocks, may, over)) {
                 for (Block block : blocks) {
                     unlink(block);
                 }
@@ -114,6 +111,28 @@ final class FixedBlocks extends BlockStore {
             }
         }
         return null;
+    }
+
+    private static boolean isIdle(Block[] blocks, Predicate<Home> may, Predicate<@Nullable Frontier> over) {
+        Home home = blocks[0].home;
+        if (home.reserved > 0 || !may.test(home)) {
+            return false;
+        }
+        for (Block block : blocks) {
+            if (!over.test(block.death)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    long idleBytes(Predicate<Home> may, Predicate<@Nullable Frontier> over) {
+        long bytes = 0;
+        for (Block[] blocks : slabs) {
+            bytes += isIdle(blocks, may, over) ? blocks[0].home.slab.size() : 0;
+        }
+        return bytes;
     }
 
     @Override

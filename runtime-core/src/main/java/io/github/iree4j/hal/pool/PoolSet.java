@@ -5,15 +5,17 @@ import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.Block.Home;
+import io.github.iree4j.hal.pool.Slabs.Errand;
+import io.github.iree4j.hal.pool.Slabs.Growth;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -38,8 +40,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class PoolSet implements AutoCloseable {
     /*
-     * Everything is guarded by `lock`, an innermost lock but for the provider's and those of timepoints and of the tracker. Callbacks,
-     * the tracker's included, are held back while it is held.
+     * Everything is guarded by `lock`, an innermost lock but for those of timepoints and of the tracker. Callbacks, the tracker's
+     * included, are held back while it is held. The provider is slow and called without it (see Slabs).
      *
      * POOL-1: bytes are given out to one at a time, and only once what used them is over or is waited for.
      * POOL-2: a request that stands in line is granted, fails or is taken back, exactly once (leaving `line` under the lock).
@@ -49,37 +51,38 @@ public final class PoolSet implements AutoCloseable {
     /** How many free blocks are refused before a pool rather grows. A guess, not measured. */
     private static final int REFUSALS_BEFORE_GROWTH = 64;
 
+    /** How many slabs one call gets before it leaves the rest to others: they take what it got. */
+    private static final int GROWTHS_AT_ONCE = 16;
+
     private static final Logger LOG = LoggerFactory.getLogger(PoolSet.class);
 
     private final Object lock = new Object();
     private final SlabProvider provider;
     private final FrontierTracker tracker;
     private final LongSupplier clock;
-    private final long budget;
     private final long idleAfter;
     private final Map<String, Long> quotas;
     private final List<Pool> pools;
     private final DeathFrontiers deaths;
+    private final Slabs slabs;
     private final Match match;
     private final Map<String, Account> accounts = new HashMap<>();
     private final LinkedHashSet<Waiter> line = new LinkedHashSet<>();
     private int waitingForMemory; // of those in line, not for a quota
-    private long slabBytes;
-    private long slabBytesPeak;
     private long live;
     private long livePeak;
     private long releasing; // bytes of reservations whose release was announced
     private long lastSweep;
     private boolean closed;
 
-    private PoolSet(Builder builder) {
+    PoolSet(PoolSetBuilder builder) {
         this.provider = builder.provider;
         this.tracker = builder.tracker;
         this.clock = builder.clock;
-        this.budget = builder.budget;
         this.idleAfter = builder.idleAfter;
         this.quotas = Map.copyOf(builder.quotas);
         this.deaths = new DeathFrontiers(tracker, builder.frontierCapacity);
+        this.slabs = new Slabs(builder.budget, deaths);
         this.match = new Match(deaths);
         this.lastSweep = clock.getAsLong();
         this.pools = builder.pools.stream()
@@ -94,8 +97,8 @@ public final class PoolSet implements AutoCloseable {
      * @param tracker what has completed; borrowed, it must stay open as long as the set is used
      * @return a builder
      */
-    public static Builder builder(SlabProvider provider, FrontierTracker tracker) {
-        return new Builder(provider, tracker);
+    public static PoolSetBuilder builder(SlabProvider provider, FrontierTracker tracker) {
+        return new PoolSetBuilder(provider, tracker);
     }
 
     /**
@@ -157,37 +160,113 @@ public final class PoolSet implements AutoCloseable {
 
     @Nullable
     Reservation tryReserve(Pool pool, ReservationRequest request) {
+        return seek(pool, request, null).reservation;
+    }
+
+    Cancellation reserve(Pool pool, ReservationRequest request, ReservationListener listener) {
+        Found found = seek(pool, request, Objects.requireNonNull(listener, "listener"));
+        return found.waiter == null ? Cancellation.OVER : found.waiter;
+    }
+
+    /** What became of a request: memory, a place in line, or neither. */
+    private record Found(
+            @Nullable Reservation reservation, @Nullable Waiter waiter) {}
+
+    /** Gets memory for a request, or with a listener a place in line; the pool grows for it if it may and can. */
+    private Found seek(Pool pool, ReservationRequest request, @Nullable ReservationListener listener) {
         boolean held = HeldCallbacks.begin();
         try {
-            synchronized (lock) {
-                return admit(pool, request, account(request.consumer()));
+            Growth growth = null;
+            Slab slab = null;
+            IreeException failure = null;
+            for (int growths = 0; ; growths++) {
+                Reservation reservation;
+                Waiter waiter = null;
+                Errand errand;
+                synchronized (lock) {
+                    if (growth != null) {
+                        slabs.got(growth, slab);
+                    }
+                    slabs.begin(failure == null && growths < GROWTHS_AT_ONCE, growths > 0);
+                    reservation = admit(pool, request, account(request.consumer()));
+                    errand = slabs.takeErrand();
+                    growth = errand.growth;
+                    if (reservation == null && growth == null) {
+                        if (failure != null && live == 0) { // nothing will be released
+                            pool.failed();
+                            throw failure;
+                        }
+                        waiter = listener == null ? null : join(pool, request, listener);
+                    }
+                }
+                errand.back.forEach(provider::release);
+                if (growth == null) {
+                    if (reservation != null && listener != null) {
+                        HeldCallbacks.run(() -> listener.ended(reservation, null));
+                    }
+                    return new Found(reservation, waiter);
+                }
+                try {
+                    slab = provider.acquire(growth.size(), growth.alignment());
+                } catch (IreeException e) {
+                    slab = null;
+                    failure = e;
+                }
             }
         } finally {
             HeldCallbacks.end(held);
         }
     }
 
-    Cancellation reserve(Pool pool, ReservationRequest request, ReservationListener listener) {
-        Objects.requireNonNull(listener, "listener");
-        boolean held = HeldCallbacks.begin();
-        try {
-            synchronized (lock) {
-                Account account = account(request.consumer());
-                Reservation reservation = admit(pool, request, account);
-                if (reservation != null) {
-                    HeldCallbacks.run(() -> listener.ended(reservation, null));
-                    return Cancellation.OVER;
-                }
-                boolean byQuota = isOverQuota(account, pool.store.lengthFor(request.size()));
-                Waiter waiter = new Waiter(request, pool, account, listener, clock.getAsLong(), byQuota);
-                line.add(waiter); // POOL-3
-                waitingForMemory += byQuota ? 0 : 1;
-                pool.waits(waiter);
-                watchDeaths();
-                return waiter;
+    /** Under the lock: puts a request that was not granted in line. */
+    private Waiter join(Pool pool, ReservationRequest request, ReservationListener listener) {
+        Account account = account(request.consumer());
+        boolean byQuota = isOverQuota(account, pool.store.lengthFor(request.size()));
+        Waiter waiter = new Waiter(request, pool, account, listener, clock.getAsLong(), byQuota);
+        line.add(waiter); // POOL-3
+        waitingForMemory += byQuota ? 0 : 1;
+        pool.waits(waiter);
+        watchDeaths();
+        return waiter;
+    }
+
+    /** Without the lock: does what was decided under it for those in line. */
+    private void run(Errand decided) {
+        int growths = 0;
+        for (Errand errand = decided; errand != Errand.NONE; growths++) {
+            errand.back.forEach(provider::release);
+            Growth growth = errand.growth;
+            if (growth == null) {
+                return;
             }
-        } finally {
-            HeldCallbacks.end(held);
+            Slab slab = null;
+            IreeException failure = null;
+            try {
+                slab = provider.acquire(growth.size(), growth.alignment());
+            } catch (IreeException e) {
+                failure = e;
+            }
+            synchronized (lock) {
+                slabs.got(growth, slab);
+                if (failure == null) {
+                    slabs.begin(growths < GROWTHS_AT_ONCE, true);
+                    serveLine();
+                } else if (live == 0) { // nothing will be released
+                    failFirst(growth.pool(), failure);
+                }
+                errand = slabs.takeErrand();
+            }
+        }
+    }
+
+    private void failFirst(Pool pool, IreeException failure) {
+        for (Waiter waiter : line) {
+            if (waiter.pool == pool) {
+                leave(waiter);
+                pool.failed();
+                end(waiter, null, failure);
+                return;
+            }
         }
     }
 
@@ -210,19 +289,14 @@ public final class PoolSet implements AutoCloseable {
         if (waitingForMemory > 0 && !request.persistent() && mustStayBehind(account)) {
             return null;
         }
-        try {
-            Reservation reservation = attempt(pool, request, account, length);
-            pool.refused(match);
-            return reservation;
-        } catch (IreeException e) { // of the provider
-            pool.failed();
-            throw e;
-        }
+        Reservation reservation = attempt(pool, request, account, length);
+        pool.refused(match);
+        return reservation;
     }
 
     /** The most that a request of this account can ever get here. */
     private long limit(Pool pool, Account account) {
-        return Math.min(Math.min(budget, pool.options.budget()), account.quota);
+        return Math.min(Math.min(slabs.budget, pool.options.budget()), account.quota);
     }
 
     /** Whether a consumer may not go past a request that does not fit. */
@@ -243,13 +317,14 @@ public final class PoolSet implements AutoCloseable {
         long needed = Math.max(length, pool.store.lengthFor(1));
         long alignment = Math.max(request.alignment(), provider.alignment());
         Block block = pool.store.take(needed, alignment, match, REFUSALS_BEFORE_GROWTH);
+        if (block == null && slabs.hasGrown()) { // the new slab is there, wherever it is among the free blocks
+            block = pool.store.take(needed, alignment, match, BlockStore.UNLIMITED);
+        }
         if (block == null) {
-            if (grow(pool, needed, alignment)) {
-                block = pool.store.take(needed, alignment, match, REFUSALS_BEFORE_GROWTH);
+            if (slabs.grow(pools, pool, needed, alignment)) {
+                return null; // and then again
             }
-            if (block == null) {
-                block = pool.store.take(needed, alignment, match, BlockStore.UNLIMITED);
-            }
+            block = pool.store.take(needed, alignment, match, BlockStore.UNLIMITED);
             if (block == null) {
                 return null;
             }
@@ -259,61 +334,6 @@ public final class PoolSet implements AutoCloseable {
         live += block.length;
         livePeak = Math.max(livePeak, live);
         return new Reservation(pool, block, account, request.persistent(), request.size(), match.waits());
-    }
-
-    /** Adds a slab that holds so much, giving back others for it if need be. */
-    private boolean grow(Pool pool, long length, long alignment) {
-        long size;
-        while ((size = pool.store.growth(length, alignment, room(pool))) == 0) {
-            if (!shrink(pool, length)) {
-                return false;
-            }
-        }
-        Slab slab;
-        try {
-            slab = provider.acquire(size, alignment);
-        } catch (IreeException e) {
-            if (live == 0) {
-                throw e;
-            }
-            return false; // what is released may do
-        }
-        pool.store.add(slab);
-        pool.slabAdded(size);
-        slabBytes += size;
-        slabBytesPeak = Math.max(slabBytesPeak, slabBytes);
-        return true;
-    }
-
-    private long room(Pool pool) {
-        return Math.min(budget - slabBytes, pool.options.budget() - pool.slabBytes());
-    }
-
-    /** Gives back one slab that nobody uses, of this pool or, if it is the common budget that is short, of any. */
-    private boolean shrink(Pool wanting, long length) {
-        if (giveBackOne(wanting, home -> true)) {
-            return true;
-        }
-        if (length > wanting.options.budget() - wanting.slabBytes()) {
-            return false;
-        }
-        for (Pool pool : pools) {
-            if (pool != wanting && giveBackOne(pool, home -> true)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean giveBackOne(Pool pool, Predicate<Home> may) {
-        Slab slab = pool.store.removeIdle(may, closed ? death -> true : deaths::isCompleted);
-        if (slab == null) {
-            return false;
-        }
-        pool.slabAdded(-slab.size());
-        slabBytes -= slab.size();
-        provider.release(slab);
-        return true;
     }
 
     private IreeException neverFits(Pool pool, ReservationRequest request, Account account) {
@@ -330,7 +350,7 @@ public final class PoolSet implements AutoCloseable {
                         pool.name(),
                         of(pool.live(), pool.options.budget()),
                         pool.store.largestFree(),
-                        of(live, budget)));
+                        of(live, slabs.budget)));
         if (account.quota != Long.MAX_VALUE) {
             text.append("; the quota of '%s' is %d bytes".formatted(account.consumer, account.quota));
         }
@@ -375,43 +395,74 @@ public final class PoolSet implements AutoCloseable {
         }
     }
 
-    boolean release(Reservation reservation, Frontier death) {
+    boolean release(Reservation reservation, Frontier death, boolean accessed) {
         if (death.isTainted() && !death.hasProducer()) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "%s cannot be released with %s: nobody could tell when that is over; release it with the frontier of an operation"
                             .formatted(reservation, death));
         }
-        return giveBack(reservation, death);
+        return giveBack(reservation, death, accessed);
     }
 
     boolean cancel(Reservation reservation) {
-        return giveBack(reservation, null);
+        return giveBack(reservation, null, false);
     }
 
-    private boolean giveBack(Reservation reservation, @Nullable Frontier death) {
+    private boolean giveBack(Reservation reservation, @Nullable Frontier death, boolean accessed) {
+        return locked(() -> {
+            if (reservation.released) {
+                return false;
+            }
+            reservation.released = true;
+            Pool pool = reservation.pool;
+            Block block = reservation.block;
+            Home home = block.home;
+            long length = block.length;
+            pool.released(length, reservation.persistent);
+            reservation.account.add(-length, reservation.persistent);
+            live -= length;
+            releasing -= reservation.announced ? length : 0;
+            if (accessed) {
+                reservation.accessed = home;
+                home.accessed++;
+            }
+            pool.store.give(block, death == null ? block.death : death);
+            if (home.reserved == 0) {
+                cameBack(pool, home);
+            }
+            serveLine();
+            return true;
+        });
+    }
+
+    void accessEnded(Reservation reservation) {
+        locked(() -> {
+            Home home = reservation.accessed;
+            if (home != null) {
+                reservation.accessed = null;
+                if (--home.accessed == 0 && home.reserved == 0) {
+                    cameBack(reservation.pool, home);
+                    serveLine();
+                }
+            }
+            return true;
+        });
+    }
+
+    /** Does something under the lock, and then what was decided about slabs without it. */
+    private boolean locked(BooleanSupplier action) {
         boolean held = HeldCallbacks.begin();
         try {
+            boolean result;
+            Errand errand;
             synchronized (lock) {
-                if (reservation.released) {
-                    return false;
-                }
-                reservation.released = true;
-                Pool pool = reservation.pool;
-                Block block = reservation.block;
-                Home home = block.home;
-                long length = block.length;
-                pool.released(length, reservation.persistent);
-                reservation.account.add(-length, reservation.persistent);
-                live -= length;
-                releasing -= reservation.announced ? length : 0;
-                pool.store.give(block, death == null ? block.death : death);
-                if (home.reserved == 0) {
-                    cameBack(pool, home);
-                }
-                serveLine();
-                return true;
+                slabs.begin(true, false);
+                result = action.getAsBoolean();
+                errand = slabs.takeErrand();
             }
+            run(errand);
+            return result;
         } finally {
             HeldCallbacks.end(held);
         }
@@ -420,7 +471,7 @@ public final class PoolSet implements AutoCloseable {
     /** Nobody uses a slab any more. */
     private void cameBack(Pool pool, Home home) {
         if (closed) {
-            giveBackOne(pool, any -> true);
+            slabs.giveBackOne(pool, any -> true);
             return;
         }
         if (idleAfter != Long.MAX_VALUE) {
@@ -439,22 +490,24 @@ public final class PoolSet implements AutoCloseable {
             return;
         }
         while (pool.slabBytes() - pool.live() > pool.options.retained()) {
-            if (!giveBackOne(pool, any -> true)) {
+            if (!slabs.giveBackOne(pool, any -> true)) {
                 pool.store.forEachFree(this::watch);
                 return;
             }
         }
     }
 
-    private long sweep(long now) {
+    private void sweep(long now) {
         lastSweep = now;
-        long before = slabBytes;
         for (Pool pool : pools) {
-            while (giveBackOne(pool, home -> now - home.idleSince >= idleAfter)) {
-                // one after the other
-            }
+            giveBackAll(pool, home -> now - home.idleSince >= idleAfter);
         }
-        return before - slabBytes;
+    }
+
+    private void giveBackAll(Pool pool, Predicate<Home> may) {
+        while (slabs.giveBackOne(pool, may)) {
+            // one after the other
+        }
     }
 
     // ---- The line.
@@ -480,16 +533,8 @@ public final class PoolSet implements AutoCloseable {
                 blocked = true;
                 continue;
             }
-            Reservation reservation;
-            IreeException failure = null;
-            try {
-                reservation = attempt(pool, waiter.request, waiter.account, length);
-            } catch (IreeException e) { // of the provider, with nothing left that could be released
-                reservation = null;
-                failure = e;
-                pool.failed();
-            }
-            if (reservation == null && failure == null) {
+            Reservation reservation = attempt(pool, waiter.request, waiter.account, length);
+            if (reservation == null) {
                 blocked = true;
                 pool.failedLength = length;
                 continue;
@@ -497,7 +542,7 @@ public final class PoolSet implements AutoCloseable {
             all.remove(); // POOL-2
             waitingForMemory--;
             pool.waited(waiter, clock.getAsLong());
-            end(waiter, reservation, failure);
+            end(waiter, reservation, null);
         }
         if (blocked) {
             watchDeaths();
@@ -509,20 +554,18 @@ public final class PoolSet implements AutoCloseable {
     }
 
     boolean takeBack(Waiter waiter) {
-        boolean held = HeldCallbacks.begin();
-        try {
-            synchronized (lock) {
-                if (!line.remove(waiter)) { // POOL-2
-                    return false;
-                }
-                waitingForMemory -= waiter.byQuota ? 0 : 1;
-                waiter.pool.waited(waiter, clock.getAsLong());
-                serveLine();
-                return true;
-            }
-        } finally {
-            HeldCallbacks.end(held);
+        return locked(() -> leave(waiter));
+    }
+
+    /** Under the lock: takes a request out of the line, if it is there. */
+    private boolean leave(Waiter waiter) {
+        if (!line.remove(waiter)) { // POOL-2
+            return false;
         }
+        waitingForMemory -= waiter.byQuota ? 0 : 1;
+        waiter.pool.waited(waiter, clock.getAsLong());
+        serveLine();
+        return true;
     }
 
     /** Somebody waits: looks again when the last user of some free block is over. */
@@ -552,18 +595,14 @@ public final class PoolSet implements AutoCloseable {
     }
 
     private void completed(Block block, Frontier death) {
-        boolean held = HeldCallbacks.begin();
-        try {
-            synchronized (lock) {
-                if (Objects.equals(death, block.watched)) {
-                    block.watched = null;
-                }
-                pools.forEach(this::keepWithin);
-                serveLine();
+        locked(() -> {
+            if (Objects.equals(death, block.watched)) {
+                block.watched = null;
             }
-        } finally {
-            HeldCallbacks.end(held);
-        }
+            pools.forEach(this::keepWithin);
+            serveLine();
+            return true;
+        });
     }
 
     // ---- Housekeeping.
@@ -578,13 +617,19 @@ public final class PoolSet implements AutoCloseable {
     }
 
     long trim(Pool pool) {
-        synchronized (lock) {
-            long before = slabBytes;
-            while (giveBackOne(pool, any -> true)) {
-                // one after the other
-            }
-            return before - slabBytes;
-        }
+        return measured(() -> giveBackAll(pool, any -> true));
+    }
+
+    /** Does something under the lock that gives slabs back; returns how many bytes. */
+    private long measured(Runnable action) {
+        long[] bytes = new long[1];
+        locked(() -> {
+            bytes[0] = slabs.bytes();
+            action.run();
+            bytes[0] -= slabs.bytes();
+            return true;
+        });
+        return bytes[0];
     }
 
     /**
@@ -594,9 +639,11 @@ public final class PoolSet implements AutoCloseable {
      * @return how many bytes
      */
     public long trimIdle() {
-        synchronized (lock) {
-            return idleAfter == Long.MAX_VALUE ? 0 : sweep(clock.getAsLong());
-        }
+        return measured(() -> {
+            if (idleAfter != Long.MAX_VALUE) {
+                sweep(clock.getAsLong());
+            }
+        });
     }
 
     /**
@@ -610,12 +657,12 @@ public final class PoolSet implements AutoCloseable {
             List<PoolStatistics> all =
                     pools.stream().map(pool -> pool.snapshot(now)).toList();
             return new PoolSetStatistics(
-                    budget,
+                    slabs.budget,
                     all.stream().mapToLong(PoolStatistics::bytesTransient).sum(),
                     all.stream().mapToLong(PoolStatistics::bytesPersistent).sum(),
                     livePeak,
-                    slabBytes,
-                    slabBytesPeak,
+                    slabs.bytes(),
+                    slabs.peak(),
                     line.size(),
                     all,
                     accounts.values().stream().map(Account::statistics).toList());
@@ -640,130 +687,27 @@ public final class PoolSet implements AutoCloseable {
      */
     @Override
     public void close() {
-        boolean held = HeldCallbacks.begin();
-        try {
-            synchronized (lock) {
-                if (closed) {
-                    return;
-                }
-                closed = true;
-                long now = clock.getAsLong();
-                for (Waiter waiter : line) {
-                    waiter.pool.waited(waiter, now);
-                    end(
-                            waiter,
-                            null,
-                            new IreeException(
-                                    StatusCode.ABORTED,
-                                    "device was closed while an allocation of %d bytes waited for memory"
-                                            .formatted(waiter.request.size())));
-                }
-                line.clear();
-                waitingForMemory = 0;
-                pools.forEach(this::trim);
+        locked(() -> {
+            if (closed) {
+                return false;
             }
-        } finally {
-            HeldCallbacks.end(held);
-        }
-    }
-
-    /** Gathers what a set is like. One thread. */
-    public static final class Builder {
-        private final SlabProvider provider;
-        private final FrontierTracker tracker;
-        private final List<PoolOptions> pools = new ArrayList<>();
-        private final Map<String, Long> quotas = new HashMap<>();
-        private LongSupplier clock = System::nanoTime;
-        private long budget = Long.MAX_VALUE;
-        private long idleAfter = Long.MAX_VALUE;
-        private int frontierCapacity = Frontier.DEFAULT_CAPACITY;
-
-        private Builder(SlabProvider provider, FrontierTracker tracker) {
-            this.provider = Objects.requireNonNull(provider, "provider");
-            this.tracker = Objects.requireNonNull(tracker, "tracker");
-        }
-
-        /**
-         * Adds a pool. Requests are offered to pools in the order in which they were added.
-         *
-         * @param options what it is like
-         * @return this builder
-         */
-        public Builder pool(PoolOptions options) {
-            pools.add(Objects.requireNonNull(options, "options"));
-            return this;
-        }
-
-        /**
-         * Sets what all pools may take together.
-         *
-         * @param bytes the budget; no limit unless set
-         * @return this builder
-         */
-        public Builder budget(long bytes) {
-            this.budget = bytes;
-            return this;
-        }
-
-        /**
-         * Sets what one consumer may have.
-         *
-         * @param consumer its name
-         * @param bytes the quota; no limit unless set
-         * @return this builder
-         */
-        public Builder quota(String consumer, long bytes) {
-            quotas.put(consumer, bytes);
-            return this;
-        }
-
-        /**
-         * Sets the clock that tells how long requests wait and slabs are idle.
-         *
-         * @param nanos nanoseconds since anything; {@link System#nanoTime} unless set
-         * @return this builder
-         */
-        public Builder clock(LongSupplier nanos) {
-            this.clock = Objects.requireNonNull(nanos, "nanos");
-            return this;
-        }
-
-        /**
-         * Sets how long slabs that nobody uses are kept.
-         *
-         * @param nanos nanoseconds; for ever unless set
-         * @return this builder
-         */
-        public Builder idleAfter(long nanos) {
-            this.idleAfter = nanos;
-            return this;
-        }
-
-        /**
-         * Sets how many entries the joined death frontier of a block may have.
-         *
-         * @param entries 1 to {@link Frontier#MAXIMUM_CAPACITY}; {@link Frontier#DEFAULT_CAPACITY} unless set
-         * @return this builder
-         */
-        public Builder frontierCapacity(int entries) {
-            this.frontierCapacity = entries;
-            return this;
-        }
-
-        /**
-         * Makes the set.
-         *
-         * @return the set; the caller closes it
-         * @throws IreeException INVALID_ARGUMENT without pools, or for a budget or time below 0
-         */
-        public PoolSet build() {
-            if (pools.isEmpty() || budget < 0 || idleAfter < 0) {
-                throw new IreeException(
-                        StatusCode.INVALID_ARGUMENT,
-                        "a pool set has %d pools, budget %d and idle time %d; it needs a pool, and neither may be negative"
-                                .formatted(pools.size(), budget, idleAfter));
+            closed = true;
+            slabs.close();
+            long now = clock.getAsLong();
+            for (Waiter waiter : line) {
+                waiter.pool.waited(waiter, now);
+                end(
+                        waiter,
+                        null,
+                        new IreeException(
+                                StatusCode.ABORTED,
+                                "device was closed while an allocation of %d bytes waited for memory"
+                                        .formatted(waiter.request.size())));
             }
-            return new PoolSet(this);
-        }
+            line.clear();
+            waitingForMemory = 0;
+            pools.forEach(pool -> giveBackAll(pool, any -> true));
+            return true;
+        });
     }
 }

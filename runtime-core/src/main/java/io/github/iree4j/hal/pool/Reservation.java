@@ -3,6 +3,7 @@ package io.github.iree4j.hal.pool;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Bytes that a pool has given out. Whoever got it releases it once, saying what must be over before the bytes may be used again.
@@ -21,6 +22,7 @@ public final class Reservation {
     private final List<NativeTimepoint> waits;
     boolean released; // guarded by the lock of the set, like the next
     boolean announced;
+    Block.@Nullable Home accessed;
 
     Reservation(Pool pool, Block block, Account account, boolean persistent, long size, List<NativeTimepoint> waits) {
         this.pool = pool;
@@ -103,7 +105,24 @@ public final class Reservation {
      *     bytes stay reserved
      */
     public boolean release(Frontier death) {
-        return pool.set.release(this, death);
+        return pool.set.release(this, death, false);
+    }
+
+    /**
+     * Gives the bytes back while the host may still touch them, in operations that were submitted and are not over: their slab stays until
+     * {@link #accessEnded}, whatever becomes of the device.
+     *
+     * @param death what must be over before they are used again
+     * @return false when they were given back before
+     * @throws IreeException as {@link #release}
+     */
+    public boolean releaseAhead(Frontier death) {
+        return pool.set.release(this, death, true);
+    }
+
+    /** Says that the host touches bytes no more that were given back with {@link #releaseAhead}. Harmless when repeated. */
+    public void accessEnded() {
+        pool.set.accessEnded(this);
     }
 
     /**

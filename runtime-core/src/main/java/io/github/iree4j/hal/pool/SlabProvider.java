@@ -6,7 +6,7 @@ import io.github.iree4j.status.IreeException;
  * Where the memory of pools comes from and goes back to: the system, or a driver. What may be taken in all is decided by the
  * {@link PoolSet} that uses it.
  *
- * <p>Called by one thread at a time, with the set's lock held: an implementation MUST NOT call the set. Both calls may be slow.
+ * <p>Called from any thread, with no lock of the set held; both calls may be slow.
  */
 public interface SlabProvider {
 

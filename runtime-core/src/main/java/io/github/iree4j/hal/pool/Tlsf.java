@@ -292,6 +292,17 @@ final class Tlsf extends BlockStore {
     }
 
     @Override
+    long idleBytes(Predicate<Home> may, Predicate<@Nullable Frontier> over) {
+        long bytes = 0;
+        for (Block first : firsts) {
+            if (first.home.reserved == 0 && may.test(first.home) && over.test(first.death)) {
+                bytes += first.length;
+            }
+        }
+        return bytes;
+    }
+
+    @Override
     long largestFree() {
         if (nonEmpty == 0) {
             return 0;

@@ -78,6 +78,15 @@ final class WholeSlabs extends BlockStore {
     }
 
     @Override
+    long idleBytes(Predicate<Home> may, Predicate<@Nullable Frontier> over) {
+        long bytes = 0;
+        for (Block block : blocks) {
+            bytes += block.free && may.test(block.home) && over.test(block.death) ? block.length : 0;
+        }
+        return bytes;
+    }
+
+    @Override
     long largestFree() {
         return blocks.stream()
                 .filter(block -> block.free)

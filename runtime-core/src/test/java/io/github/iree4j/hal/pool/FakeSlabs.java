@@ -24,7 +24,7 @@ final class FakeSlabs implements SlabProvider {
     }
 
     @Override
-    public Slab acquire(long size, long alignment) {
+    public synchronized Slab acquire(long size, long alignment) {
         if (size <= 0 || size % 64 != 0 || alignment < 64 || Long.bitCount(alignment) != 1) {
             throw new IllegalArgumentException(size + " bytes aligned to " + alignment);
         }
@@ -41,7 +41,7 @@ final class FakeSlabs implements SlabProvider {
     }
 
     @Override
-    public void release(Slab slab) {
+    public synchronized void release(Slab slab) {
         if (!out.remove(slab)) {
             throw new IllegalStateException("released twice, or not ours");
         }

@@ -32,7 +32,7 @@ class LineTest {
     private final Map<String, IreeException> failed = new HashMap<>();
     private final List<String> order = new ArrayList<>();
 
-    private PoolSet.Builder builder(long budget) {
+    private PoolSetBuilder builder(long budget) {
         return PoolSet.builder(slabs, tracker).clock(clock::get).budget(budget);
     }
 

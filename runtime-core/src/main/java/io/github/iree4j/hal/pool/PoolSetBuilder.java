@@ -1,0 +1,112 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+
+/** Gathers what a {@link PoolSet} is like. One thread. */
+public final class PoolSetBuilder {
+    final SlabProvider provider;
+    final FrontierTracker tracker;
+    final List<PoolOptions> pools = new ArrayList<>();
+    final Map<String, Long> quotas = new HashMap<>();
+    LongSupplier clock = System::nanoTime;
+    long budget = Long.MAX_VALUE;
+    long idleAfter = Long.MAX_VALUE;
+    int frontierCapacity = Frontier.DEFAULT_CAPACITY;
+
+    PoolSetBuilder(SlabProvider provider, FrontierTracker tracker) {
+        this.provider = Objects.requireNonNull(provider, "provider");
+        this.tracker = Objects.requireNonNull(tracker, "tracker");
+    }
+
+    /**
+     * Adds a pool. Requests are offered to pools in the order in which they were added.
+     *
+     * @param options what it is like
+     * @return this builder
+     */
+    public PoolSetBuilder pool(PoolOptions options) {
+        pools.add(Objects.requireNonNull(options, "options"));
+        return this;
+    }
+
+    /**
+     * Sets what all pools may take together.
+     *
+     * @param bytes the budget; no limit unless set
+     * @return this builder
+     */
+    public PoolSetBuilder budget(long bytes) {
+        this.budget = bytes;
+        return this;
+    }
+
+    /**
+     * Sets what one consumer may have.
+     *
+     * @param consumer its name
+     * @param bytes the quota; no limit unless set
+     * @return this builder
+     */
+    public PoolSetBuilder quota(String consumer, long bytes) {
+        quotas.put(consumer, bytes);
+        return this;
+    }
+
+    /**
+     * Sets the clock that tells how long requests wait and slabs are idle.
+     *
+     * @param nanos nanoseconds since anything; {@link System#nanoTime} unless set
+     * @return this builder
+     */
+    public PoolSetBuilder clock(LongSupplier nanos) {
+        this.clock = Objects.requireNonNull(nanos, "nanos");
+        return this;
+    }
+
+    /**
+     * Sets how long slabs that nobody uses are kept.
+     *
+     * @param nanos nanoseconds; for ever unless set
+     * @return this builder
+     */
+    public PoolSetBuilder idleAfter(long nanos) {
+        this.idleAfter = nanos;
+        return this;
+    }
+
+    /**
+     * Sets how many entries the joined death frontier of a block may have.
+     *
+     * @param entries 1 to {@link Frontier#MAXIMUM_CAPACITY}; {@link Frontier#DEFAULT_CAPACITY} unless set
+     * @return this builder
+     */
+    public PoolSetBuilder frontierCapacity(int entries) {
+        this.frontierCapacity = entries;
+        return this;
+    }
+
+    /**
+     * Makes the set.
+     *
+     * @return the set; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT without pools, or for a budget or time below 0
+     */
+    public PoolSet build() {
+        if (pools.isEmpty() || budget < 0 || idleAfter < 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "a pool set has %d pools, budget %d and idle time %d; it needs a pool, and neither may be negative"
+                            .formatted(pools.size(), budget, idleAfter));
+        }
+        return new PoolSet(this);
+    }
+}

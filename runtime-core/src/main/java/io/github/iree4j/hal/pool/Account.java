@@ -22,6 +22,10 @@ final class Account {
         return transientLive + persistentLive;
     }
 
+    boolean isOverQuota(long length) {
+        return length > quota - live();
+    }
+
     void add(long bytes, boolean persistent) {
         if (persistent) {
             persistentLive += bytes;

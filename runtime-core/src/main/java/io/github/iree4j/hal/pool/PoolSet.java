@@ -9,19 +9,13 @@ import io.github.iree4j.hal.pool.Slabs.Errand;
 import io.github.iree4j.hal.pool.Slabs.Growth;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The memory of one device: its pools, what they may take together, and the line of those who wait for memory.
@@ -44,7 +38,7 @@ public final class PoolSet implements AutoCloseable {
      * included, are held back while it is held. The provider is slow and called without it (see Slabs).
      *
      * POOL-1: bytes are given out to one at a time, and only once what used them is over or is waited for.
-     * POOL-2: a request that stands in line is granted, fails or is taken back, exactly once (leaving `line` under the lock).
+     * POOL-2: a request that stands in line is granted, fails or is taken back, exactly once (see WaitingLine).
      * POOL-3: no release is lost: a request joins the line under the lock that it looked under, and each release goes through the line.
      */
 
@@ -54,21 +48,19 @@ public final class PoolSet implements AutoCloseable {
     /** How many slabs one call gets before it leaves the rest to others: they take what it got. */
     private static final int GROWTHS_AT_ONCE = 16;
 
-    private static final Logger LOG = LoggerFactory.getLogger(PoolSet.class);
+    private static final String NEVER = "and can never fit: %s; raise the limit or use less at once";
+    private static final String NOT_NOW = "now: %s; close buffers or raise the limit";
 
     private final Object lock = new Object();
     private final SlabProvider provider;
-    private final FrontierTracker tracker;
     private final LongSupplier clock;
     private final long idleAfter;
-    private final Map<String, Long> quotas;
     private final List<Pool> pools;
-    private final DeathFrontiers deaths;
+    private final DeathWatch deathWatch;
     private final Slabs slabs;
     private final Match match;
-    private final Map<String, Account> accounts = new HashMap<>();
-    private final LinkedHashSet<Waiter> line = new LinkedHashSet<>();
-    private int waitingForMemory; // of those in line, not for a quota
+    private final Accounts accounts;
+    private final WaitingLine line = new WaitingLine();
     private long live;
     private long livePeak;
     private long releasing; // bytes of reservations whose release was announced
@@ -77,11 +69,11 @@ public final class PoolSet implements AutoCloseable {
 
     PoolSet(PoolSetBuilder builder) {
         this.provider = builder.provider;
-        this.tracker = builder.tracker;
         this.clock = builder.clock;
         this.idleAfter = builder.idleAfter;
-        this.quotas = Map.copyOf(builder.quotas);
-        this.deaths = new DeathFrontiers(tracker, builder.frontierCapacity);
+        this.accounts = new Accounts(builder.quotas);
+        DeathFrontiers deaths = new DeathFrontiers(builder.tracker, builder.frontierCapacity);
+        this.deathWatch = new DeathWatch(builder.tracker, deaths, this::completed);
         this.slabs = new Slabs(builder.budget, deaths);
         this.match = new Match(deaths);
         this.lastSweep = clock.getAsLong();
@@ -188,7 +180,7 @@ public final class PoolSet implements AutoCloseable {
                         slabs.got(growth, slab);
                     }
                     slabs.begin(failure == null && growths < GROWTHS_AT_ONCE, growths > 0);
-                    reservation = admit(pool, request, account(request.consumer()));
+                    reservation = admit(pool, request, accounts.of(request.consumer()));
                     errand = slabs.takeErrand();
                     growth = errand.growth;
                     if (reservation == null && growth == null) {
@@ -220,11 +212,10 @@ public final class PoolSet implements AutoCloseable {
 
     /** Under the lock: puts a request that was not granted in line. */
     private Waiter join(Pool pool, ReservationRequest request, ReservationListener listener) {
-        Account account = account(request.consumer());
-        boolean byQuota = isOverQuota(account, pool.store.lengthFor(request.size()));
+        Account account = accounts.of(request.consumer());
+        boolean byQuota = account.isOverQuota(pool.store.lengthFor(request.size()));
         Waiter waiter = new Waiter(request, pool, account, listener, clock.getAsLong(), byQuota);
         line.add(waiter); // POOL-3
-        waitingForMemory += byQuota ? 0 : 1;
         pool.waits(waiter);
         watchDeaths();
         return waiter;
@@ -260,21 +251,14 @@ public final class PoolSet implements AutoCloseable {
     }
 
     private void failFirst(Pool pool, IreeException failure) {
-        for (Waiter waiter : line) {
-            if (waiter.pool == pool) {
-                leave(waiter);
-                pool.failed();
-                end(waiter, null, failure);
-                return;
-            }
+        Waiter waiter = line.firstOf(pool);
+        if (waiter != null && leave(waiter)) {
+            pool.failed();
+            end(waiter, null, failure);
         }
     }
 
     // ---- Under the lock: finding memory.
-
-    private Account account(String consumer) {
-        return accounts.computeIfAbsent(consumer, name -> new Account(name, quotas.getOrDefault(name, Long.MAX_VALUE)));
-    }
 
     /** Grants a request that has just come, if it may go before those in line and there is something. */
     private @Nullable Reservation admit(Pool pool, ReservationRequest request, Account account) {
@@ -284,9 +268,9 @@ public final class PoolSet implements AutoCloseable {
         long length = pool.store.lengthFor(request.size());
         if (length > limit(pool, account)) {
             pool.failed();
-            throw neverFits(pool, request, account);
+            throw accounts.exhausted(pool, request, live, slabs.budget, NEVER);
         }
-        if (waitingForMemory > 0 && !request.persistent() && mustStayBehind(account)) {
+        if (line.isHeldUp() && !request.persistent() && mustStayBehind(account)) {
             return null;
         }
         Reservation reservation = attempt(pool, request, account, length);
@@ -304,13 +288,9 @@ public final class PoolSet implements AutoCloseable {
         return releasing > 0 && account.transientLive == 0;
     }
 
-    private static boolean isOverQuota(Account account, long length) {
-        return length > account.quota - account.live();
-    }
-
     private @Nullable Reservation attempt(Pool pool, ReservationRequest request, Account account, long length) {
         match.begin(request);
-        if (isOverQuota(account, length)) {
+        if (account.isOverQuota(length)) {
             return null;
         }
         // Nobody asks for nothing, but programs do: the smallest block, so that every buffer has an address of its own.
@@ -336,37 +316,6 @@ public final class PoolSet implements AutoCloseable {
         return new Reservation(pool, block, account, request.persistent(), request.size(), match.waits());
     }
 
-    private IreeException neverFits(Pool pool, ReservationRequest request, Account account) {
-        return new IreeException(
-                StatusCode.RESOURCE_EXHAUSTED,
-                "allocation of %d bytes exceeds the memory limit and can never fit: %s; raise the limit or use less at once"
-                        .formatted(request.size(), describe(pool, account)));
-    }
-
-    /** Who has how much. */
-    private String describe(Pool pool, Account account) {
-        StringBuilder text = new StringBuilder("pool '%s' has %s, its largest free block %d bytes; all pools have %s"
-                .formatted(
-                        pool.name(),
-                        of(pool.live(), pool.options.budget()),
-                        pool.store.largestFree(),
-                        of(live, slabs.budget)));
-        if (account.quota != Long.MAX_VALUE) {
-            text.append("; the quota of '%s' is %d bytes".formatted(account.consumer, account.quota));
-        }
-        accounts.values().stream()
-                .filter(each -> each.live() > 0)
-                .forEach(each -> text.append("; %s has %d bytes transient, %d persistent"
-                        .formatted(each.name(), each.transientLive, each.persistentLive)));
-        return text.toString();
-    }
-
-    private static String of(long bytes, long budget) {
-        return budget == Long.MAX_VALUE
-                ? bytes + " bytes in use and no budget"
-                : "%d of %d bytes in use".formatted(bytes, budget);
-    }
-
     /**
      * Explains why a request would have to wait, for those who cannot.
      *
@@ -377,10 +326,7 @@ public final class PoolSet implements AutoCloseable {
         Pool pool = route(request);
         synchronized (lock) {
             pool.failed();
-            return new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "allocation of %d bytes exceeds the memory limit now: %s; close buffers or raise the limit"
-                            .formatted(request.size(), describe(pool, account(request.consumer()))));
+            return accounts.exhausted(pool, request, live, slabs.budget, NOT_NOW);
         }
     }
 
@@ -491,7 +437,7 @@ public final class PoolSet implements AutoCloseable {
         }
         while (pool.slabBytes() - pool.live() > pool.options.retained()) {
             if (!slabs.giveBackOne(pool, any -> true)) {
-                pool.store.forEachFree(this::watch);
+                pool.store.forEachFree(deathWatch::watch);
                 return;
             }
         }
@@ -514,39 +460,20 @@ public final class PoolSet implements AutoCloseable {
 
     /** Grants what can be granted. Called whenever something has come back or completed. */
     private void serveLine() {
-        if (line.isEmpty()) {
-            return;
-        }
-        pools.forEach(pool -> pool.failedLength = Long.MAX_VALUE);
-        boolean blocked = false;
-        for (Iterator<Waiter> all = line.iterator(); all.hasNext(); ) {
-            Waiter waiter = all.next();
-            Pool pool = waiter.pool;
-            long length = pool.store.lengthFor(waiter.request.size());
-            boolean byQuota = isOverQuota(waiter.account, length);
-            waitingForMemory += (waiter.byQuota ? 1 : 0) - (byQuota ? 1 : 0);
-            waiter.byQuota = byQuota;
-            if (byQuota) {
-                continue;
-            }
-            if (blocked && mustStayBehind(waiter.account) || length >= pool.failedLength) {
-                blocked = true;
-                continue;
-            }
-            Reservation reservation = attempt(pool, waiter.request, waiter.account, length);
-            if (reservation == null) {
-                blocked = true;
-                pool.failedLength = length;
-                continue;
-            }
-            all.remove(); // POOL-2
-            waitingForMemory--;
-            pool.waited(waiter, clock.getAsLong());
-            end(waiter, reservation, null);
-        }
-        if (blocked) {
+        if (line.size() > 0 && line.serve(pools, this::mustStayBehind, this::grant)) {
             watchDeaths();
         }
+    }
+
+    /** Grants memory to somebody in line, if there is some. */
+    private boolean grant(Waiter waiter, long length) {
+        Reservation reservation = attempt(waiter.pool, waiter.request, waiter.account, length);
+        if (reservation == null) {
+            return false;
+        }
+        waiter.pool.waited(waiter, clock.getAsLong());
+        end(waiter, reservation, null);
+        return true;
     }
 
     private static void end(Waiter waiter, @Nullable Reservation reservation, @Nullable IreeException failure) {
@@ -559,10 +486,9 @@ public final class PoolSet implements AutoCloseable {
 
     /** Under the lock: takes a request out of the line, if it is there. */
     private boolean leave(Waiter waiter) {
-        if (!line.remove(waiter)) { // POOL-2
+        if (!line.remove(waiter)) {
             return false;
         }
-        waitingForMemory -= waiter.byQuota ? 0 : 1;
         waiter.pool.waited(waiter, clock.getAsLong());
         serveLine();
         return true;
@@ -571,34 +497,13 @@ public final class PoolSet implements AutoCloseable {
     /** Somebody waits: looks again when the last user of some free block is over. */
     private void watchDeaths() {
         for (Pool pool : pools) {
-            pool.store.forEachFree(this::watch);
+            pool.store.forEachFree(deathWatch::watch);
         }
     }
 
-    private void watch(Block block) {
-        Frontier death = block.death;
-        if (death == null || Objects.equals(death, block.watched) || deaths.isCompleted(death)) {
-            return;
-        }
-        block.watched = death;
-        try {
-            // Of an axis that failed nobody knows when its work has ended: what it used is not looked at before its
-            // next release.
-            tracker.whenCompleted(deaths.toWaitFor(death), failure -> {
-                if (failure == null) {
-                    completed(block, death);
-                }
-            });
-        } catch (IreeException e) {
-            LOG.warn("memory that was freed with {} cannot be used again: {}", death, e.getMessage());
-        }
-    }
-
-    private void completed(Block block, Frontier death) {
+    /** The last user of some free block is over. */
+    private void completed() {
         locked(() -> {
-            if (Objects.equals(death, block.watched)) {
-                block.watched = null;
-            }
             pools.forEach(this::keepWithin);
             serveLine();
             return true;
@@ -665,7 +570,7 @@ public final class PoolSet implements AutoCloseable {
                     slabs.peak(),
                     line.size(),
                     all,
-                    accounts.values().stream().map(Account::statistics).toList());
+                    accounts.statistics());
         }
     }
 
@@ -694,7 +599,7 @@ public final class PoolSet implements AutoCloseable {
             closed = true;
             slabs.close();
             long now = clock.getAsLong();
-            for (Waiter waiter : line) {
+            for (Waiter waiter : line.removeAll()) {
                 waiter.pool.waited(waiter, now);
                 end(
                         waiter,
@@ -704,8 +609,6 @@ public final class PoolSet implements AutoCloseable {
                                 "device was closed while an allocation of %d bytes waited for memory"
                                         .formatted(waiter.request.size())));
             }
-            line.clear();
-            waitingForMemory = 0;
             pools.forEach(pool -> giveBackAll(pool, any -> true));
             return true;
         });

@@ -1,0 +1,47 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells a set when what used a free block is over. One wait for each block, registered under the lock of the set. */
+final class DeathWatch {
+    private static final Logger LOG = LoggerFactory.getLogger(DeathWatch.class);
+
+    private final FrontierTracker tracker;
+    private final DeathFrontiers deaths;
+    private final Runnable completed;
+
+    /** What is called, without the lock, when something is over. */
+    DeathWatch(FrontierTracker tracker, DeathFrontiers deaths, Runnable completed) {
+        this.tracker = tracker;
+        this.deaths = deaths;
+        this.completed = completed;
+    }
+
+    void watch(Block block) {
+        Frontier death = block.death;
+        if (death == null || deaths.isCompleted(death)) {
+            return;
+        }
+        Frontier awaited = deaths.toWaitFor(death);
+        if (Objects.equals(awaited, block.watched)) {
+            return;
+        }
+        block.watched = awaited;
+        try {
+            // Of an axis that failed nobody knows when its work has ended: what it used is not looked at before its
+            // next release.
+            tracker.whenCompleted(awaited, failure -> {
+                if (failure == null) {
+                    completed.run();
+                }
+            });
+        } catch (IreeException e) {
+            LOG.warn("memory that was freed with {} cannot be used again: {}", death, e.getMessage());
+        }
+    }
+}

@@ -72,7 +72,7 @@ final class ProgramLoader {
             List<ParameterProvider> parameters = parameters(options.parameters(), owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
             List<VmModule> linked = new ArrayList<>();
-            addUnlessGiven(linked, modules, "hal", () -> HalModule.create(devices, questions));
+            addUnlessGiven(linked, modules, "hal", () -> HalModule.create(devices, questions, consumer(options)));
             addUnlessGiven(linked, modules, "io_parameters", () -> ParametersModule.create(parameters));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
             linked.addAll(modules);
@@ -81,6 +81,18 @@ final class ProgramLoader {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;
         }
+    }
+
+    /** What the program's memory is accounted to: the name of its last module, as it was given. */
+    private static String consumer(ProgramOptions options) {
+        return switch (options.modules().getLast()) {
+            case ProgramOptions.Source.File file -> {
+                String name = String.valueOf(file.path().getFileName());
+                yield name.endsWith(".vmfb") ? name.substring(0, name.length() - 5) : name;
+            }
+            case ProgramOptions.Source.Bytes bytes -> bytes.name();
+            case ProgramOptions.Source.Module given -> given.module().name();
+        };
     }
 
     private Context link(List<VmModule> linked, DeviceQuestions questions) {

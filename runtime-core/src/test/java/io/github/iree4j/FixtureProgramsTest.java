@@ -55,6 +55,19 @@ class FixtureProgramsTest {
     }
 
     @Test
+    void memoryThatAProgramAllocatesIsOnItsAccount() {
+        try (Program program = load("add.vmfb");
+                Results results = program.function("add").invoke(A, B)) {
+            assertThat(results.size()).isEqualTo(1);
+            assertThat(runtime.device().allocator().poolStatistics().consumers())
+                    .filteredOn(each -> each.consumer().equals("add"))
+                    .singleElement()
+                    .satisfies(each -> assertThat(each.bytesTransient() + each.bytesPersistent())
+                            .isGreaterThanOrEqualTo(16));
+        }
+    }
+
+    @Test
     void scalesByASplatOfAnArchive() {
         assertThat(scaled("scale_weights.irpa")).containsExactly(2, 4, 6, 8);
     }

@@ -11,6 +11,7 @@ import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolOptions;
 import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
 import io.github.iree4j.hal.pool.PoolSet;
+import io.github.iree4j.hal.pool.PoolSetBuilder;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.Reservation;
@@ -18,6 +19,7 @@ import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,18 +49,23 @@ final class HostMemory {
     /** Bytes of large blocks kept for reuse. A guess, not measured. */
     private static final long RETAINED = 256L << 20;
 
+    /** Slabs that nobody has used for so long go back when something else is released. A guess, not measured. */
+    private static final long IDLE_NANOS = 60_000_000_000L;
+
     /** What is written over memory that was freed, where that is wanted. */
     private static final byte POISON = (byte) 0xDB;
 
     private final PoolSet pools;
     private final boolean poison;
 
-    HostMemory(long limit, FrontierTracker tracker, boolean poison) {
+    HostMemory(long limit, FrontierTracker tracker, Map<String, Long> quotas, boolean poison) {
         long largest = Math.clamp(limit / SLABS_WITHIN_LIMIT, ALIGNMENT, LARGEST_SLAB);
         long first = Math.min(largest, FIRST_SLAB);
         this.poison = poison;
-        this.pools = PoolSet.builder(new HostSlabProvider(), tracker)
-                .budget(limit)
+        PoolSetBuilder builder = PoolSet.builder(new HostSlabProvider(), tracker);
+        quotas.forEach(builder::quota);
+        this.pools = builder.budget(limit)
+                .idleAfter(IDLE_NANOS)
                 .pool(PoolOptions.tlsf("transient", first, largest)
                         .withLifetime(Lifetimes.TRANSIENT)
                         .withSizes(0, LARGE))

@@ -53,7 +53,10 @@ final class LocalDevice implements HostedDevice {
         this.domain = options.schedulingDomain();
         this.facade = facade == null ? this : facade;
         this.memory = new HostMemory(
-                options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit(), domain.tracker(), POISON);
+                options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit(),
+                domain.tracker(),
+                options.memoryQuotas(),
+                POISON);
         this.allocator = new LocalAllocator(this, memory);
         this.guests = new Guests(0, 1);
         this.loaders = new Loaders(options.loaders());

@@ -5,7 +5,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param workers how many threads may run compiled code at once, 1 to 64; 0 is one for each processor
  * @param memoryLimit the most bytes that buffers may take at once; 0 is what the device has (for the CPU: the memory of the machine
  *     or container beside the Java heap)
+ * @param memoryQuotas the most bytes that a consumer may have of that at once, by its name: a program's is that of its last module
  * @param loaders loaders of executables to ask before those that the service loader finds
  * @param schedulingDomain the queues of other devices that those of this one know of
  * @param executor whose workers run the CPU's work, borrowed: it is closed after the device; null for one of the device's own
@@ -24,6 +27,7 @@ public record DeviceOptions(
         int queueCount,
         int workers,
         long memoryLimit,
+        Map<String, Long> memoryQuotas,
         List<ExecutableLoader> loaders,
         SchedulingDomain schedulingDomain,
         @Nullable ProcessExecutor executor) {
@@ -36,6 +40,8 @@ public record DeviceOptions(
         check("queueCount", queueCount, 1, 64);
         check("workers", workers, 0, 64);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
+        memoryQuotas = Map.copyOf(memoryQuotas);
+        memoryQuotas.forEach((consumer, bytes) -> check("memoryQuota of " + consumer, bytes, 0, Long.MAX_VALUE));
         loaders = List.copyOf(loaders);
         Objects.requireNonNull(schedulingDomain, "schedulingDomain");
     }
@@ -62,6 +68,7 @@ public record DeviceOptions(
         private int queueCount = 1;
         private int workers;
         private long memoryLimit;
+        private final Map<String, Long> memoryQuotas = new HashMap<>();
         private final List<ExecutableLoader> loaders = new ArrayList<>();
         private SchedulingDomain schedulingDomain = SchedulingDomain.ofProcess();
         private @Nullable ProcessExecutor executor;
@@ -98,6 +105,18 @@ public record DeviceOptions(
          */
         public Builder memoryLimit(long bytes) {
             this.memoryLimit = bytes;
+            return this;
+        }
+
+        /**
+         * Sets the most bytes that one consumer may have at once. What it asks for beyond that waits for what it frees.
+         *
+         * @param consumer its name; a program's is that of its last module
+         * @param bytes the quota
+         * @return this builder
+         */
+        public Builder memoryQuota(String consumer, long bytes) {
+            memoryQuotas.put(consumer, bytes);
             return this;
         }
 
@@ -141,7 +160,8 @@ public record DeviceOptions(
          * @throws IreeException INVALID_ARGUMENT naming what is out of range
          */
         public DeviceOptions build() {
-            return new DeviceOptions(queueCount, workers, memoryLimit, loaders, schedulingDomain, executor);
+            return new DeviceOptions(
+                    queueCount, workers, memoryLimit, memoryQuotas, loaders, schedulingDomain, executor);
         }
     }
 }

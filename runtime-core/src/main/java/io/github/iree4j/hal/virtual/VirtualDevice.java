@@ -297,6 +297,18 @@ public final class VirtualDevice implements Device {
         }
 
         /**
+         * Sets the most bytes that one consumer may have at once.
+         *
+         * @param consumer its name
+         * @param bytes the quota
+         * @return this builder
+         */
+        public Builder memoryQuota(String consumer, long bytes) {
+            options.memoryQuota(consumer, bytes);
+            return this;
+        }
+
+        /**
          * Adds a loader of executables.
          *
          * @param loader the loader

@@ -47,7 +47,11 @@ final class AllocatorImports {
         int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
         int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
         long size = call.i64();
-        call.returnRef(allocator.allocate(new BufferParams(memoryTypes, usage).withAffinity(affinity), size));
+        call.returnRef(allocator.allocate(
+                new BufferParams(memoryTypes, usage)
+                        .withAffinity(affinity)
+                        .withConsumer(state.module().consumer()),
+                size));
     }
 
     /**

@@ -24,11 +24,13 @@ public final class HalModule {
     private static final int MAX_TRACED_ELEMENTS = 1024;
 
     private final List<Device> devices;
+    private final String consumer;
     private final TraceSink traceSink;
     private final DeviceQueryListener queryListener;
     private final ExecutableCache executables = new ExecutableCache();
 
-    private HalModule(List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener) {
+    private HalModule(List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener, String consumer) {
+        this.consumer = consumer;
         this.devices = List.copyOf(devices);
         this.traceSink = traceSink;
         this.queryListener = queryListener;
@@ -52,7 +54,7 @@ public final class HalModule {
      * @return the module
      */
     public static VmModule create(List<Device> devices, TraceSink traceSink) {
-        return create(devices, traceSink, (device, category, key, answer) -> {});
+        return create(devices, traceSink, (device, category, key, answer) -> {}, "");
     }
 
     /**
@@ -60,14 +62,16 @@ public final class HalModule {
      *
      * @param devices the devices that programs can see, in the order in which they see them; borrowed
      * @param queryListener hears what programs ask of the devices
+     * @param consumer whom the memory is accounted to that the program allocates
      * @return the module
      */
-    public static VmModule create(List<Device> devices, DeviceQueryListener queryListener) {
-        return create(devices, (key, views) -> log(devices, key, views), queryListener);
+    public static VmModule create(List<Device> devices, DeviceQueryListener queryListener, String consumer) {
+        return create(devices, (key, views) -> log(devices, key, views), queryListener, consumer);
     }
 
-    private static VmModule create(List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener) {
-        HalModule module = new HalModule(devices, traceSink, queryListener);
+    private static VmModule create(
+            List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener, String consumer) {
+        HalModule module = new HalModule(devices, traceSink, queryListener, consumer);
         NativeModule.Builder<HalState> builder = NativeModule.builder("hal", VERSION, () -> new HalState(module));
         DeviceImports.register(builder);
         AllocatorImports.register(builder);
@@ -93,6 +97,10 @@ public final class HalModule {
 
     DeviceQueryListener queryListener() {
         return queryListener;
+    }
+
+    String consumer() {
+        return consumer;
     }
 
     ExecutableCache executables() {

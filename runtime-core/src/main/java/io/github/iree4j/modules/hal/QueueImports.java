@@ -57,7 +57,9 @@ final class QueueImports {
         int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
         long size = call.i64();
         long flags = Arguments.bits("flags", call.i64(), Arguments.ALLOCA_FLAGS);
-        BufferParams params = new BufferParams(memoryTypes, usage).withAffinity(affinity);
+        BufferParams params = new BufferParams(memoryTypes, usage)
+                .withAffinity(affinity)
+                .withConsumer(state.module().consumer());
         call.returnRef(device.queueFor(affinity).alloca(wait, signal, params, size, flags));
     }
 

@@ -353,4 +353,32 @@ class StreamOrderedMemoryTest {
         await(other);
         second.map(MemoryAccess.WRITE, 0, 8 * MB);
     }
+
+    @Test
+    void aQuotaMakesItsConsumerWaitForItselfAndNobodyElse() {
+        VirtualDevice device = closed(VirtualDevice.builder()
+                .clock(clock)
+                .fifoQueues(1)
+                .memoryLimit(100 * MB)
+                .memoryQuota("greedy", 8 * MB)
+                .build());
+        BufferParams greedy = BufferParams.DEFAULT.withConsumer("greedy");
+        DeviceQueue queue = device.queue(0);
+        Fence gate = fence();
+        Fence freed = fence();
+        Fence second = fence();
+        Fence modest = fence();
+        Buffer first = closed(queue.alloca(null, null, greedy, 6 * MB, 0));
+        queue.dealloca(gate, freed, first, 0);
+        closed(queue.alloca(null, second, greedy, 6 * MB, 0));
+        closed(queue.alloca(null, modest, BufferParams.DEFAULT.withConsumer("modest"), 50 * MB, 0));
+        await(modest);
+        assertThat(second.isReached()).isFalse();
+        gate.signal();
+        await(second);
+        assertThat(device.allocator().poolStatistics().consumers())
+                .filteredOn(each -> each.consumer().equals("greedy"))
+                .singleElement()
+                .satisfies(each -> assertThat(each.bytesPeak()).isEqualTo(6 * MB));
+    }
 }

@@ -38,7 +38,10 @@ class StatefulProgramTest {
         while (!runtime.programs().isEmpty()) {
             Thread.onSpinWait();
         }
-        assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
+        // The kernel gives its references up when its own fence is reached, which may be after that of the caller.
+        while (runtime.device().allocator().statistics().bytesLive() != 0) {
+            Thread.onSpinWait();
+        }
     }
 
     /** 2x2 matrices; every call is work of the device that waits for the call before it. */

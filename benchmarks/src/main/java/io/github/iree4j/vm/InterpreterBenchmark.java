@@ -2,6 +2,7 @@ package io.github.iree4j.vm;
 
 import io.github.iree4j.vm.asm.VmAssembler;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.Compilation;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -14,13 +15,14 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What do calls, arithmetic and loops of bytecode cost in the interpreter? */
+/** What do calls, arithmetic and loops of bytecode cost, interpreted and compiled? */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
@@ -81,6 +83,25 @@ public class InterpreterBenchmark {
             ^bb2:
               vm.return %%i2
             }
+            vm.export @mix
+            vm.func @mix(%%i0: i32) -> (i32) {
+            ^bb0:
+              %%i1 = vm.const.i32 1
+              %%i2 = vm.const.i32.zero
+              %%i4 = vm.const.i32 1664525
+              %%i5 = vm.const.i32 15
+              vm.br ^bb1()
+            ^bb1:
+              %%i0 = vm.mul.i32 %%i0, %%i4
+              %%i6 = vm.shr.i32.u %%i0, %%i5
+              %%i0 = vm.xor.i32 %%i0, %%i6
+              %%i2 = vm.add.i32 %%i2, %%i1
+              %%i7 = vm.const.i32 100000
+              %%i3 = vm.cmp.lt.i32.s %%i2, %%i7
+              vm.cond_br %%i3, ^bb1(), ^bb2()
+            ^bb2:
+              vm.return %%i0
+            }
             vm.export @reduce
             vm.func @reduce(%%i0: i32) -> (i32) {
             ^bb0:
@@ -118,39 +139,56 @@ public class InterpreterBenchmark {
         return text.toString();
     }
 
-    private final BytecodeModule module = BytecodeModule.read(
-            MemorySegment.ofArray(VmAssembler.assemble(PROGRAM)),
-            "benchmark",
-            VmTypes.standard(),
-            ModuleLimits.DEFAULTS,
-            null);
+    /** Interpreted or compiled. */
+    @Param({"OFF", "EAGER"})
+    public Compilation compilation = Compilation.OFF;
+
     private final NativeModule natives = NativeModule.builder("native", 0, () -> "")
             .function("add_1", "0i_i", (s, c) -> c.returnI32(c.i32() + 1))
             .build();
-    private final Context context = Context.create(List.of(natives, module), ContextOptions.DEFAULTS);
-    private final Invocation empty = invocation("m.empty");
-    private final Invocation internal = invocation("m.internal");
-    private final Invocation imported = invocation("m.imported");
-    private final Invocation adds = invocation("m.adds");
-    private final Invocation loop = invocation("m.loop");
-    private final Invocation reduce = invocation("m.reduce");
+    private BytecodeModule module;
+    private Context context;
+    private Invocation empty;
+    private Invocation internal;
+    private Invocation imported;
+    private Invocation adds;
+    private Invocation loop;
+    private Invocation mix;
+    private Invocation reduce;
 
     /** For JMH. */
+    @SuppressWarnings("NullAway.Init") // JMH calls load()
     public InterpreterBenchmark() {}
 
     private Invocation invocation(String name) {
         return context.invocation(Objects.requireNonNull(context.function(name)));
     }
 
-    /** Shows the interpreter more than one kind of program before it is compiled for one, as in an application. */
+    /** Loads the program, and shows the interpreter more than one kind before it is compiled for one, as in an application. */
     @Setup
-    public void mixProfile() {
+    public void load() {
+        module = BytecodeModule.read(
+                MemorySegment.ofArray(VmAssembler.assemble(PROGRAM)),
+                "benchmark",
+                VmTypes.standard(),
+                ModuleLimits.DEFAULTS,
+                null,
+                compilation);
+        context = Context.create(List.of(natives, module), ContextOptions.DEFAULTS);
+        empty = invocation("m.empty");
+        internal = invocation("m.internal");
+        imported = invocation("m.imported");
+        adds = invocation("m.adds");
+        loop = invocation("m.loop");
+        mix = invocation("m.mix");
+        reduce = invocation("m.reduce");
         for (int i = 0; i < 200; i++) {
             empty.run();
             internal.i32(1).run();
             imported.i32(1).run();
             adds.i32(1).run();
             loop.i32(1000).run();
+            mix.i32(1).run();
             reduce.i32(1000).run();
         }
     }
@@ -198,6 +236,14 @@ public class InterpreterBenchmark {
     public int loopIteration() {
         loop.i32(ITERATIONS).run();
         return loop.i32();
+    }
+
+    /** One iteration of a loop of a multiplication, a shift and an exclusive or that need each other's results: nothing to be foreseen. */
+    @Benchmark
+    @OperationsPerInvocation(ITERATIONS)
+    public int mixIteration() {
+        mix.i32(1).run();
+        return mix.i32();
     }
 
     /** One iteration of a loop that adds up a buffer. */

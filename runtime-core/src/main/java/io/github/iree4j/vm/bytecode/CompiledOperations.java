@@ -332,20 +332,20 @@ final class CompiledOperations {
     // Between compiled and interpreted frames.
 
     /** Reads an argument from the registers of a caller that is interpreted. */
-    static int word(Execution.Frame caller, FunctionCode.CallSite site, int index) {
+    static int word(Frame caller, FunctionCode.CallSite site, int index) {
         return caller.words[site.argumentWords[index]];
     }
 
-    static long wide(Execution.Frame caller, FunctionCode.CallSite site, int index) {
+    static long wide(Frame caller, FunctionCode.CallSite site, int index) {
         return Interpreter.getLong(caller.words, site.argumentWords[index]);
     }
 
-    static @Nullable Object ref(Execution.Frame caller, FunctionCode.CallSite site, int index) {
+    static @Nullable Object ref(Frame caller, FunctionCode.CallSite site, int index) {
         return References.take(caller.refs, site.argumentRefs[index]);
     }
 
     /** Sets the results of a function that has not exactly one, in the registers of a caller that is interpreted. */
-    static void setResults(Execution x, Execution.Frame caller, FunctionCode.CallSite site) {
+    static void setResults(Execution x, Frame caller, FunctionCode.CallSite site) {
         for (int i = 0; i < site.resultLetters.length; i++) {
             switch (site.resultLetters[i]) {
                 case 'i', 'f' -> caller.words[site.results[i]] = (int) x.wordResults[i];
@@ -355,23 +355,23 @@ final class CompiledOperations {
         }
     }
 
-    static void setResult(int value, Execution.Frame caller, FunctionCode.CallSite site) {
+    static void setResult(int value, Frame caller, FunctionCode.CallSite site) {
         caller.words[site.results[0]] = value;
     }
 
-    static void setResult(float value, Execution.Frame caller, FunctionCode.CallSite site) {
+    static void setResult(float value, Frame caller, FunctionCode.CallSite site) {
         caller.words[site.results[0]] = Float.floatToRawIntBits(value);
     }
 
-    static void setResult(long value, Execution.Frame caller, FunctionCode.CallSite site) {
+    static void setResult(long value, Frame caller, FunctionCode.CallSite site) {
         Interpreter.putLong(caller.words, site.results[0], value);
     }
 
-    static void setResult(double value, Execution.Frame caller, FunctionCode.CallSite site) {
+    static void setResult(double value, Frame caller, FunctionCode.CallSite site) {
         Interpreter.putLong(caller.words, site.results[0], Double.doubleToRawLongBits(value));
     }
 
-    static void setResult(@Nullable Object value, Execution.Frame caller, FunctionCode.CallSite site) {
+    static void setResult(@Nullable Object value, Frame caller, FunctionCode.CallSite site) {
         References.put(caller.refs, site.results[0] & ~Code.MOVE, value);
     }
 
@@ -414,47 +414,47 @@ final class CompiledOperations {
     }
 
     /** Writes a register of a frame, for the interpreter or an import to read. */
-    static void spill(int value, Execution.Frame frame, int register) {
+    static void spill(int value, Frame frame, int register) {
         frame.words[register] = value;
     }
 
-    static void spill(float value, Execution.Frame frame, int register) {
+    static void spill(float value, Frame frame, int register) {
         frame.words[register] = Float.floatToRawIntBits(value);
     }
 
-    static void spill(long value, Execution.Frame frame, int register) {
+    static void spill(long value, Frame frame, int register) {
         Interpreter.putLong(frame.words, register, value);
     }
 
-    static void spill(double value, Execution.Frame frame, int register) {
+    static void spill(double value, Frame frame, int register) {
         Interpreter.putLong(frame.words, register, Double.doubleToRawLongBits(value));
     }
 
     /** Moves a reference into a frame. */
-    static void spill(@Nullable Object owned, Execution.Frame frame, int register) {
+    static void spill(@Nullable Object owned, Frame frame, int register) {
         if (owned != null) {
             frame.refs[register] = owned;
         }
     }
 
-    static int fillI32(Execution.Frame frame, int register) {
+    static int fillI32(Frame frame, int register) {
         return frame.words[register];
     }
 
-    static float fillF32(Execution.Frame frame, int register) {
+    static float fillF32(Frame frame, int register) {
         return Float.intBitsToFloat(frame.words[register]);
     }
 
-    static long fillI64(Execution.Frame frame, int register) {
+    static long fillI64(Frame frame, int register) {
         return Interpreter.getLong(frame.words, register);
     }
 
-    static double fillF64(Execution.Frame frame, int register) {
+    static double fillF64(Frame frame, int register) {
         return Double.longBitsToDouble(Interpreter.getLong(frame.words, register));
     }
 
     /** Moves a reference out of a frame; if there is none, the register keeps what it has. */
-    static @Nullable Object fillRef(@Nullable Object present, Execution.Frame frame, int register) {
+    static @Nullable Object fillRef(@Nullable Object present, Frame frame, int register) {
         Object object = frame.refs[register];
         if (object == null) {
             return present;

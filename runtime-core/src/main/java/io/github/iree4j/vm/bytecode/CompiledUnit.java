@@ -16,7 +16,7 @@ abstract class CompiledUnit {
      * @param frame the function's frame
      * @return false when it has deferred; its frames are what the interpreter goes on with
      */
-    abstract boolean enter(int index, Execution x, BytecodeState state, VmCall call, Execution.Frame frame);
+    abstract boolean enter(int index, Execution x, BytecodeState state, VmCall call, Frame frame);
 
     /**
      * Calls a function from a frame that is interpreted, or whose registers for this call are in its arrays.
@@ -28,7 +28,7 @@ abstract class CompiledUnit {
      * @param site what is passed and where results go
      * @return false when it has deferred; its frame and those above are what the interpreter goes on with, the caller's is up to the caller
      */
-    abstract boolean call(int index, Execution x, BytecodeState state, Execution.Frame caller, CallSite site);
+    abstract boolean call(int index, Execution x, BytecodeState state, Frame caller, CallSite site);
 
     /**
      * One function of a unit.

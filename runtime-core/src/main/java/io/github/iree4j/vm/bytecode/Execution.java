@@ -7,9 +7,7 @@ import io.github.iree4j.vm.VmCall;
 import io.github.iree4j.vm.VmWait;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 import io.github.iree4j.vm.bytecode.FunctionCode.ReturnSite;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +24,6 @@ final class Execution implements AutoCloseable {
      */
     private static final int MIN_REGISTERS = 8;
 
-    private static final int MAX_FRAMES_TOLD = 16;
-
     /** Calls between two looks at whether all this is cancelled. */
     private static final int CALLS = 100;
 
@@ -39,44 +35,6 @@ final class Execution implements AutoCloseable {
      * so that the depth of recursion depends on {@link ContextOptions} and not on the thread.
      */
     private static final int COMPILED_FRAMES = 100;
-
-    /** One activation of a function. Pooled. */
-    static final class Frame {
-        /** The frame below; null at the bottom. */
-        final @Nullable Frame caller;
-
-        /** 1 at the bottom. */
-        final int depth;
-
-        /** The frame above, once there has been one. */
-        @Nullable
-        Frame next;
-
-        FunctionCode function;
-        BytecodeState state;
-
-        /** The call it came from; means nothing at the bottom. */
-        private @Nullable CallSite site;
-
-        int[] words = {};
-
-        @Nullable
-        Object[] refs = {};
-
-        /** After the instruction it is at, while another frame is above it or the call is deferred. */
-        int pc;
-
-        Frame(@Nullable Frame caller, FunctionCode function, BytecodeState state) {
-            this.caller = caller;
-            this.function = function;
-            this.state = state;
-            depth = caller == null ? 1 : caller.depth + 1;
-        }
-
-        CallSite site() {
-            return Objects.requireNonNull(site);
-        }
-    }
 
     private final ContextOptions limits;
     private final ImportCall importCall = new ImportCall(this);
@@ -510,6 +468,16 @@ final class Execution implements AutoCloseable {
             root().defer(call.waiting());
             return false;
         }
+        if (site.onlyWord >= 0) {
+            caller.words[site.onlyWord] = (int) call.word(0);
+        } else {
+            finish(call, site, caller);
+        }
+        return true;
+    }
+
+    /** Gives up references that a call has taken, and sets its results. */
+    private static void finish(ImportCall call, CallSite site, Frame caller) {
         for (int operand : site.argumentRefs) {
             if ((operand & Code.MOVE) != 0) {
                 References.put(caller.refs, operand & ~Code.MOVE, null);
@@ -523,7 +491,6 @@ final class Execution implements AutoCloseable {
                 default -> References.put(caller.refs, site.results[i] & ~Code.MOVE, call.take(i));
             }
         }
-        return true;
     }
 
     IreeException cancelled() {
@@ -548,7 +515,7 @@ final class Execution implements AutoCloseable {
         }
         failedAt = null;
         top = frame;
-        String where = trace(origin);
+        String where = origin.trace();
         unwind();
         return switch (failure) {
             case IreeException e -> e.during(where);
@@ -653,23 +620,5 @@ final class Execution implements AutoCloseable {
         registers += more;
         frame.words = new int[words];
         frame.refs = new Object[refs];
-    }
-
-    private static String trace(Frame top) {
-        List<String> lines = new ArrayList<>();
-        for (Frame frame = top; frame != null && lines.size() < MAX_FRAMES_TOLD; frame = frame.caller) {
-            int offset = frame.function.offsetOf(frame.pc - 1);
-            String source = frame.state.module().sourceOf(frame.function.ordinal, offset);
-            lines.add("in @%s.%s+0x%x%s"
-                    .formatted(
-                            frame.state.module().name(),
-                            frame.function.name,
-                            offset,
-                            source == null ? "" : " (" + source + ")"));
-        }
-        if (top.depth > MAX_FRAMES_TOLD) {
-            lines.add("and %d more".formatted(top.depth - MAX_FRAMES_TOLD));
-        }
-        return String.join(", ", lines);
     }
 }

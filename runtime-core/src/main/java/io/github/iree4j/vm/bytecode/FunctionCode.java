@@ -140,6 +140,9 @@ final class FunctionCode {
         final int[] resultWords;
         final int[] resultRefs;
 
+        /** The register of the result, if that is all that has to be set after the call; else -1. */
+        final int onlyWord;
+
         /** Where to go on. */
         int next;
 
@@ -165,6 +168,8 @@ final class FunctionCode {
             this.results = results;
             resultWords = words(this.resultLetters, results);
             resultRefs = refs(this.resultLetters, results);
+            boolean narrow = results.length == 1 && (this.resultLetters[0] == 'i' || this.resultLetters[0] == 'f');
+            onlyWord = narrow && argumentRefs.length == 0 ? results[0] : -1;
         }
     }
 

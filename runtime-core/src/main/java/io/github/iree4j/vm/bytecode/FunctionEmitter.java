@@ -37,11 +37,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class FunctionEmitter {
     static final ClassDesc EXECUTION = ClassDesc.of(Execution.class.getName());
-    static final ClassDesc FRAME = ClassDesc.of(Execution.Frame.class.getName());
+    static final ClassDesc FRAME = ClassDesc.of(Frame.class.getName());
     static final ClassDesc SITE = ClassDesc.of(CallSite.class.getName());
     static final ClassDesc FUNCTION = ClassDesc.of(FunctionCode.class.getName());
     private static final ClassDesc STATE = OperationEmitter.STATE;
-    private static final ClassDesc OPERATIONS = OperationEmitter.OPERATIONS;
 
     private static final int X = 0;
     private static final int FRAME_SLOT = 1;
@@ -58,6 +57,7 @@ final class FunctionEmitter {
     private final RegisterLocals locals;
     private final OperationEmitter operations;
     private final ComparisonEmitter comparisons;
+    private final FrameEmitter frames;
     private final Label[] labels;
     private final List<Runnable> later = new ArrayList<>();
     private final Label suspended;
@@ -77,6 +77,7 @@ final class FunctionEmitter {
         locals = new RegisterLocals(code, graph, FIRST_ARGUMENT);
         operations = new OperationEmitter(code, locals, STATE_SLOT);
         comparisons = new ComparisonEmitter(code, locals);
+        frames = new FrameEmitter(code, locals, FRAME_SLOT);
         labels = new Label[graph.blocks.size()];
         suspended = code.newLabel();
         released = code.newLabel();
@@ -151,7 +152,7 @@ final class FunctionEmitter {
         if (suspends) {
             code.labelBinding(suspended);
             for (int i = 0; i < graph.refs; i++) {
-                spillRef(i);
+                frames.spillRef(i);
             }
             giveNothing();
         }
@@ -456,11 +457,11 @@ final class FunctionEmitter {
     /** Calls an import, or a function of another class: arguments and results go through the frame's arrays. */
     private void callThroughFrame(Node node, CallSite site) {
         for (int i = 0; i < node.uses.length; i++) {
-            spill(node.useKinds[i], node.uses[i]);
+            frames.spill(node.useKinds[i], node.uses[i]);
         }
         for (int i = 0; i < node.defs.length; i++) {
             if (node.defKinds[i] == R) {
-                spillRef(node.defs[i] & ~Code.MOVE);
+                frames.spillRef(node.defs[i] & ~Code.MOVE);
             }
         }
         code.aload(X);
@@ -477,54 +478,19 @@ final class FunctionEmitter {
         suspendAtCall(out, node, site);
         for (int i = 0; i < node.uses.length; i++) {
             if (node.useKinds[i] == R) {
-                fillRef(node.uses[i] & ~Code.MOVE);
+                frames.fillRef(node.uses[i] & ~Code.MOVE);
             }
         }
         for (int i = 0; i < node.defs.length; i++) {
             byte kind = node.defKinds[i];
             int register = node.defs[i] & ~Code.MOVE;
             if (kind == R) {
-                fillRef(register);
+                frames.fillRef(register);
             } else {
-                code.aload(FRAME_SLOT).loadConstant(register);
-                code.invokestatic(
-                        OPERATIONS,
-                        switch (kind) {
-                            case I -> "fillI32";
-                            case F -> "fillF32";
-                            case L -> "fillI64";
-                            default -> "fillF64";
-                        },
-                        MethodTypeDesc.of(OperationEmitter.descOf(kind), FRAME, CD_int));
+                frames.fill(kind, register);
                 locals.store(kind, register, node.keepsOther[i]);
             }
         }
-    }
-
-    private void spill(byte kind, int operand) {
-        if (kind == R) {
-            spillRef(operand & ~Code.MOVE);
-            return;
-        }
-        locals.load(kind, operand);
-        code.aload(FRAME_SLOT).loadConstant(operand);
-        code.invokestatic(
-                OPERATIONS, "spill", MethodTypeDesc.of(CD_void, OperationEmitter.descOf(kind), FRAME, CD_int));
-    }
-
-    private void spillRef(int register) {
-        int slot = locals.refSlot(register);
-        code.aload(slot).aconst_null().astore(slot);
-        code.aload(FRAME_SLOT).loadConstant(register);
-        code.invokestatic(OPERATIONS, "spill", MethodTypeDesc.of(CD_void, CD_Object, FRAME, CD_int));
-    }
-
-    /** May be done twice to a register: what it held is in the local then. */
-    private void fillRef(int register) {
-        int slot = locals.refSlot(register);
-        code.aload(slot).aload(FRAME_SLOT).loadConstant(register);
-        code.invokestatic(OPERATIONS, "fillRef", MethodTypeDesc.of(CD_Object, CD_Object, FRAME, CD_int));
-        code.astore(slot);
     }
 
     private void suspendAtCall(Label out, Node node, CallSite site) {
@@ -533,7 +499,7 @@ final class FunctionEmitter {
         later.add(() -> {
             code.labelBinding(out);
             locals.state = state;
-            spillWords(node.liveAfter);
+            frames.spillWords(node.liveAfter);
             code.aload(X)
                     .aload(FRAME_SLOT)
                     .loadConstant(unit.constant(graph.code, FUNCTION))
@@ -552,7 +518,7 @@ final class FunctionEmitter {
             at(node.pc + 1);
             locals.move(move);
         }
-        spillWords(plan.liveIn[edge.target()]);
+        frames.spillWords(plan.liveIn[edge.target()]);
         code.aload(X)
                 .aload(FRAME_SLOT)
                 .loadConstant(unit.constant(graph.code, FUNCTION))
@@ -562,21 +528,6 @@ final class FunctionEmitter {
         code.aload(X).aload(FRAME_SLOT);
         code.invokevirtual(EXECUTION, "yielding", MethodTypeDesc.of(CD_void, FRAME));
         code.goto_(suspended);
-    }
-
-    private void spillWords(byte[] live) {
-        for (int w = 0; w < live.length; w++) {
-            if (live[w] == 0) {
-                continue;
-            }
-            byte pair = locals.state.pairs[w >> 1];
-            if (pair != 0 && locals.state.words[w] == 0 && (w & 1) == 0) {
-                spill((pair & L) != 0 ? L : D, w);
-                w++;
-            } else if (locals.state.has(w)) {
-                spill(locals.state.formOf(w), w);
-            }
-        }
     }
 
     private void handler(Label start, Label end) {
@@ -609,11 +560,11 @@ final class FunctionEmitter {
         for (int i = 0; i < letters.length(); i++) {
             byte kind = FunctionGraph.kindOf(letters.charAt(i));
             if (kind == R) {
-                spillRef(ref++);
+                frames.spillRef(ref++);
             } else {
                 int register = graph.code.argumentWords[word];
                 locals.state.set(kind, register, true);
-                spill(kind, register);
+                frames.spill(kind, register);
                 word += RegisterPlan.isWide(kind) ? 2 : 1;
             }
         }

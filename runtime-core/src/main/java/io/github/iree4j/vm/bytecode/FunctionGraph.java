@@ -3,7 +3,6 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.vm.CallingConvention;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 import io.github.iree4j.vm.isa.Field;
-import io.github.iree4j.vm.isa.FieldKind;
 import io.github.iree4j.vm.isa.InstructionReader;
 import io.github.iree4j.vm.isa.Isa;
 import io.github.iree4j.vm.isa.Op;
@@ -201,8 +200,12 @@ final class FunctionGraph {
                     }
                 }
                 case OPERANDS -> {
-                    for (int k = 0; k < reader.count(i); k++) {
-                        use(node, operand(reader.item(i, k)), kindOf(field.type()));
+                    int before = node.uses.length;
+                    node.uses = Arrays.copyOf(node.uses, before + reader.count(i));
+                    node.useKinds = Arrays.copyOf(node.useKinds, node.uses.length);
+                    for (int k = before; k < node.uses.length; k++) {
+                        node.uses[k] = operand(reader.item(i, k - before));
+                        node.useKinds[k] = kindOf(field.type());
                     }
                 }
                 case CONST_I64, CONST_F64 -> node.literal = reader.i64(i);
@@ -219,18 +222,22 @@ final class FunctionGraph {
         node.site = site;
         int words = 0;
         int refs = 0;
-        for (int i = 0; i < site.letters.length; i++) {
-            char letter = site.letters[i];
-            if (letter == 'r') {
-                use(node, site.argumentRefs[refs++], R);
-            } else if (letter != 'C') {
-                use(node, site.argumentWords[words], kindOf(letter));
-                words += letter == 'I' || letter == 'F' ? 2 : 1;
+        int count = 0;
+        int[] uses = new int[site.letters.length];
+        byte[] kinds = new byte[uses.length];
+        for (char letter : site.letters) {
+            if (letter != 'C') {
+                kinds[count] = kindOf(letter);
+                uses[count++] = letter == 'r' ? site.argumentRefs[refs++] : site.argumentWords[words];
+                words += letter == 'r' ? 0 : RegisterPlan.isWide(kindOf(letter)) ? 2 : 1;
             }
         }
-        for (int i = 0; i < site.resultLetters.length; i++) {
-            node.defs = append(node.defs, site.results[i]);
-            node.defKinds = append(node.defKinds, kindOf(site.resultLetters[i]));
+        node.uses = Arrays.copyOf(uses, count);
+        node.useKinds = Arrays.copyOf(kinds, count);
+        node.defs = site.results;
+        node.defKinds = new byte[site.results.length];
+        for (int i = 0; i < site.results.length; i++) {
+            node.defKinds[i] = kindOf(site.resultLetters[i]);
         }
         if (resume >= 0) {
             node.edges = List.of(new Edge(block(reader.i32(resume)), List.of()));
@@ -341,9 +348,5 @@ final class FunctionGraph {
             case REF -> R;
             case ANY -> throw new IllegalStateException("operand of any type");
         };
-    }
-
-    static boolean isImport(int function) {
-        return (function & FieldKind.IMPORT_BIT) != 0;
     }
 }

@@ -14,7 +14,7 @@ final class ImportCall extends VmCall {
         this.execution = execution;
     }
 
-    void enter(VmFunction function, CallSite site, boolean again, Execution.Frame caller) {
+    void enter(VmFunction function, CallSite site, boolean again, Frame caller) {
         if (!again) {
             attach(null);
         }

@@ -43,9 +43,9 @@ final class Interpreter {
      * @param base the frame whose return ends this; the top one or below it
      * @return what the base frame returns, for the caller to take out of it and to drop it; null when something has deferred
      */
-    static @Nullable ReturnSite run(Execution x, Execution.Frame base) {
+    static @Nullable ReturnSite run(Execution x, Frame base) {
         VmCall root = x.root();
-        Execution.Frame frame = x.top();
+        Frame frame = x.top();
         FunctionCode function = frame.function;
         BytecodeState state = frame.state;
         long[] code = function.code;
@@ -206,7 +206,7 @@ final class Interpreter {
                     }
                     case Op.RETURN: {
                         ReturnSite results = function.returns[(int) (w >>> 32)];
-                        Execution.Frame caller = frame.caller;
+                        Frame caller = frame.caller;
                         if (frame == base || caller == null) {
                             return results;
                         }

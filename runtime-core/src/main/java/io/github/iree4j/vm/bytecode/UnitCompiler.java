@@ -40,6 +40,9 @@ final class UnitCompiler {
     /** No method of fewer longs than this becomes longer than that. */
     private static final int MAX_LONGS = 2500;
 
+    /** Lists of operands are not in those longs. */
+    private static final int MAX_BYTES = 64 << 10;
+
     private static final int MAX_ARGUMENTS = 120;
     private static final int MAX_REFS = 200;
     private static final ClassDesc CALL = ClassDesc.of(VmCall.class.getName());
@@ -109,6 +112,9 @@ final class UnitCompiler {
             throw new NotCompiledException("%d reference registers".formatted(function.refs));
         }
         ModuleDef.Function described = def.functions().get(function.ordinal);
+        if (described.length() > MAX_BYTES) {
+            throw new NotCompiledException("%d bytes of code".formatted(described.length()));
+        }
         byte[] body = Arrays.copyOfRange(def.bytecode(), described.offset(), described.offset() + described.length());
         FunctionGraph graph = new FunctionGraph(function, isa, body);
         RegisterPlan plan = new RegisterPlan(graph);

@@ -1,0 +1,67 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** One activation of a function. Pooled. */
+final class Frame {
+    private static final int MAX_FRAMES_TOLD = 16;
+
+    /** The frame below; null at the bottom. */
+    final @Nullable Frame caller;
+
+    /** 1 at the bottom. */
+    final int depth;
+
+    /** The frame above, once there has been one. */
+    @Nullable
+    Frame next;
+
+    FunctionCode function;
+    BytecodeState state;
+
+    /** The call it came from; means nothing at the bottom. */
+    @Nullable
+    CallSite site;
+
+    int[] words = {};
+
+    @Nullable
+    Object[] refs = {};
+
+    /** After the instruction it is at, while another frame is above it or the call is deferred. */
+    int pc;
+
+    Frame(@Nullable Frame caller, FunctionCode function, BytecodeState state) {
+        this.caller = caller;
+        this.function = function;
+        this.state = state;
+        depth = caller == null ? 1 : caller.depth + 1;
+    }
+
+    CallSite site() {
+        return Objects.requireNonNull(site);
+    }
+
+    /** Says where this frame is, and those below it. */
+    String trace() {
+        List<String> lines = new ArrayList<>();
+        for (Frame frame = this; frame != null && lines.size() < MAX_FRAMES_TOLD; frame = frame.caller) {
+            int offset = frame.function.offsetOf(frame.pc - 1);
+            String source = frame.state.module().sourceOf(frame.function.ordinal, offset);
+            lines.add("in @%s.%s+0x%x%s"
+                    .formatted(
+                            frame.state.module().name(),
+                            frame.function.name,
+                            offset,
+                            source == null ? "" : " (" + source + ")"));
+        }
+        if (depth > MAX_FRAMES_TOLD) {
+            lines.add("and %d more".formatted(depth - MAX_FRAMES_TOLD));
+        }
+        return String.join(", ", lines);
+    }
+}

@@ -3,6 +3,7 @@ package io.github.iree4j.async;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a timeline is made.
@@ -11,8 +12,13 @@ import java.util.Objects;
  * @param scope which queues may use it
  * @param historyCapacity how many of the last signals keep their own frontier, 1 to {@value #MAXIMUM_HISTORY}; who waits for an older
  *     one gets that of the oldest kept
+ * @param helper who has work for platform threads that wait; null for nobody
  */
-public record SemaphoreOptions(long initialValue, SemaphoreScope scope, int historyCapacity) {
+public record SemaphoreOptions(
+        long initialValue,
+        SemaphoreScope scope,
+        int historyCapacity,
+        @Nullable WaitHelper helper) {
     /** How many signals keep their frontier unless said otherwise. */
     public static final int DEFAULT_HISTORY = 16;
 
@@ -21,7 +27,7 @@ public record SemaphoreOptions(long initialValue, SemaphoreScope scope, int hist
 
     /** Starts at 0, for all of this process, with the default history. */
     public static final SemaphoreOptions DEFAULT =
-            new SemaphoreOptions(0, SemaphoreScope.PROCESS_LOCAL, DEFAULT_HISTORY);
+            new SemaphoreOptions(0, SemaphoreScope.PROCESS_LOCAL, DEFAULT_HISTORY, null);
 
     /** Checks the ranges. */
     public SemaphoreOptions {
@@ -46,7 +52,7 @@ public record SemaphoreOptions(long initialValue, SemaphoreScope scope, int hist
      * @return the options
      */
     public SemaphoreOptions withInitialValue(long value) {
-        return new SemaphoreOptions(value, scope, historyCapacity);
+        return new SemaphoreOptions(value, scope, historyCapacity, helper);
     }
 
     /**
@@ -56,7 +62,7 @@ public record SemaphoreOptions(long initialValue, SemaphoreScope scope, int hist
      * @return the options
      */
     public SemaphoreOptions withScope(SemaphoreScope wanted) {
-        return new SemaphoreOptions(initialValue, wanted, historyCapacity);
+        return new SemaphoreOptions(initialValue, wanted, historyCapacity, helper);
     }
 
     /**
@@ -66,6 +72,16 @@ public record SemaphoreOptions(long initialValue, SemaphoreScope scope, int hist
      * @return the options
      */
     public SemaphoreOptions withHistoryCapacity(int capacity) {
-        return new SemaphoreOptions(initialValue, scope, capacity);
+        return new SemaphoreOptions(initialValue, scope, capacity, helper);
+    }
+
+    /**
+     * Returns these with somebody who has work for threads that wait.
+     *
+     * @param wanted who is asked before a platform thread goes to sleep; null for nobody
+     * @return the options
+     */
+    public SemaphoreOptions withHelper(@Nullable WaitHelper wanted) {
+        return new SemaphoreOptions(initialValue, scope, historyCapacity, wanted);
     }
 }

@@ -67,7 +67,10 @@ public final class TimelineSemaphore extends Resource {
     private @Nullable SemaphoreWaiters waiters; // guarded by lock, like the next; once somebody waits
     private @Nullable JointPoints joints; // once several signal one value
 
+    private final @Nullable WaitHelper helper;
+
     private TimelineSemaphore(SemaphoreOptions options) {
+        this.helper = options.helper();
         this.scope = options.scope();
         this.history = new SignalHistory(options.initialValue(), options.historyCapacity());
         this.value = options.initialValue();
@@ -533,6 +536,10 @@ public final class TimelineSemaphore extends Resource {
             return;
         }
         Callbacks.help();
+        WaitHelper worker = helper;
+        if (worker != null && timeoutNanos > 0 && HelpedWait.help(this, minimum, timeoutNanos, worker)) {
+            return;
+        }
         ParkedThread waiter = new ParkedThread(this, minimum);
         if (register(waiter)) {
             waiter.park(timeoutNanos);

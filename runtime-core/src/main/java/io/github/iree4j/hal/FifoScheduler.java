@@ -417,8 +417,8 @@ final class FifoScheduler extends QueueScheduler {
     }
 
     @Override
-    boolean completesInline() {
-        return false;
+    long inFlight() {
+        return Math.max(0, issued.sum() - retired());
     }
 
     @Override

@@ -10,7 +10,7 @@ package io.github.iree4j.hal;
  * @param retired operations that ran and are over, whatever became of them
  * @param failed operations that failed or were cancelled, before or after they ran
  * @param pending operations that wait to be issued, now
- * @param inFlight operations that were issued and are not over, now; those that run on the thread that submits them do not count
+ * @param inFlight operations that were issued and are not over, now; those that ran on the thread that submitted them never are
  * @param reached waits for what was reached already
  * @param elidedFifo waits for what the same queue runs before
  * @param elidedFrontier waits for what the queue's frontier proves to run before

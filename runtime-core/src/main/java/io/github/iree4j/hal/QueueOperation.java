@@ -65,6 +65,9 @@ public abstract class QueueOperation {
 
     boolean retained;
 
+    /** Whether the backend has it, or had, while the thread that gave it went on. */
+    boolean handedOver;
+
     /** Whether a wait was not waited for here, so that it may not have been resolved when the operation ends. */
     boolean elides;
 
@@ -124,6 +127,15 @@ public abstract class QueueOperation {
      */
     public final @Nullable IreeException failure() {
         return failure;
+    }
+
+    /**
+     * Returns whether the calling thread is submitting this operation, and not resuming it by a signal.
+     *
+     * @return true in the call of the queue that made it
+     */
+    protected final boolean isBeingSubmitted() {
+        return Thread.currentThread().equals(submitter);
     }
 
     /** Notes why it fails; the first cause stays. */

@@ -306,7 +306,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     public final QueueCounters counters() {
         long whole = retired();
-        long inFlight = completesInline() ? 0 : Math.max(0, issued.sum() - whole);
+        long inFlight = inFlight();
         long retiredNow = whole + inParts.retired.sum();
         long pendingNow;
         long pendingWholes;
@@ -329,8 +329,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                 covered.sum());
     }
 
-    /** Whether operations are over before submit() returns, so that none is ever in flight. */
-    abstract boolean completesInline();
+    /** How many operations were issued, not over by then, and are not over, without those that are parts of others. */
+    abstract long inFlight();
 
     /** How many operations have run and are over, without those that have parts. */
     abstract long retired();

@@ -9,11 +9,13 @@ package io.github.iree4j.hal;
 public non-sealed interface UnorderedBackend extends QueueBackend {
 
     /**
-     * Returns whether {@link #issue} always completes the operation before it returns, so that nothing need be kept for it.
+     * Executes an operation at once, on the calling thread, if that is better than having it done elsewhere: nothing is kept for one
+     * that is over when this returns. The end is reported with {@link QueueScheduler#completed} all the same.
      *
-     * @return false unless a backend runs everything on the submitting thread
+     * @param operation one that was submitted to this backend's scheduler, and may start
+     * @return whether it is over; if not, {@link #issue} is called with it
      */
-    default boolean completesInline() {
+    default boolean execute(QueueOperation operation) {
         return false;
     }
 }

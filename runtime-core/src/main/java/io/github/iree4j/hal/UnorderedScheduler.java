@@ -20,6 +20,7 @@ final class UnorderedScheduler extends QueueScheduler {
     private final UnorderedBackend backend;
     private final AtomicLong epochs = new AtomicLong();
     private final LongAdder partsOver = new LongAdder();
+    private final LongAdder ended = new LongAdder(); // of those that were handed over
     private final Frontier first; // the frontiers of operations that depend on nothing share its axis
 
     UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, UnorderedBackend backend) {
@@ -50,15 +51,25 @@ final class UnorderedScheduler extends QueueScheduler {
         if (operation instanceof StorageRequest request && isHeldForStorage(operation, request)) {
             return;
         }
-        if (!backend.completesInline()) {
-            IreeException failure = retain(operation);
-            if (failure != null) {
-                refuse(operation, failure);
+        if (operation.whole != null) {
+            operation.whole.issued();
+        }
+        try {
+            if (backend.execute(operation)) {
                 return;
             }
-            countIssued(operation);
-        } else if (operation.whole != null) {
-            operation.whole.issued();
+        } catch (RuntimeException | Error e) {
+            completed(operation, failure(operation, e));
+            return;
+        }
+        IreeException failure = retain(operation);
+        if (failure != null) {
+            refuse(operation, failure);
+            return;
+        }
+        if (operation.whole == null) {
+            operation.handedOver = true;
+            issued.increment();
         }
         try {
             backend.issue(operation);
@@ -130,6 +141,9 @@ final class UnorderedScheduler extends QueueScheduler {
         if (failure != null) {
             operation.fail(failure);
         }
+        if (operation.handedOver) {
+            ended.increment();
+        }
         long epoch = epochs.incrementAndGet();
         if (operation.whole != null) {
             partsOver.increment();
@@ -162,8 +176,8 @@ final class UnorderedScheduler extends QueueScheduler {
     }
 
     @Override
-    boolean completesInline() {
-        return backend.completesInline();
+    long inFlight() {
+        return Math.max(0, issued.sum() - ended.sum());
     }
 
     @Override

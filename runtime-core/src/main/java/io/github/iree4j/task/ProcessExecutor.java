@@ -338,6 +338,27 @@ public final class ProcessExecutor implements AutoCloseable {
         return (process.activationVolatile() & ProcessActivation.DONE) != 0;
     }
 
+    /**
+     * Drains a process that is in a slot once, on the calling thread, along with whichever workers are in it. One that is elsewhere is left alone.
+     *
+     * @param process one of this executor's
+     * @return whether something was done
+     */
+    public boolean tryDrainOnce(TaskProcess process) {
+        if (!process.isOpenAcquire()) {
+            return false;
+        }
+        WorkerContext context = borrowCaller();
+        if (context == null) {
+            return false;
+        }
+        try {
+            return Drains.drainShared(this, process, context) == Drains.Shared.WORKED;
+        } finally {
+            freeCallers.getAndOrVolatile(1L << (context.index() - workers.length));
+        }
+    }
+
     private @Nullable WorkerContext borrowCaller() {
         for (long free; (free = freeCallers.getVolatile()) != 0; ) {
             long bit = Long.lowestOneBit(free);

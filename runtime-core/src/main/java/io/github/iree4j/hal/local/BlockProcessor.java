@@ -34,6 +34,9 @@ abstract class BlockProcessor {
     /** Long enough for the costs of a claim not to matter, short enough for cancellation and other work. */
     private static final int CLAIM_NANOS = 20_000;
 
+    /** A drain that has taken so long, by what is known of the tiles it ran, returns to let its thread look for other work. */
+    private static final long DRAIN_NANOS = 200_000;
+
     /** Where the duration of tiles is unknown: so many at once when there are plenty. */
     private static final int UNTIMED_CLAIM = 8;
 
@@ -69,8 +72,11 @@ abstract class BlockProcessor {
         this.workers = workers;
     }
 
-    /** Says that more workers are of use: so many in all. Called by a thread that is in {@link #begin} or {@link #drain}. */
-    abstract void want(int drainers);
+    /**
+     * Says that so many threads are of use for the region that was opened, by a thread that is in {@link #drain} and stays there, or
+     * in {@link #begin} for the first region.
+     */
+    abstract void want(int drainers, boolean first);
 
     /** Why what is left is not to be run; null while it is. Called before every claim. */
     abstract @Nullable IreeException stopped();
@@ -97,11 +103,16 @@ abstract class BlockProcessor {
         recording = commands;
         nextRegion = from;
         lastRegion = to;
-        advance(commands);
+        advance(commands, true);
+    }
+
+    /** Whether there are tiles to claim, as far as can be seen. */
+    final boolean isOpen() {
+        return (int) claimsAcquire() != 0;
     }
 
     /**
-     * Claims and runs tiles of the open region until there are none.
+     * Claims and runs tiles of the open region until there are none, or for a while.
      *
      * @return whether there were any
      */
@@ -112,8 +123,9 @@ abstract class BlockProcessor {
         }
         int epoch = (int) (claim >>> 32);
         int done = 0;
+        long spent = 0;
         // Once a tile is claimed here the epoch stays, until it is done.
-        while ((int) claim != 0 && (int) (claim >>> 32) == epoch) {
+        while ((int) claim != 0 && (int) (claim >>> 32) == epoch && spent < DRAIN_NANOS) {
             int left = (int) claim;
             int tile = region.tiles - left;
             int command = region.commandOf(tile);
@@ -132,6 +144,7 @@ abstract class BlockProcessor {
                 fail(cause); // what is left was claimed for not being run
             }
             done += count;
+            spent += nanosOf(command, count);
             claim = claimsAcquire();
         }
         if (done == 0) {
@@ -139,7 +152,7 @@ abstract class BlockProcessor {
         }
         worker.leave();
         if (getAndAddUndone(-done) == done) { // BLOCK-2
-            advance(recording);
+            advance(recording, false);
         }
         return true;
     }
@@ -154,6 +167,11 @@ abstract class BlockProcessor {
         }
         int share = workers == 1 ? rest : Math.max(1, rest / (2 * workers));
         return Math.clamp(CLAIM_NANOS / nanos, 1, Math.max(1, share));
+    }
+
+    private long nanosOf(int command, int count) {
+        int nanos = region.nanos[command];
+        return (long) count * (nanos == 0 ? CLAIM_NANOS : nanos);
     }
 
     private void run(Worker worker, int command, int tile, int count) {
@@ -174,7 +192,7 @@ abstract class BlockProcessor {
     }
 
     /** All tiles of the region are done: opens the next that has any, or ends the execution. */
-    private void advance(@Nullable Recording commands) {
+    private void advance(@Nullable Recording commands, boolean first) {
         IreeException cause = failureAcquire();
         while (cause == null && commands != null && nextRegion < lastRegion) {
             try {
@@ -184,7 +202,7 @@ abstract class BlockProcessor {
                 break;
             }
             if (region.tiles > 0) {
-                open();
+                open(first);
                 return;
             }
         }
@@ -193,13 +211,13 @@ abstract class BlockProcessor {
         ended(cause);
     }
 
-    private void open() {
+    private void open(boolean first) {
         int tiles = region.tiles;
         long nanos = region.nanos(WAKE_NANOS);
         setUndone(tiles);
         publishClaimsVolatile(tiles); // BLOCK-3
         // The region may be over, and the processor at another recording, from here on.
-        want(Math.clamp(nanos / WAKE_NANOS, 1, Math.min(tiles, workers)));
+        want(Math.clamp(nanos / WAKE_NANOS, 1, Math.min(tiles, workers)), first);
     }
 
     private long claimsAcquire() {

@@ -28,6 +28,11 @@ abstract class CommandOperation extends HostOperation {
     /** What the slots stand for. */
     abstract @Nullable BindingTable bindings();
 
+    /** Whether it is one dispatch that was submitted without a command buffer. */
+    boolean isSingleDispatch() {
+        return false;
+    }
+
     @Override
     long nanos() {
         return recording().nanos(bindings());

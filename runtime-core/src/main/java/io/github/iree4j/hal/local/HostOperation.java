@@ -14,7 +14,7 @@ abstract class HostOperation extends QueueOperation implements HostWork {
     /** In place of a duration: nobody knows. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
-    /** The operation behind this one on the list of its queue, whose it is. */
+    /** The operation behind this one on a {@link ReadyList}, which writes it. */
     @Nullable
     HostOperation next;
 
@@ -36,6 +36,16 @@ abstract class HostOperation extends QueueOperation implements HostWork {
 
     /** Returns what {@link #run()} is likely to take, in nanoseconds, judged by what is to be done; or {@link #UNKNOWN}. */
     abstract long nanos();
+
+    /** Whether it may wait: for files, or because it is code of users. Such work is no worker's, which others wait for. */
+    boolean mayBlock() {
+        return false;
+    }
+
+    /** Whether the calling thread is submitting it. */
+    final boolean isSubmittedHere() {
+        return isBeingSubmitted();
+    }
 
     /** Does the work; whatever it throws becomes a failure with a status. */
     @Override

@@ -1,8 +1,10 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.async.WaitHelper;
 import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.ChannelParams;
@@ -21,9 +23,20 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.ExecutableLoader;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessExecutor;
+import io.github.iree4j.task.TaskProcess;
+import io.github.iree4j.task.Topology;
+import io.github.iree4j.task.TopologyOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** The CPU as a device; or, for another kind of device, its memory, code and operations. */
@@ -31,16 +44,31 @@ final class LocalDevice implements HostedDevice {
     /** Whether freed memory is overwritten, so that tests see who uses it: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
 
+    /** Threads that may run commands of this device along with its workers while they wait for them. */
+    private static final int CALLERS = 32;
+
+    /** How long closing waits for kernels to return. */
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+
+    private static final int CLOSE_LOOK_NANOS = 100_000;
+
     private final DeviceInfo info;
     private final LocalQueue[] queues;
     private final HostMemory memory;
     private final LocalAllocator allocator;
+    private final @Nullable ProcessExecutor executor; // null when the queues run on other hardware
+    private final boolean ownsExecutor;
+    private final int workers;
+    private final AtomicReferenceArray<@Nullable CommandRunner> runners; // by the number of the drainer
+    private final List<TaskQueue> taskQueues = new ArrayList<>();
     private final Guests guests;
+    private final @Nullable WaitHelper helper;
     private final Device facade;
     private final Loaders loaders;
     private final SchedulingDomain domain;
     private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // that are not closed
     private volatile @Nullable IreeException lost; // why nothing runs here any more
+    private final AtomicBoolean quiet = new AtomicBoolean(); // nothing runs any more
     private volatile boolean closed;
 
     LocalDevice(DeviceInfo info, DeviceOptions options) {
@@ -58,11 +86,18 @@ final class LocalDevice implements HostedDevice {
                 options.memoryQuotas(),
                 POISON);
         this.allocator = new LocalAllocator(this, memory);
-        this.guests = new Guests(0, 1);
+        boolean own = hardware == null && options.executor() == null;
+        this.executor = hardware != null ? null : own ? executor(info, options) : options.executor();
+        this.ownsExecutor = own;
+        int drainers = executor == null ? 0 : executor.contexts();
+        this.workers = executor == null ? 1 : executor.workers();
+        this.runners = new AtomicReferenceArray<>(drainers);
+        this.guests = new Guests(drainers, workers);
+        this.helper = executor == null ? null : this::help;
         this.loaders = new Loaders(options.loaders());
         this.queues = new LocalQueue[options.queueCount()];
         for (int i = 0; i < queues.length; i++) {
-            queues[i] = new LocalQueue(this, i, hardware == null ? inline(options) : on(hardware, i, options));
+            queues[i] = new LocalQueue(this, i, hardware == null ? onWorkers(i, options) : on(hardware, i, options));
         }
     }
 
@@ -79,11 +114,29 @@ final class LocalDevice implements HostedDevice {
         return facade;
     }
 
-    /** A queue whose operations run on the thread that submits them, or resolves the last of their waits. */
-    private QueueScheduler inline(DeviceOptions options) {
-        InlineBackend backend = new InlineBackend();
+    private static ProcessExecutor executor(DeviceInfo info, DeviceOptions options) {
+        int workers = options.workers();
+        if (workers == 0) {
+            workers = Topology.detect(TopologyOptions.DEFAULTS).groups().size();
+        }
+        return ProcessExecutor.builder(workers)
+                .name("iree4j-" + info.id())
+                .callers(CALLERS)
+                .closeLimit(CLOSE_LIMIT)
+                .build();
+    }
+
+    /** A queue whose operations run on workers, or on the thread that submits them when they are small. */
+    private QueueScheduler onWorkers(int queue, DeviceOptions options) {
+        TaskQueue backend = new TaskQueue(
+                info.id() + " queue " + queue,
+                Objects.requireNonNull(executor),
+                runners,
+                guests,
+                options.inlineNanos());
         QueueScheduler scheduler = QueueScheduler.create(options.schedulingDomain(), this, this, backend);
         backend.connect(scheduler);
+        taskQueues.add(backend);
         return scheduler;
     }
 
@@ -182,7 +235,22 @@ final class LocalDevice implements HostedDevice {
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         checkOpen();
         return TimelineSemaphore.create(
-                SemaphoreOptions.DEFAULT.withInitialValue(initialValue).withScope(scope(flags)));
+                new SemaphoreOptions(initialValue, scope(flags), SemaphoreOptions.DEFAULT_HISTORY, helper));
+    }
+
+    /** Does some of the work of the queues on a thread that waits for one of them. */
+    private WaitHelper.Outcome help() {
+        WaitHelper.Outcome outcome = WaitHelper.Outcome.NOTHING;
+        for (TaskQueue queue : taskQueues) {
+            switch (queue.help()) {
+                case WORKED -> {
+                    return WaitHelper.Outcome.WORKED;
+                }
+                case BUSY -> outcome = WaitHelper.Outcome.BUSY;
+                case NOTHING -> {}
+            }
+        }
+        return outcome;
     }
 
     /** The narrowest scope for the declared use. The host sees all of them, so its interrupts widen nothing. */
@@ -204,8 +272,7 @@ final class LocalDevice implements HostedDevice {
             case "hal.device.id" -> flag(LocalDriverProvider.matches(key));
             case "hal.executable.format" -> flag(loaders.find(key) != null);
             case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.length) : OptionalLong.empty();
-            // One: a dispatch runs on a single thread, however many run at once.
-            case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(1) : OptionalLong.empty();
+            case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(workers) : OptionalLong.empty();
             case "hal.cpu" -> loaders.cpuFeature(key);
             default -> OptionalLong.empty();
         };
@@ -230,9 +297,52 @@ final class LocalDevice implements HostedDevice {
         for (LocalQueue queue : queues) {
             queue.scheduler().close();
         }
+        IreeException cause = new IreeException(
+                StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was under way");
+        taskQueues.forEach(queue -> queue.close(cause));
         channels.forEach(channel -> channel.fail(aborted()));
-        guests.close();
-        memory.close();
+        if (executor != null && executor.isWorkerThread()) {
+            // It would wait for itself.
+            CallThreads.start("iree4j-close " + info.id(), this::closeWhenQuiet);
+        } else {
+            closeWhenQuiet();
+        }
+    }
+
+    /** Waits for drains that are under way, and frees what they use. */
+    private void closeWhenQuiet() {
+        if (executor != null && ownsExecutor) {
+            executor.close();
+        } else {
+            awaitProcesses();
+        }
+        if (quiet.compareAndSet(false, true)) {
+            guests.close();
+            for (int i = 0; i < runners.length(); i++) {
+                CommandRunner runner = runners.getAcquire(i);
+                if (runner != null) {
+                    runner.worker().close();
+                }
+            }
+            memory.close();
+        }
+    }
+
+    private void awaitProcesses() {
+        long deadline = System.nanoTime() + CLOSE_LIMIT.toNanos();
+        for (TaskQueue queue : taskQueues) {
+            for (TaskProcess process : queue.processes()) {
+                while (!process.isReleased()) {
+                    if (System.nanoTime() - deadline > 0) {
+                        throw new IreeException(
+                                StatusCode.DEADLINE_EXCEEDED,
+                                "device '%s' is not closed after %s: %s is in a kernel that does not return"
+                                        .formatted(info.id(), CLOSE_LIMIT, process));
+                    }
+                    LockSupport.parkNanos(this, CLOSE_LOOK_NANOS);
+                }
+            }
+        }
     }
 
     @Override

@@ -178,7 +178,7 @@ final class LocalQueue implements DeviceQueue {
                 }
                 commands.dispatch(executable, export, config, constants, refs, flags);
                 commands.finish();
-                return new Operations.Execute(commands, bindings, device.guests());
+                return Operations.Execute.dispatch(commands, bindings, device.guests());
             });
         }
     }

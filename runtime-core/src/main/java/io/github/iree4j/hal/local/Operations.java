@@ -22,6 +22,8 @@ final class Operations {
 
     private static final int BYTES_PER_NANO = 8;
 
+    private static final String DISPATCH = "dispatch";
+
     /** A transfer of at least so many bytes is cut into pieces. */
     private static final long TILED_TRANSFER = 256 << 10;
 
@@ -275,6 +277,11 @@ final class Operations {
         }
 
         @Override
+        boolean mayBlock() {
+            return true;
+        }
+
+        @Override
         void run() {
             MemorySegment bytes = buffer.pin().segment.asSlice(offset, length);
             try {
@@ -291,14 +298,30 @@ final class Operations {
 
     static final class Execute extends CommandOperation {
         private final LocalCommandBuffer commands;
+        private final boolean singleDispatch;
         private @Nullable BindingTable bindings;
 
         Execute(LocalCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
-            super("execute", guests);
+            this("execute", commands, bindings, guests);
+        }
+
+        private Execute(String name, LocalCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
+            super(name, guests);
             this.commands = commands;
             this.bindings = bindings;
+            this.singleDispatch = name.equals(DISPATCH);
             commands.checkSubmission(bindings);
             commands.claimSubmission();
+        }
+
+        /** Of a command buffer with one dispatch, made for this. */
+        static Execute dispatch(LocalCommandBuffer commands, BindingTable bindings, Guests guests) {
+            return new Execute(DISPATCH, commands, bindings, guests);
+        }
+
+        @Override
+        boolean isSingleDispatch() {
+            return singleDispatch;
         }
 
         /** What the slots hold; our own copy once {@link #retain} has been called. */
@@ -395,6 +418,11 @@ final class Operations {
         @Override
         long nanos() {
             return UNKNOWN;
+        }
+
+        @Override
+        boolean mayBlock() {
+            return true;
         }
 
         @Override

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -15,13 +16,15 @@ import org.jspecify.annotations.Nullable;
  * How to open a device.
  *
  * @param queueCount queues, 1 to 64; devices with fixed queues ignore it
- * @param workers how many threads may run compiled code at once, 1 to 64; 0 is one for each processor
+ * @param workers how many threads run compiled code, 1 to 64; 0 is one for each core that the process may use
  * @param memoryLimit the most bytes that buffers may take at once; 0 is what the device has (for the CPU: the memory of the machine
  *     or container beside the Java heap)
  * @param memoryQuotas the most bytes that a consumer may have of that at once, by its name: a program's is that of its last module
  * @param loaders loaders of executables to ask before those that the service loader finds
  * @param schedulingDomain the queues of other devices that those of this one know of
  * @param executor whose workers run the CPU's work, borrowed: it is closed after the device; null for one of the device's own
+ * @param inlineNanos work that is likely to take up to so many nanoseconds may be done by the thread that submits it, when nothing is
+ *     waiting; 0 for never, as event loops want it
  */
 public record DeviceOptions(
         int queueCount,
@@ -30,7 +33,11 @@ public record DeviceOptions(
         Map<String, Long> memoryQuotas,
         List<ExecutableLoader> loaders,
         SchedulingDomain schedulingDomain,
-        @Nullable ProcessExecutor executor) {
+        @Nullable ProcessExecutor executor,
+        long inlineNanos) {
+
+    /** Less than it takes to wake a worker. */
+    private static final long DEFAULT_INLINE_NANOS = 5_000;
 
     /** One queue, a worker for each processor, all the memory of the device. */
     public static final DeviceOptions DEFAULT = builder().build();
@@ -39,6 +46,7 @@ public record DeviceOptions(
     public DeviceOptions {
         check("queueCount", queueCount, 1, 64);
         check("workers", workers, 0, 64);
+        check("inlineNanos", inlineNanos, 0, 1_000_000_000);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
         memoryQuotas = Map.copyOf(memoryQuotas);
         memoryQuotas.forEach((consumer, bytes) -> check("memoryQuota of " + consumer, bytes, 0, Long.MAX_VALUE));
@@ -72,6 +80,7 @@ public record DeviceOptions(
         private final List<ExecutableLoader> loaders = new ArrayList<>();
         private SchedulingDomain schedulingDomain = SchedulingDomain.ofProcess();
         private @Nullable ProcessExecutor executor;
+        private long inlineNanos = DEFAULT_INLINE_NANOS;
 
         private Builder() {}
 
@@ -87,9 +96,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how many threads may run compiled code at once.
+         * Sets how many threads run compiled code.
          *
-         * @param count 1 to 64; 0 is one for each processor
+         * @param count 1 to 64; 0 is one for each core that the process may use
          * @return this builder
          */
         public Builder workers(int count) {
@@ -148,8 +157,20 @@ public record DeviceOptions(
          * @param shared the executor, which the device does not close
          * @return this builder
          */
-        public Builder executor(ProcessExecutor shared) {
+        public Builder executor(@Nullable ProcessExecutor shared) {
             this.executor = shared;
+            return this;
+        }
+
+        /**
+         * Sets what work the thread that submits it may do, when nothing is waiting.
+         *
+         * @param longest how long it is likely to take at most; zero for none, microseconds otherwise: longer work is better done by
+         *     workers
+         * @return this builder
+         */
+        public Builder inlineWork(Duration longest) {
+            this.inlineNanos = longest.toNanos();
             return this;
         }
 
@@ -161,7 +182,14 @@ public record DeviceOptions(
          */
         public DeviceOptions build() {
             return new DeviceOptions(
-                    queueCount, workers, memoryLimit, memoryQuotas, loaders, schedulingDomain, executor);
+                    queueCount,
+                    workers,
+                    memoryLimit,
+                    memoryQuotas,
+                    loaders,
+                    schedulingDomain,
+                    executor,
+                    inlineNanos);
         }
     }
 }

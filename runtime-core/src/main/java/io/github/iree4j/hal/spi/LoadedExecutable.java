@@ -6,7 +6,7 @@ import io.github.iree4j.status.IreeException;
 /** Code that a loader has loaded. {@link #dispatch} is called by several workers at once, each with its own number. */
 public interface LoadedExecutable extends AutoCloseable {
     /** One more than the highest number of a worker. */
-    int MAXIMUM_WORKERS = 256;
+    int MAXIMUM_WORKERS = 512;
 
     /**
      * Returns how many entry points there are.

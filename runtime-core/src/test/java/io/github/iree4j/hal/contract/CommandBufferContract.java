@@ -42,6 +42,11 @@ public abstract class CommandBufferContract extends DeviceContract {
         execute(commands, BindingTable.of(slots)).await();
     }
 
+    /** Without one between them commands may run at once. */
+    private static void barrier(CommandBuffer commands) {
+        commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
+    }
+
     private static BufferRef slot(int slot) {
         return BufferRef.slot(slot, 0, Buffer.WHOLE);
     }
@@ -55,6 +60,7 @@ public abstract class CommandBufferContract extends DeviceContract {
         CommandBuffer commands = commands(CommandBuffer.ONE_SHOT, 0);
         commands.beginDebugGroup("all");
         commands.fillBuffer(BufferRef.of(b), 10, 4, 0);
+        barrier(commands);
         commands.updateBuffer(MemorySegment.ofArray(new int[] {100}), BufferRef.of(b, 4, 4), 0);
         commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
         commands.dispatch(
@@ -97,7 +103,9 @@ public abstract class CommandBufferContract extends DeviceContract {
     void slotsMayBePartsOfBuffers() {
         CommandBuffer commands = commands(0, 2);
         commands.copyBuffer(BufferRef.slot(0, 4, Buffer.WHOLE), BufferRef.slot(1, 0, Buffer.WHOLE), 0);
+        barrier(commands);
         commands.fillBuffer(BufferRef.slot(1, 4, Buffer.WHOLE), 9, 4, 0);
+        barrier(commands);
         commands.updateBuffer(MemorySegment.ofArray(new int[] {8}), BufferRef.slot(1, 8, 4), 0);
         commands.finish();
         Buffer source = ints(1, 2, 3, 4, 5, 6);

@@ -18,6 +18,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -95,8 +96,10 @@ public abstract class DeviceContract {
         assertFailure(failure, code, message);
     }
 
+    /** Waits for what may be executed by another thread. */
     static void assertFails(Fence fence, StatusCode code, String message) {
-        assertFailure(fence.failure(), code, message);
+        assertFailure(
+                catchThrowableOfType(IreeException.class, () -> fence.await(Duration.ofSeconds(60))), code, message);
     }
 
     private static void assertFailure(@Nullable IreeException failure, StatusCode code, String message) {

@@ -158,6 +158,14 @@ public abstract class QueueMemoryContract extends DeviceContract {
         assertFails(other, StatusCode.FAILED_PRECONDITION, "wait fence of barrier is closed");
     }
 
+    private static void settle(Fence fence) {
+        try {
+            fence.await();
+        } catch (IreeException e) {
+            // Failed, which settles it too.
+        }
+    }
+
     @Test
     void closingBuffersUnderRunningWorkNeverTouchesFreedMemory() throws Exception {
         // Every operation either runs on live memory or fails; JavaKernels and the JDK's checks would see anything
@@ -184,6 +192,8 @@ public abstract class QueueMemoryContract extends DeviceContract {
                         BindingTable.of(buffer),
                         0);
                 closer.join();
+                freed.await();
+                settle(done);
                 assertThat(done.query()).isIn(StatusCode.OK, StatusCode.FAILED_PRECONDITION);
             }
             timeline.close();

@@ -15,6 +15,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -103,8 +106,7 @@ public abstract class RandomGraphContract extends DeviceContract {
                 if (!fails[i]) {
                     await(seed, done.get(i));
                 } else {
-                    TimelineSemaphore semaphore = done.get(i);
-                    assertThat(semaphore.failure())
+                    assertThat(awaitFailure(done.get(i)))
                             .as("seed %d, operation %d after %d failed", seed, i, failing)
                             .isNotNull()
                             .isSameAs(done.get(failing).failure())
@@ -115,7 +117,17 @@ public abstract class RandomGraphContract extends DeviceContract {
         }
     }
 
-    /** Nothing is left to run once all have been submitted, so there is nothing to wait for. */
+    private static @Nullable IreeException awaitFailure(TimelineSemaphore semaphore) {
+        CountDownLatch over = new CountDownLatch(1);
+        semaphore.whenReached(1, (value, failure) -> over.countDown());
+        try {
+            assertThat(over.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        return semaphore.failure();
+    }
+
     private static void await(long seed, TimelineSemaphore semaphore) {
         assertThat(semaphore.failure()).as("seed %d", seed).isNull();
         semaphore.await(1, Duration.ofSeconds(20));

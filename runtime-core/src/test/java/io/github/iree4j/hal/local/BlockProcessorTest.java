@@ -126,7 +126,7 @@ class BlockProcessorTest {
         }
 
         @Override
-        void want(int drainers) {
+        void want(int drainers, boolean first) {
             wanted.accumulateAndGet(drainers, Math::max);
         }
 

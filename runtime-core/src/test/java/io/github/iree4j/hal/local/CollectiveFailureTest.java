@@ -2,6 +2,7 @@ package io.github.iree4j.hal.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -16,6 +17,7 @@ import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -201,7 +203,7 @@ class CollectiveFailureTest extends CollectiveFixture {
 
     private static void assertFailed(List<Fence> fences, StatusCode code, String message) {
         for (Fence each : fences) {
-            IreeException failure = each.failure();
+            IreeException failure = catchThrowableOfType(IreeException.class, () -> each.await(Duration.ofSeconds(60)));
             assertThat(failure).isNotNull();
             assertThat(failure.code()).isEqualTo(code);
             assertThat(failure.getMessage()).contains(message);

@@ -15,6 +15,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -96,8 +97,7 @@ abstract class CollectiveFixture {
 
     static void assertReached(List<Fence> fences) {
         for (Fence each : fences) {
-            assertThat(each.failure()).isNull();
-            assertThat(each.isReached()).isTrue();
+            each.await(Duration.ofSeconds(60)); // workers may be at it
         }
     }
 

@@ -243,10 +243,10 @@ class CollectiveTest extends CollectiveFixture {
         assertThat(meanwhile.inFlight()).as("waits for the other participant").isOne();
         assertThat(meanwhile.retired()).isZero();
         Buffer other = ints(3);
-        for (int i = 0; i < 2; i++) {
-            submit(1, null, one(channels.get(1), SUM, 0, other, other, 1));
-        }
-        assertReached(List.of(done));
+        assertReached(List.of(
+                submit(1, null, one(channels.get(1), SUM, 0, other, other, 1)),
+                submit(1, null, one(channels.get(1), SUM, 0, other, other, 1)),
+                done));
         QueueCounters after = device.queue(0).counters();
         assertThat(after.submitted()).isOne();
         assertThat(after.retired()).isOne();

@@ -1,0 +1,82 @@
+package io.github.iree4j.hal.local;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bounded first-in, first-out list that any threads add to and take from, without locks and without allocating: Dmitry Vyukov's
+ * bounded queue.
+ *
+ * <p>Each place has a turn: position p may be filled when it is p, emptied when it is p + 1, and filled again when it is p + capacity.
+ *
+ * <p>RING-2: an operation that was accepted is taken once, by a thread that sees what was written before it was added.
+ */
+final class CommandRing {
+    // Positions are on cache lines of their own, since all who add write one and all who take the other.
+    private static final int ADDED = 16;
+    private static final int TAKEN = 32;
+    private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private final long[] positions = new long[48];
+    private final long[] turns;
+    private final @Nullable CommandOperation[] places;
+    private final int mask;
+
+    /** A ring with room for so many, a power of two. */
+    CommandRing(int capacity) {
+        turns = new long[capacity];
+        places = new @Nullable CommandOperation[capacity];
+        mask = capacity - 1;
+        for (int i = 0; i < capacity; i++) {
+            turns[i] = i;
+        }
+    }
+
+    /** Adds an operation; false when there is no room. */
+    boolean offer(CommandOperation operation) {
+        for (long position = positionVolatile(ADDED); ; position = positionVolatile(ADDED)) {
+            int place = (int) position & mask;
+            long turn = turnAcquire(place);
+            if (turn < position) {
+                return false; // still there from the last time around
+            }
+            if (turn == position && WORD.compareAndSet(positions, ADDED, position, position + 1)) {
+                places[place] = operation;
+                WORD.setRelease(turns, place, position + 1); // RING-2
+                return true;
+            }
+        }
+    }
+
+    /** Takes the first operation; null when there is none that has been added entirely. */
+    @Nullable
+    CommandOperation poll() {
+        for (long position = positionVolatile(TAKEN); ; position = positionVolatile(TAKEN)) {
+            int place = (int) position & mask;
+            long turn = turnAcquire(place);
+            if (turn <= position) {
+                return null;
+            }
+            if (turn == position + 1 && WORD.compareAndSet(positions, TAKEN, position, position + 1)) { // RING-2
+                CommandOperation operation = places[place];
+                places[place] = null;
+                WORD.setRelease(turns, place, position + mask + 1);
+                return operation;
+            }
+        }
+    }
+
+    /** Returns how many there are, more or less. */
+    int size() {
+        return Math.clamp(positionVolatile(ADDED) - positionVolatile(TAKEN), 0, mask + 1);
+    }
+
+    private long positionVolatile(int which) {
+        return (long) WORD.getVolatile(positions, which);
+    }
+
+    private long turnAcquire(int place) {
+        return (long) WORD.getAcquire(turns, place);
+    }
+}

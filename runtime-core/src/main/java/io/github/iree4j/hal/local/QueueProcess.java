@@ -1,0 +1,103 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.task.DrainResult;
+import io.github.iree4j.task.Placement;
+import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.task.TaskProcess;
+import io.github.iree4j.task.WorkerContext;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/** Starts the operations of a queue in the order in which they may start, one in each drain; does itself what is not for several workers. */
+final class QueueProcess extends TaskProcess {
+    private final TaskQueue queue;
+    private final ReadyList ready = new ReadyList();
+    private final ArrayDeque<CommandOperation> withoutLane = new ArrayDeque<>(); // of whoever drains
+
+    /**
+     * Whether something waits for a lane. LANE-2: set before lanes are looked at for the last time, and looked at after a lane has
+     * become free; so one of the two sees the other.
+     */
+    private volatile boolean wantsLane;
+
+    QueueProcess(TaskQueue queue, String name) {
+        super(ProcessOptions.named(name).placed(Placement.IMMEDIATE));
+        this.queue = queue;
+    }
+
+    /** Adds an operation that may start. */
+    void add(HostOperation operation) {
+        ready.add(operation);
+        schedule();
+        if (queue.closed() != null && isReleased()) {
+            failAll(); // nobody drains any more
+        }
+    }
+
+    /** Whether nothing waits to be started. */
+    boolean isIdle() {
+        return ready.isEmptyVolatile() && !wantsLane;
+    }
+
+    void laneIsFree() {
+        if (wantsLane) { // LANE-2
+            schedule();
+        }
+    }
+
+    @Override
+    protected DrainResult drain(WorkerContext worker) {
+        IreeException closed = queue.closed();
+        if (closed != null) {
+            return failNext(closed);
+        }
+        CommandOperation blocked = withoutLane.peek();
+        if (blocked != null && queue.startLane(blocked)) {
+            withoutLane.remove();
+            wantsLane = !withoutLane.isEmpty();
+            return DrainResult.WORKED;
+        }
+        HostOperation operation = ready.poll();
+        if (operation == null) {
+            return DrainResult.IDLE;
+        }
+        if (!(operation instanceof CommandOperation commands)) {
+            queue.completed(operation, operation.execute());
+        } else if (!withoutLane.isEmpty() || !queue.start(commands)) {
+            withoutLane.add(commands);
+            wantsLane = true; // LANE-2: this drain is followed by another, which looks at lanes again
+        }
+        return DrainResult.WORKED;
+    }
+
+    private DrainResult failNext(IreeException cause) {
+        HostOperation operation = withoutLane.poll();
+        if (operation == null) {
+            operation = ready.poll();
+        }
+        if (operation == null) {
+            return DrainResult.IDLE;
+        }
+        queue.completed(operation, cause);
+        return DrainResult.WORKED;
+    }
+
+    @Override
+    protected void completed(@Nullable IreeException failure) {
+        queue.processEnded(failure);
+    }
+
+    @Override
+    protected void released() {
+        failAll();
+    }
+
+    /** Fails what nobody will start. Only when the process is over: nobody is in a drain. */
+    private synchronized void failAll() {
+        IreeException cause = queue.whyClosed();
+        while (failNext(cause) == DrainResult.WORKED) {
+            continue;
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.task.DrainResult;
+import io.github.iree4j.task.Placement;
+import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.task.TaskProcess;
+import io.github.iree4j.task.WorkerContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs operations that do not depend on each other as they come, each on one worker, as many workers as there are operations. For
+ * dispatches that were submitted without a command buffer, and recordings too short to be shared. One with much to do gets a lane.
+ */
+final class StreamProcess extends TaskProcess {
+    /** More wait at the queue. */
+    private static final int CAPACITY = 256;
+
+    private final TaskQueue queue;
+    private final CommandRing ring = new CommandRing(CAPACITY);
+
+    StreamProcess(TaskQueue queue, String name) {
+        super(ProcessOptions.named(name).placed(Placement.COMPUTE));
+        this.queue = queue;
+    }
+
+    /** Takes an operation that may start, unless there are too many. */
+    boolean offer(CommandOperation operation) {
+        if (queue.closed() != null || !ring.offer(operation)) {
+            return false;
+        }
+        int wanted = Math.clamp(ring.size(), 1, queue.executor().workers());
+        if (wanted != wakeBudget()) {
+            changeWakeBudget(wanted);
+        }
+        schedule();
+        if (queue.closed() != null && isReleased()) {
+            failAll(); // nobody drains any more
+        }
+        return true;
+    }
+
+    /** Whether there is something to take, as far as can be seen. */
+    boolean hasWork() {
+        return ring.size() > 0;
+    }
+
+    @Override
+    protected DrainResult drain(WorkerContext worker) {
+        CommandOperation operation = ring.poll();
+        if (operation == null) {
+            return DrainResult.IDLE;
+        }
+        IreeException closed = queue.closed();
+        if (closed != null) {
+            queue.completed(operation, closed);
+        } else if (queue.isSerial(operation)) {
+            queue.completed(operation, operation.execute(queue.runner(worker)));
+        } else if (!queue.startLane(operation)) {
+            queue.awaitLane(operation);
+        }
+        return DrainResult.WORKED;
+    }
+
+    @Override
+    protected void completed(@Nullable IreeException failure) {
+        queue.processEnded(failure);
+    }
+
+    @Override
+    protected void released() {
+        failAll();
+    }
+
+    /** Fails what nobody will run. */
+    private void failAll() {
+        IreeException cause = queue.whyClosed();
+        for (CommandOperation operation; (operation = ring.poll()) != null; ) {
+            queue.completed(operation, cause);
+        }
+    }
+}

@@ -1,0 +1,415 @@
+package io.github.iree4j.hal.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.ExecutableLoader;
+import io.github.iree4j.hal.spi.HostDispatch;
+import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessExecutor;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which thread does what, and what ends work that is under way. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class TaskQueueTest {
+    private static final int[] NONE = {};
+
+    private final Kernel kernel = new Kernel();
+    private final List<AutoCloseable> toClose = new ArrayList<>();
+
+    /** One kernel that does what the test says. */
+    private static final class Kernel implements ExecutableLoader, LoadedExecutable {
+        volatile Body body = (group, dispatch, worker) -> {};
+
+        interface Body {
+            void run(long group, HostDispatch dispatch, int worker) throws Exception;
+        }
+
+        @Override
+        public List<String> formats() {
+            return List.of("test");
+        }
+
+        @Override
+        public LoadedExecutable load(String format, MemorySegment data, @Nullable RefCounted owner, int[] constants) {
+            return this;
+        }
+
+        @Override
+        public int exportCount() {
+            return 1;
+        }
+
+        @Override
+        public ExecutableExport export(int ordinal) {
+            return new ExecutableExport("test", 0, -1, -1, 0, 0, 0, 0);
+        }
+
+        @Override
+        public void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker) {
+            for (long i = begin; i < end; i++) {
+                try {
+                    body.run(i, dispatch, worker);
+                } catch (IreeException e) {
+                    throw e;
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private <T extends AutoCloseable> T closed(T closeable) {
+        toClose.add(closeable);
+        return closeable;
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable each : toClose.reversed()) {
+            each.close();
+        }
+    }
+
+    private Device open(int workers) {
+        return open(DeviceOptions.builder().workers(workers));
+    }
+
+    private Device open(DeviceOptions.Builder options) {
+        return closed(
+                new LocalDriverProvider().open("local", options.loader(kernel).build()));
+    }
+
+    private Fence fence(Device device) {
+        TimelineSemaphore timeline = closed(device.createSemaphore(0, 0));
+        return closed(Fence.at(timeline, 1));
+    }
+
+    private Executable executable(Device device) {
+        return closed(
+                device.createExecutable(new ExecutableParams("test", MemorySegment.ofArray(new byte[1]), null, NONE)));
+    }
+
+    private Fence dispatch(Device device, @Nullable Fence wait, int groups) {
+        Fence done = fence(device);
+        device.queue(0)
+                .dispatch(
+                        wait,
+                        done,
+                        executable(device),
+                        0,
+                        DispatchConfig.of(groups, 1, 1),
+                        NONE,
+                        new BindingTable(),
+                        0);
+        return done;
+    }
+
+    private static IreeException failure(Fence fence) {
+        return catchThrowableOfType(IreeException.class, () -> fence.await(Duration.ofSeconds(60)));
+    }
+
+    @Test
+    void oneDispatchRunsOnSeveralWorkers() {
+        Device device = open(3);
+        CyclicBarrier all = new CyclicBarrier(3);
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        kernel.body = (group, dispatch, worker) -> {
+            if (threads.add(Thread.currentThread())) {
+                all.await(60, TimeUnit.SECONDS); // over when three threads are in it
+            }
+            assertThat(dispatch.maxConcurrency()).isEqualTo(3);
+        };
+        awaitAsleep(dispatch(device, null, 1000));
+        assertThat(threads).hasSize(3).allMatch(Thread::isDaemon);
+        assertThat(device.queryI64("hal.dispatch", "concurrency")).hasValue(3);
+    }
+
+    @Test
+    void independentWorkOfOneQueueRunsAtOnce() {
+        Device device = open(3);
+        CyclicBarrier all = new CyclicBarrier(3);
+        kernel.body = (group, dispatch, worker) -> all.await(60, TimeUnit.SECONDS);
+        Fence start = fence(device);
+        List<Fence> done = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            done.add(dispatch(device, start, 1));
+        }
+        start.signal();
+        done.forEach(Fence::await);
+    }
+
+    @Test
+    void whoSignalsDoesNotDoTheWorkThatWaited() {
+        Device device = open(2);
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        kernel.body = (group, dispatch, worker) -> threads.add(Thread.currentThread());
+        Fence start = fence(device);
+        Fence done = dispatch(device, start, 1);
+        start.signal();
+        awaitAsleep(done);
+        assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
+    }
+
+    /** Waits without doing anything of it. */
+    private static void awaitAsleep(Fence fence) {
+        CountDownLatch over = new CountDownLatch(1);
+        fence.whenReached(failure -> over.countDown());
+        try {
+            assertThat(over.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void smallWorkIsDoneByWhoSubmitsItUnlessThatIsNotWanted() {
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        kernel.body = (group, dispatch, worker) -> threads.add(Thread.currentThread());
+        Fence done = dispatch(open(2), null, 1);
+        assertThat(done.isReached()).as("done when the call returns").isTrue();
+        assertThat(threads).containsExactly(Thread.currentThread());
+        threads.clear();
+        Fence later = dispatch(open(DeviceOptions.builder().inlineWork(Duration.ZERO)), null, 1);
+        awaitAsleep(later);
+        assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
+    }
+
+    @Test
+    void workThatTurnsOutToBeLongIsNotDoneByWhoSubmitsIt() {
+        Device device = open(2);
+        Executable executable = executable(device);
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        kernel.body = (group, dispatch, worker) -> {
+            threads.add(Thread.currentThread());
+            long end = System.nanoTime() + 1_000_000;
+            while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+        };
+        for (int i = 0; i < 2; i++) {
+            threads.clear();
+            Fence done = fence(device);
+            device.queue(0)
+                    .dispatch(null, done, executable, 0, DispatchConfig.of(1, 1, 1), NONE, new BindingTable(), 0);
+            awaitAsleep(done);
+        }
+        assertThat(threads).as("of the second call").hasSize(1).doesNotContain(Thread.currentThread());
+    }
+
+    @Test
+    void aKernelThatFailsStopsTheRestOfItsDispatch() {
+        Device device = open(2);
+        AtomicInteger ran = new AtomicInteger();
+        IreeException lost = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+        kernel.body = (group, dispatch, worker) -> {
+            ran.incrementAndGet();
+            if (group == 10) {
+                throw lost;
+            }
+            Thread.sleep(0, 100_000);
+        };
+        assertThat(failure(dispatch(device, null, 100_000))).hasMessageContaining("lost on purpose");
+        assertThat(ran.get()).isLessThan(1000);
+        kernel.body = (group, dispatch, worker) -> {};
+        dispatch(device, null, 100_000).await();
+    }
+
+    @Test
+    void closingADeviceStopsWhatRunsAndFailsWhatWaits() throws Exception {
+        Device device = new LocalDriverProvider()
+                .open("local", DeviceOptions.builder().workers(2).loader(kernel).build());
+        CountDownLatch running = new CountDownLatch(2);
+        AtomicInteger ran = new AtomicInteger();
+        kernel.body = (group, dispatch, worker) -> {
+            ran.incrementAndGet();
+            running.countDown();
+            Thread.sleep(1);
+        };
+        Fence done = dispatch(device, null, 1_000_000);
+        List<Fence> more = new ArrayList<>();
+        for (int i = 0; i < 600; i++) { // more than lanes and than the stream takes
+            more.add(dispatch(device, null, 1_000_000));
+        }
+        Fence behind = dispatch(device, done, 1);
+        running.await();
+        long begun = System.nanoTime();
+        device.close();
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(10));
+        assertThat(failure(done)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
+        assertThat(done.failure()).hasMessageContaining("device 'local' was closed while its work was under way");
+        for (Fence each : more) {
+            assertThat(failure(each)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
+        }
+        assertThat(failure(behind)).extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
+        int then = ran.get();
+        assertThat(then).isLessThan(100_000);
+        assertThat(device.queue(0).counters().inFlight()).isZero();
+    }
+
+    @Test
+    void aDeviceMayBeClosedByItsOwnWorker() throws Exception {
+        Device device = open(2);
+        CountDownLatch closed = new CountDownLatch(1);
+        Fence start = fence(device);
+        Fence done = dispatch(device, start, 5000);
+        done.whenReached(failure -> {
+            device.close();
+            closed.countDown();
+        });
+        start.signal();
+        assertThat(closed.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void devicesShareWorkersWhenAsked() {
+        try (ProcessExecutor shared = ProcessExecutor.builder(2).name("shared").build()) {
+            Set<String> threads = ConcurrentHashMap.newKeySet();
+            String here = Thread.currentThread().getName(); // may help while it waits
+            kernel.body = (group, dispatch, worker) ->
+                    threads.add(Thread.currentThread().getName());
+            for (int i = 0; i < 3; i++) {
+                try (Device device = new LocalDriverProvider()
+                                .open(
+                                        "local",
+                                        DeviceOptions.builder()
+                                                .executor(shared)
+                                                .inlineWork(Duration.ZERO)
+                                                .loader(kernel)
+                                                .build());
+                        Executable executable = device.createExecutable(
+                                new ExecutableParams("test", MemorySegment.ofArray(new byte[1]), null, NONE));
+                        TimelineSemaphore timeline = device.createSemaphore(0, 0);
+                        Fence done = Fence.at(timeline, 1)) {
+                    device.queue(0)
+                            .dispatch(
+                                    null,
+                                    done,
+                                    executable,
+                                    0,
+                                    DispatchConfig.of(64, 1, 1),
+                                    NONE,
+                                    new BindingTable(),
+                                    0);
+                    done.await();
+                    assertThat(device.queryI64("hal.dispatch", "concurrency")).hasValue(2);
+                }
+                assertThat(shared.liveProcesses()).as("of closed devices").isZero();
+            }
+            assertThat(threads).isNotEmpty().allMatch(name -> name.contains("shared") || name.equals(here));
+        }
+    }
+
+    @Test
+    void closingTheSharedWorkersFailsTheWorkOfTheirDevices() {
+        ProcessExecutor shared = ProcessExecutor.builder(1).build();
+        Device device = open(DeviceOptions.builder().executor(shared).inlineWork(Duration.ZERO));
+        dispatch(device, null, 1).await();
+        shared.close();
+        assertThat(failure(dispatch(device, null, 1)))
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.CANCELLED);
+        CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 1));
+        commands.finish();
+        Fence done = fence(device);
+        device.queue(0).execute(null, done, commands, null, 0);
+        assertThat(done.failure() != null || done.isReached()).isTrue();
+    }
+
+    // LANE-1: an execution in a lane sees what those before it wrote, whichever worker ran them.
+    // LANE-2: what waits for a lane gets one.
+    @Test
+    void moreRecordingsThanLanesAllRun() {
+        Device device = open(DeviceOptions.builder().workers(3).inlineWork(Duration.ZERO));
+        int count = 300;
+        int regions = 40; // too many commands for the stream
+        AtomicInteger ran = new AtomicInteger();
+        kernel.body = (group, dispatch, worker) -> ran.incrementAndGet();
+        Executable executable = executable(device);
+        CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0));
+        for (int i = 0; i < regions; i++) {
+            commands.dispatch(executable, 0, DispatchConfig.of(3, 1, 1), NONE, List.of(), 0);
+            commands.executionBarrier(1, 1, 0);
+        }
+        commands.finish();
+        Fence start = fence(device);
+        TimelineSemaphore timeline = closed(device.createSemaphore(0, 0));
+        List<Fence> all = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Fence done = fence(device);
+            device.queue(0).execute(start, done, commands, null, 0);
+            all.add(done);
+        }
+        // And a chain in which each sees what the one before it did.
+        for (int i = 1; i <= 50; i++) {
+            device.queue(0)
+                    .execute(closed(Fence.at(timeline, i - 1)), closed(Fence.at(timeline, i)), commands, null, 0);
+        }
+        start.signal();
+        all.forEach(Fence::await);
+        timeline.await(50);
+        assertThat(ran).hasValue((count + 50) * regions * 3);
+    }
+
+    @Test
+    void largeTransfersOfTheQueueAreShared() {
+        Device device = open(2);
+        int bytes = 3 << 20;
+        Buffer a = closed(device.allocator().allocate(BufferParams.DEFAULT, bytes));
+        Buffer b = closed(device.allocator().allocate(BufferParams.DEFAULT, bytes));
+        Fence filled = fence(device);
+        device.queue(0).fill(null, filled, a, 0, bytes, 0x1122334455667788L, 8, 0);
+        Fence copied = fence(device);
+        device.queue(0).copy(filled, copied, a, 0, b, 8, bytes - 8, 0);
+        copied.await();
+        MemorySegment words = b.map(1, 0, bytes);
+        for (int i = 8; i < bytes; i += 4096) {
+            assertThat(words.get(java.lang.foreign.ValueLayout.JAVA_LONG, i)).isEqualTo(0x1122334455667788L);
+        }
+    }
+
+    @Test
+    void callersThatWaitHelp() {
+        Device device = open(1);
+        CyclicBarrier both = new CyclicBarrier(2);
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        kernel.body = (group, dispatch, worker) -> {
+            if (threads.add(Thread.currentThread())) {
+                both.await(60, TimeUnit.SECONDS); // over when the worker and the caller are in it
+            }
+        };
+        dispatch(device, null, 1000).await();
+        assertThat(threads).hasSize(2).contains(Thread.currentThread());
+    }
+}

@@ -1,0 +1,59 @@
+package io.github.iree4j;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZZ_Result;
+
+/**
+ * Claim: somebody in line who leaves while the turn is passed on has it or not, as leaving says; and the one behind gets it as soon as it is
+ * free.
+ *
+ * <p>TURN-2: if leaving could miss that the turn was just given, nobody would pass it on.
+ */
+@JCStressTest
+@Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "left in time; the one behind has the turn")
+@Outcome(id = "false, true, false", expect = Expect.ACCEPTABLE, desc = "given before; the one behind waits for it")
+@Outcome(expect = Expect.FORBIDDEN, desc = "the turn is nobody's, or two have it")
+@State
+public class PlaceInLineIsGivenOrLeft {
+    private static final class Silent extends Turn.Place {
+        @Override
+        void tell() {}
+    }
+
+    private final Turn turn = new Turn();
+    private final Silent leaving = new Silent();
+    private final Silent behind = new Silent();
+    private boolean left;
+
+    /** The turn is taken, and two are in line. */
+    public PlaceInLineIsGivenOrLeft() {
+        turn.takeUninterruptibly();
+        turn.join(leaving);
+        turn.join(behind);
+    }
+
+    /** Passes the turn on. */
+    @Actor
+    public void release() {
+        turn.release();
+    }
+
+    /** Gives the first place up. */
+    @Actor
+    public void leave() {
+        left = turn.leave(leaving);
+    }
+
+    /** Who has it. */
+    @Arbiter
+    public void outcome(ZZZ_Result r) {
+        r.r1 = left;
+        r.r2 = leaving.isGiven();
+        r.r3 = behind.isGiven();
+    }
+}

@@ -1,0 +1,59 @@
+package io.github.iree4j;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/**
+ * Claim: what a thread and a call without a thread add to a plain field in their turns adds up.
+ *
+ * <p>TURN-1: if the turn could be taken while it is being given to somebody in line, some would be lost.
+ */
+@JCStressTest
+@Outcome(id = "6", expect = Expect.ACCEPTABLE, desc = "all added")
+@Outcome(expect = Expect.FORBIDDEN, desc = "two holders at once, or one that did not see the other's write")
+@State
+public class TurnHasOneHolder {
+    private final Turn turn = new Turn();
+    private int sum;
+
+    /** Adds where it is told that the turn is its, which may be the other thread. */
+    private final class Adder extends Turn.Place {
+        @Override
+        void tell() {
+            sum += 2;
+            turn.release();
+        }
+    }
+
+    /** For jcstress. */
+    public TurnHasOneHolder() {}
+
+    /** Adds twice, on its thread. */
+    @Actor
+    public void thread() {
+        for (int i = 0; i < 2; i++) {
+            turn.takeUninterruptibly();
+            sum += 1;
+            turn.release();
+        }
+    }
+
+    /** Has twice more added, wherever. */
+    @Actor
+    public void places() {
+        turn.join(new Adder());
+        turn.join(new Adder());
+    }
+
+    /** What came of it: a release at the end sees that nobody is left in line. */
+    @Arbiter
+    public void outcome(I_Result r) {
+        turn.takeUninterruptibly();
+        r.r1 = sum;
+    }
+}

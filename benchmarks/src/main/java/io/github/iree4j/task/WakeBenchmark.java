@@ -1,8 +1,10 @@
 package io.github.iree4j.task;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -53,6 +55,29 @@ public class WakeBenchmark {
         }
     }
 
+    /** Parks, counts, parks. */
+    private static final class Parked extends Thread {
+        final AtomicLong done = new AtomicLong();
+        volatile boolean asleep;
+        volatile boolean over;
+
+        Parked() {
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            while (!over) {
+                asleep = true;
+                while (asleep && !over) {
+                    LockSupport.park(this);
+                }
+                done.lazySet(done.getPlain() + 1);
+            }
+        }
+    }
+
+    private Parked parked = new Parked();
     private ProcessExecutor executor = ProcessExecutor.builder(1).build();
     private Counting listed = new Counting(ProcessOptions.named("listed"), DrainResult.IDLE);
     private Counting slotted = new Counting(ProcessOptions.named("slotted"), DrainResult.IDLE);
@@ -67,11 +92,13 @@ public class WakeBenchmark {
     @Setup(Level.Trial)
     public void create() {
         executor = ProcessExecutor.builder(1)
-                .spin(Duration.of(spin, java.time.temporal.ChronoUnit.MICROS))
+                .spin(Duration.of(spin, ChronoUnit.MICROS))
                 .build();
         listed = new Counting(ProcessOptions.named("listed"), DrainResult.IDLE);
         slotted = new Counting(ProcessOptions.named("slotted").placed(Placement.COMPUTE), DrainResult.IDLE);
         ending = new Counting(ProcessOptions.named("ending"), DrainResult.COMPLETED);
+        parked = new Parked();
+        parked.start();
         executor.submit(listed);
         executor.submit(slotted);
     }
@@ -80,6 +107,8 @@ public class WakeBenchmark {
     @TearDown(Level.Trial)
     public void close() {
         executor.close();
+        parked.over = true;
+        LockSupport.unpark(parked);
     }
 
     private void awaitAsleep() {
@@ -95,6 +124,20 @@ public class WakeBenchmark {
         long before = listed.done.get();
         listed.schedule();
         while (listed.done.get() == before) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** What the virtual machine and the system take: a thread that is unparked and counts. */
+    @Benchmark
+    public void bareUnpark() {
+        long before = parked.done.get();
+        while (!parked.asleep) {
+            Thread.onSpinWait();
+        }
+        parked.asleep = false;
+        LockSupport.unpark(parked);
+        while (parked.done.get() == before) {
             Thread.onSpinWait();
         }
     }

@@ -43,8 +43,8 @@ public class ComputeSlotsLincheckTest {
     @Test
     void slotsAreASetUnderStress() {
         new StressOptions()
-                .iterations(20)
-                .invocationsPerIteration(2_000)
+                .iterations(10)
+                .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(4)
                 .check(ComputeSlotsLincheckTest.class);

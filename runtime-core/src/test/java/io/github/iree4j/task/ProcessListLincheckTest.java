@@ -86,8 +86,8 @@ public class ProcessListLincheckTest {
     @Test
     void listsAreQueuesUnderStress() {
         new StressOptions()
-                .iterations(20)
-                .invocationsPerIteration(2_000)
+                .iterations(10)
+                .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(4)
                 .check(ProcessListLincheckTest.class);

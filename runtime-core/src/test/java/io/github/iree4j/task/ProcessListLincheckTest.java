@@ -1,5 +1,7 @@
 package io.github.iree4j.task;
 
+import java.util.ArrayDeque;
+import java.util.Queue;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -29,6 +31,42 @@ public class ProcessListLincheckTest {
         @Override
         protected DrainResult drain(WorkerContext worker) {
             return DrainResult.COMPLETED;
+        }
+    }
+
+    /** What the lists are compared with. */
+    public static final class TwoQueues {
+        private final Queue<Integer> immediate = new ArrayDeque<>();
+        private final Queue<Integer> overflow = new ArrayDeque<>();
+
+        /** As the operation of the same name. */
+        public void push(int name) {
+            immediate.add(name);
+        }
+
+        /** As the operation of the same name. */
+        public void pushToOverflow(int name) {
+            overflow.add(name);
+        }
+
+        /** As the operation of the same name. */
+        public String pop() {
+            return first(immediate);
+        }
+
+        /** As the operation of the same name. */
+        public String popFromOverflow() {
+            return first(overflow);
+        }
+
+        /** As the operation of the same name. */
+        public boolean isEmpty() {
+            return immediate.isEmpty();
+        }
+
+        private static String first(Queue<Integer> queue) {
+            Integer name = queue.poll();
+            return name == null ? "none" : name.toString();
         }
     }
 
@@ -80,6 +118,7 @@ public class ProcessListLincheckTest {
                 .threads(2)
                 .actorsPerThread(4)
                 .checkObstructionFreedom(true)
+                .sequentialSpecification(TwoQueues.class)
                 .check(ProcessListLincheckTest.class);
     }
 
@@ -90,6 +129,7 @@ public class ProcessListLincheckTest {
                 .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(4)
+                .sequentialSpecification(TwoQueues.class)
                 .check(ProcessListLincheckTest.class);
     }
 }

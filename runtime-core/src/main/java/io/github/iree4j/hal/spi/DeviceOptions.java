@@ -182,14 +182,7 @@ public record DeviceOptions(
          */
         public DeviceOptions build() {
             return new DeviceOptions(
-                    queueCount,
-                    workers,
-                    memoryLimit,
-                    memoryQuotas,
-                    loaders,
-                    schedulingDomain,
-                    executor,
-                    inlineNanos);
+                    queueCount, workers, memoryLimit, memoryQuotas, loaders, schedulingDomain, executor, inlineNanos);
         }
     }
 }

@@ -138,6 +138,28 @@ public abstract class QueueOperation {
         return Thread.currentThread().equals(submitter);
     }
 
+    /**
+     * Returns why the work need not go on: the operation was cancelled, or all timelines that it is to signal have failed, so that nobody
+     * can learn of its end.
+     *
+     * @return the first failure, or null while the work is wanted
+     */
+    protected final @Nullable IreeException stopCause() {
+        IreeException cause = failure;
+        Fence signalled = signal;
+        if (cause != null || signalled == null) {
+            return cause;
+        }
+        for (int i = 0; i < signalled.size(); i++) {
+            IreeException failed = signalled.semaphore(i).failure();
+            if (failed == null) {
+                return null;
+            }
+            cause = cause == null ? failed : cause;
+        }
+        return cause;
+    }
+
     /** Notes why it fails; the first cause stays. */
     final void fail(IreeException cause) {
         FAILURE.compareAndSet(this, null, cause);

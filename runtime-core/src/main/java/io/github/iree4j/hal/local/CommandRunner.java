@@ -55,7 +55,7 @@ final class CommandRunner {
         int nanos = region.nanos[command];
         int step = nanos == 0 ? UNTIMED_TILES : Math.max(1, LOOK_NANOS / nanos);
         for (int tile = region.start[command]; tile < end; ) {
-            IreeException failure = operation.failure();
+            IreeException failure = operation.stopped();
             if (failure != null) {
                 throw failure;
             }

@@ -42,6 +42,11 @@ abstract class HostOperation extends QueueOperation implements HostWork {
         return false;
     }
 
+    /** Why what is left of it is not to be run, or null. */
+    final @Nullable IreeException stopped() {
+        return stopCause();
+    }
+
     /** Whether the calling thread is submitting it. */
     final boolean isSubmittedHere() {
         return isBeingSubmitted();

@@ -93,7 +93,7 @@ final class Lane extends TaskProcess {
                 return closed;
             }
             CommandOperation work = operation;
-            return work == null ? null : work.failure();
+            return work == null ? null : work.stopped();
         }
 
         @Override

@@ -247,6 +247,27 @@ class TaskQueueTest {
     }
 
     @Test
+    void workWhoseSignalHasFailedIsNotContinued() {
+        Device device = open(DeviceOptions.builder().workers(2).inlineWork(Duration.ZERO));
+        AtomicInteger ran = new AtomicInteger();
+        CountDownLatch failed = new CountDownLatch(1);
+        kernel.body = (group, dispatch, worker) -> {
+            ran.incrementAndGet();
+            failed.await();
+            Thread.sleep(0, 100_000);
+        };
+        Fence done = dispatch(device, null, 100_000);
+        Fence behind = dispatch(device, done, 1);
+        done.fail(new IreeException(StatusCode.CANCELLED, "not wanted any more"));
+        failed.countDown();
+        assertThat(failure(behind)).hasMessageContaining("not wanted any more");
+        while (device.queue(0).counters().inFlight() > 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(ran.get()).isLessThan(1000);
+    }
+
+    @Test
     void closingADeviceStopsWhatRunsAndFailsWhatWaits() throws Exception {
         Device device = new LocalDriverProvider()
                 .open("local", DeviceOptions.builder().workers(2).loader(kernel).build());

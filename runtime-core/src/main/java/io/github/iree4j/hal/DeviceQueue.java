@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Ranges: a length of {@link Buffer#WHOLE} is everything from the offset on. Safe from any thread.
  */
 public interface DeviceQueue {
-    /** As an alloca flag: no single owner knows the last use. */
+    /** As an alloca flag: no single owner knows the last use. The storage goes with the last reference; deallocating is a barrier. */
     long ALLOCA_INDETERMINATE_LIFETIME = 0x1;
-    /** As an alloca flag: may wait on the device for memory still in use. */
+    /** As an alloca flag: may wait on the device for memory still in use. Every allocation may. */
     long ALLOCA_ALLOW_POOL_WAIT_FRONTIER = 0x2;
     /** As a dealloca flag: free on the queue that allocated, whichever queue this is. */
     long DEALLOCA_PREFER_ORIGIN = 0x1;
@@ -78,7 +78,9 @@ public interface DeviceQueue {
     QueueCounters counters();
 
     /**
-     * Allocates memory in queue order. The handle is returned at once; it has storage once the signal fence is reached.
+     * Allocates memory in queue order. The handle is returned at once; it has storage once the signal fence is reached. Over the budget of
+     * the device, or the quota of the consumer, it waits for what is freed, and other operations go on; RESOURCE_EXHAUSTED is for what
+     * could never fit.
      *
      * @param wait what to wait for; null for nothing
      * @param signal what to signal; null for nothing
@@ -92,7 +94,7 @@ public interface DeviceQueue {
 
     /**
      * Frees an allocation in queue order. Operations using it at that moment keep it until they are over. For a buffer that was not
-     * allocated on a queue this is a barrier.
+     * allocated on a queue, has an indeterminate lifetime or was preserved by others ({@link Buffer#preserve()}), this is a barrier.
      *
      * @param wait what to wait for; null for nothing
      * @param signal what to signal; null for nothing

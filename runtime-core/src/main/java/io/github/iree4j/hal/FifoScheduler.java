@@ -46,6 +46,7 @@ final class FifoScheduler extends QueueScheduler {
     private final TimepointRing timepoints = new TimepointRing(); // has its own lock: others look at it
     private final Map<Long, FifoBackend> marked =
             new ConcurrentHashMap<>(); // whose marks were offered to ours, by axis
+    private volatile int underWay; // how many; written under the lock
     private boolean retirer;
     private long retired; // operations that have left `retiring`
 
@@ -277,6 +278,7 @@ final class FifoScheduler extends QueueScheduler {
         long epoch = accumulator.issued() + 1;
         operation.setFrontierRelease(accumulator.issue(epoch, tracker));
         inFlight.add(operation);
+        underWay = inFlight.size();
         countIssued(operation);
         Fence signal = operation.signal;
         try {
@@ -377,6 +379,12 @@ final class FifoScheduler extends QueueScheduler {
                 LOG.error("{} of {} could not be ended", operation.name(), this, e);
             }
         }
+        noteEnd();
+    }
+
+    @Override
+    public boolean isIdle() {
+        return underWay == 0;
     }
 
     private @Nullable QueueOperation nextToRetire() {
@@ -386,6 +394,7 @@ final class FifoScheduler extends QueueScheduler {
                 epoch = head.epoch();
                 retiring.add(inFlight.remove());
             }
+            underWay = inFlight.size();
             if (epoch > 0 && lost == null) {
                 tracker.advance(axis, epoch);
             }

@@ -56,6 +56,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     final OperationParts.Totals inParts = new OperationParts.Totals();
 
+    private volatile Runnable idleListener = () -> {};
+
     // Operations that wait to be issued.
     private final Object pendingLock = new Object();
     private @Nullable Deferral firstPending; // guarded by pendingLock, like the next two
@@ -329,6 +331,29 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                 covered.sum());
     }
 
+    /**
+     * Sets what is called when nothing is under way here any more while operations wait for memory, with no lock held.
+     *
+     * @param listener looks whether somebody who waits for memory can go on now
+     */
+    public final void whenIdle(Runnable listener) {
+        idleListener = listener;
+    }
+
+    /**
+     * Returns whether nothing is under way: no operation was issued that is not over.
+     *
+     * @return false while some operation is going to end without anything else happening. Takes no lock
+     */
+    public abstract boolean isIdle();
+
+    /** Something has ended. */
+    final void noteEnd() {
+        if (domain.isShortOfMemory() && isIdle()) {
+            idleListener.run();
+        }
+    }
+
     /** How many operations were issued, not over by then, and are not over, without those that are parts of others. */
     abstract long inFlight();
 
@@ -382,6 +407,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     final @Nullable IreeException awaitStorage(
             QueueOperation operation, StorageRequest request, Frontier after, NativeTimepoints timepoints) {
+        domain.shortOfMemory();
         Deferral deferral = hold(operation, 1);
         if (deferral == null) {
             return operation.failure();

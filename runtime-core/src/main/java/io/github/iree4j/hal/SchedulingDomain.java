@@ -32,6 +32,8 @@ public final class SchedulingDomain {
     private final long hostAxis;
     private final AtomicLong hostEpochs = new AtomicLong();
 
+    private volatile boolean shortOfMemory; // some operation has waited for memory; never reset
+
     private SchedulingDomain(AxisAllocator axes, FrontierTracker tracker, int frontierCapacity) {
         this.axes = axes;
         this.tracker = tracker;
@@ -123,6 +125,15 @@ public final class SchedulingDomain {
             }
         }
         return gathered;
+    }
+
+    /** An operation waits for memory, so from now on it matters when a queue has nothing to do. */
+    void shortOfMemory() {
+        shortOfMemory = true;
+    }
+
+    boolean isShortOfMemory() {
+        return shortOfMemory;
     }
 
     void add(QueueScheduler queue) {

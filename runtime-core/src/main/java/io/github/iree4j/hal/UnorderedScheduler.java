@@ -157,6 +157,7 @@ final class UnorderedScheduler extends QueueScheduler {
         if (resolve(operation)) {
             finish(operation, operation.failure());
         }
+        noteEnd();
     }
 
     @Override
@@ -168,6 +169,7 @@ final class UnorderedScheduler extends QueueScheduler {
         if (resolve(operation)) {
             finish(operation, operation.failure());
         }
+        noteEnd();
     }
 
     @Override
@@ -178,6 +180,11 @@ final class UnorderedScheduler extends QueueScheduler {
     @Override
     long inFlight() {
         return Math.max(0, issued.sum() - ended.sum());
+    }
+
+    @Override
+    public boolean isIdle() {
+        return inFlight() == 0;
     }
 
     @Override

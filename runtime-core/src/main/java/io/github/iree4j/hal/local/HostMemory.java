@@ -20,6 +20,7 @@ import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +59,7 @@ final class HostMemory {
     private final PoolSet pools;
     private final boolean poison;
 
-    HostMemory(long limit, FrontierTracker tracker, Map<String, Long> quotas, boolean poison) {
+    HostMemory(long limit, FrontierTracker tracker, Map<String, Long> quotas, BooleanSupplier busy, boolean poison) {
         long largest = Math.clamp(limit / SLABS_WITHIN_LIMIT, ALIGNMENT, LARGEST_SLAB);
         long first = Math.min(largest, FIRST_SLAB);
         this.poison = poison;
@@ -66,6 +67,7 @@ final class HostMemory {
         quotas.forEach(builder::quota);
         this.pools = builder.budget(limit)
                 .idleAfter(IDLE_NANOS)
+                .busy(busy)
                 .pool(PoolOptions.tlsf("transient", first, largest)
                         .withLifetime(Lifetimes.TRANSIENT)
                         .withSizes(0, LARGE))

@@ -84,6 +84,7 @@ final class LocalDevice implements HostedDevice {
                 options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit(),
                 domain.tracker(),
                 options.memoryQuotas(),
+                this::isBusy,
                 POISON);
         this.allocator = new LocalAllocator(this, memory);
         boolean own = hardware == null && options.executor() == null;
@@ -98,7 +99,18 @@ final class LocalDevice implements HostedDevice {
         this.queues = new LocalQueue[options.queueCount()];
         for (int i = 0; i < queues.length; i++) {
             queues[i] = new LocalQueue(this, i, hardware == null ? onWorkers(i, options) : on(hardware, i, options));
+            queues[i].scheduler().whenIdle(memory.pools()::idle);
         }
+    }
+
+    /** Whether some operation is under way. Only asked when there are queues. */
+    private boolean isBusy() {
+        for (LocalQueue queue : queues) {
+            if (!queue.scheduler().isIdle()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     HostMemory memory() {

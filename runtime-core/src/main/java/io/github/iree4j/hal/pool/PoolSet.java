@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Line.</b> Whoever came first goes first; nobody overtakes a request that does not fit yet, so that large ones get their turn. But
  * for what would be waiting for nothing: past a request that waits for its own quota everybody goes; a consumer that has transient memory
- * may go past, since it may need more before it can release what it has; and so may everybody while no release is on its way
- * ({@link Reservation#announceRelease}). So while one request fits, something progresses.
+ * may go past, since it may need more before it can release what it has; and so may everybody unless a release is on its way
+ * ({@link Reservation#announceRelease}) and work is under way that ends by itself ({@link PoolSetBuilder#busy}). So while one request
+ * fits, something progresses.
  *
  * <p>Safe from any thread.
  */
@@ -54,6 +55,7 @@ public final class PoolSet implements AutoCloseable {
     private final Object lock = new Object();
     private final SlabProvider provider;
     private final LongSupplier clock;
+    private final BooleanSupplier busy;
     private final long idleAfter;
     private final List<Pool> pools;
     private final DeathWatch deathWatch;
@@ -70,6 +72,7 @@ public final class PoolSet implements AutoCloseable {
     PoolSet(PoolSetBuilder builder) {
         this.provider = builder.provider;
         this.clock = builder.clock;
+        this.busy = builder.busy;
         this.idleAfter = builder.idleAfter;
         this.accounts = new Accounts(builder.quotas);
         DeathFrontiers deaths = new DeathFrontiers(builder.tracker, builder.frontierCapacity);
@@ -285,7 +288,7 @@ public final class PoolSet implements AutoCloseable {
 
     /** Whether a consumer may not go past a request that does not fit. */
     private boolean mustStayBehind(Account account) {
-        return releasing > 0 && account.transientLive == 0;
+        return releasing > 0 && account.transientLive == 0 && busy.getAsBoolean();
     }
 
     private @Nullable Reservation attempt(Pool pool, ReservationRequest request, Account account, long length) {
@@ -505,6 +508,14 @@ public final class PoolSet implements AutoCloseable {
     private void completed() {
         locked(() -> {
             pools.forEach(this::keepWithin);
+            serveLine();
+            return true;
+        });
+    }
+
+    /** Work that was under way has ended: whoever waited for what it frees waits for nothing now, so whoever fits may go. */
+    public void idle() {
+        locked(() -> {
             serveLine();
             return true;
         });

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /** Gathers what a {@link PoolSet} is like. One thread. */
@@ -17,6 +18,7 @@ public final class PoolSetBuilder {
     final FrontierTracker tracker;
     final List<PoolOptions> pools = new ArrayList<>();
     final Map<String, Long> quotas = new HashMap<>();
+    BooleanSupplier busy = () -> false;
     LongSupplier clock = System::nanoTime;
     long budget = Long.MAX_VALUE;
     long idleAfter = Long.MAX_VALUE;
@@ -91,6 +93,18 @@ public final class PoolSetBuilder {
      */
     public PoolSetBuilder frontierCapacity(int entries) {
         this.frontierCapacity = entries;
+        return this;
+    }
+
+    /**
+     * Sets who knows whether work is under way that ends by itself, so that those in line may well wait for what it frees.
+     * {@link PoolSet#idle} is called when it has ended.
+     *
+     * @param underWay called with the lock of the set held, takes no locks; nothing ever is unless set
+     * @return this builder
+     */
+    public PoolSetBuilder busy(BooleanSupplier underWay) {
+        this.busy = Objects.requireNonNull(underWay, "underWay");
         return this;
     }
 

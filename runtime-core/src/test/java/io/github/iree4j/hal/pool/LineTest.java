@@ -28,12 +28,16 @@ class LineTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final FakeSlabs slabs = new FakeSlabs();
     private final AtomicLong clock = new AtomicLong(1_000_000);
+    private boolean busy = true;
     private final Map<String, Reservation> got = new HashMap<>();
     private final Map<String, IreeException> failed = new HashMap<>();
     private final List<String> order = new ArrayList<>();
 
     private PoolSetBuilder builder(long budget) {
-        return PoolSet.builder(slabs, tracker).clock(clock::get).budget(budget);
+        return PoolSet.builder(slabs, tracker)
+                .clock(clock::get)
+                .busy(() -> busy)
+                .budget(budget);
     }
 
     private PoolSet set(long budget) {
@@ -123,6 +127,24 @@ class LineTest {
         release("small");
         kept.release(Frontier.EMPTY);
         assertThat(order).containsExactly("small", "big");
+    }
+
+    @Test
+    void everybodyGoesPastWhenNothingIsUnderWayThatCouldFree() {
+        PoolSet set = set(10 * 64);
+        ask(set, "holder", 6 * 64); // frees what it has once "small" has got something: nothing else will ever happen
+        ask(set, "big", 8 * 64);
+        ask(set, "small", 64);
+        assertThat(order).containsExactly("holder");
+        busy = false;
+        set.idle();
+        assertThat(order).containsExactly("holder", "small");
+        ask(set, "another", 64);
+        assertThat(order).containsExactly("holder", "small", "another");
+        release("holder");
+        release("small");
+        release("another");
+        assertThat(order).endsWith("big");
     }
 
     @Test

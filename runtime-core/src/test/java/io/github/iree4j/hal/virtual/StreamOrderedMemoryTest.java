@@ -381,4 +381,25 @@ class StreamOrderedMemoryTest {
                 .singleElement()
                 .satisfies(each -> assertThat(each.bytesPeak()).isEqualTo(6 * MB));
     }
+
+    @Test
+    void whoeverFitsGoesOnceTheDeviceHasNothingToDo() {
+        // What the first frees waits for the third, which stands behind the second: nobody else could ever bring that
+        // about.
+        for (Kind kind : Kind.values()) {
+            Device device = open(kind, 1, 10 * MB);
+            DeviceQueue queue = device.queue(0);
+            Fence consumed = fence();
+            Fence freed = fence();
+            Fence large = fence();
+            Fence slow = fence();
+            Buffer output = closed(queue.alloca(null, null, BufferParams.DEFAULT.withConsumer("producer"), 6 * MB, 0));
+            queue.dealloca(consumed, freed, output, 0);
+            queue.barrier(null, slow, 0);
+            closed(queue.alloca(null, large, BufferParams.DEFAULT.withConsumer("large"), 8 * MB, 0));
+            closed(queue.alloca(null, consumed, BufferParams.DEFAULT.withConsumer("consumer"), 2 * MB, 0));
+            await(freed);
+            await(large);
+        }
+    }
 }

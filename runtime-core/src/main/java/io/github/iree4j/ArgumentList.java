@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -7,7 +8,10 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +27,12 @@ final class ArgumentList implements AutoCloseable {
     private final List<RefCounted> owned = new ArrayList<>();
     /** Tensors kept in use. */
     private final List<Tensor> lent = new ArrayList<>();
+    /** Buffers that the program cannot deallocate. */
+    private final List<Buffer> loans = new ArrayList<>();
+    /** Tensors that the call takes, each once; and the references of those, released once the program has its own. */
+    private final Set<Tensor> taken = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    private final List<RefCounted> given = new ArrayList<>();
 
     ArgumentList(Signature signature, DeviceMemory memory, @Nullable Object[] inputs) {
         this.signature = signature;
@@ -37,13 +47,28 @@ final class ArgumentList implements AutoCloseable {
             for (int i = 0; i < inputs.length; i++) {
                 values[i] = convert(i, kinds.charAt(i), inputs[i]);
             }
+            take();
         } catch (RuntimeException | Error e) {
             close();
             throw e;
         }
     }
 
-    /** Hands the arguments to the VM, which retains what it keeps. */
+    /** All inputs fit: tensors that are transferred are the caller's no more. */
+    private void take() {
+        for (Tensor tensor : taken) {
+            if (!tensor.giveAway()) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION,
+                        "tensor %s was closed, or transferred to another call, while it was being transferred to function '%s'"
+                                .formatted(tensor.header(), signature.describe()));
+            }
+            lent.remove(tensor); // once: it may be lent to the same call as well
+            tensor.exit(); // from here on its memory is held by a reference in 'given'
+        }
+    }
+
+    /** Hands the arguments to the VM, which retains what it keeps. Once. */
     void writeTo(Invocation invocation) {
         String kinds = signature.arguments();
         for (int i = 0; i < values.length; i++) {
@@ -56,6 +81,8 @@ final class ArgumentList implements AutoCloseable {
                 default -> invocation.ref(value);
             }
         }
+        given.forEach(RefCounted::release); // nothing but the program keeps them now
+        given.clear();
     }
 
     private static Object required(@Nullable Object value) {
@@ -116,12 +143,16 @@ final class ArgumentList implements AutoCloseable {
         if (input instanceof Tensor tensor) {
             return lend(index, tensor, declared);
         }
+        if (input instanceof TransferredTensor transfer) {
+            return pass(index, transfer.tensor(), declared, true);
+        }
         if (input instanceof BufferView view) {
             if (wanted != null && !wanted.accepts(view.elementType(), view.shape())) {
                 throw mismatch(index, null, view.toString());
             }
             view.retain();
             owned.add(view);
+            borrow(view.buffer());
             return view;
         }
         if (input.getClass().isArray() || input instanceof Number || input instanceof Boolean) {
@@ -139,17 +170,39 @@ final class ArgumentList implements AutoCloseable {
         if (input instanceof RefCounted counted) {
             counted.retain();
             owned.add(counted);
+            if (input instanceof Buffer buffer) {
+                borrow(buffer);
+            }
         }
         return input;
     }
 
+    private void borrow(Buffer buffer) {
+        buffer.lend();
+        loans.add(buffer);
+    }
+
     private Object lend(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared) {
+        return pass(index, tensor, declared, false);
+    }
+
+    private Object pass(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared, boolean transfer) {
+        if (transfer && taken.contains(tensor)) { // the same one twice: in use already
+            return passed(index, tensor, declared, true);
+        }
         try {
             tensor.enter();
         } catch (IreeException e) {
             throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
         }
         lent.add(tensor);
+        if (transfer) {
+            taken.add(tensor);
+        }
+        return passed(index, tensor, declared, transfer);
+    }
+
+    private Object passed(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared, boolean transfer) {
         AbiDeclaration.TensorType wanted = declared == null ? null : declared.tensor();
         if (wanted != null && !wanted.accepts(tensor.elementType(), tensor.shape())) {
             throw mismatch(index, null, tensor.header());
@@ -164,7 +217,12 @@ final class ArgumentList implements AutoCloseable {
                             .formatted(where(index), tensor.header(), e.getMessage()),
                     e);
         }
-        owned.add(view);
+        if (transfer) {
+            given.add(view);
+        } else {
+            owned.add(view);
+            borrow(view.buffer());
+        }
         // Storage that the caller gives for a result is declared as a buffer, without a shape.
         return declared != null && declared.type().equals("!hal.buffer") ? view.buffer() : view;
     }
@@ -197,6 +255,10 @@ final class ArgumentList implements AutoCloseable {
 
     @Override
     public void close() {
+        loans.forEach(Buffer::endLoan); // while 'owned' keeps them
+        loans.clear();
+        given.forEach(RefCounted::release);
+        given.clear();
         owned.forEach(RefCounted::release);
         owned.clear();
         lent.forEach(Tensor::exit);

@@ -10,6 +10,8 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -53,6 +55,29 @@ final class DeviceMemory {
             return own;
         }
         Buffer buffer = buffer(tensor);
+        try {
+            return BufferView.create(buffer, tensor.shape(), tensor.elementType(), BufferView.ENCODING_DENSE_ROW_MAJOR);
+        } finally {
+            buffer.release();
+        }
+    }
+
+    /**
+     * Makes a view over a tensor's memory where it lies.
+     *
+     * @return the view; the caller releases it
+     * @throws IreeException INVALID_ARGUMENT when that cannot be used in place, saying why and what helps
+     */
+    BufferView importInPlace(Tensor tensor) {
+        MemorySegment data = tensor.hostData();
+        if (data.isNative() && !UNCLOSEABLE.contains(data.scope().getClass())) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "memory of %s is of an arena that can be closed while a device uses it; allocate it with Arena.ofAuto() or Arena.global(), or copy it with Tensor.copyOf"
+                            .formatted(tensor.header()));
+        }
+        BufferParams params = data.isReadOnly() ? INPUT.withAccess(MemoryAccess.READ) : INPUT;
+        Buffer buffer = device.allocator().importHost(params, data, new Lender(data));
         try {
             return BufferView.create(buffer, tensor.shape(), tensor.elementType(), BufferView.ENCODING_DENSE_ROW_MAJOR);
         } finally {

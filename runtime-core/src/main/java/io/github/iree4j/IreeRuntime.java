@@ -3,6 +3,7 @@ package io.github.iree4j;
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.lifetime.UseGuard;
@@ -13,6 +14,7 @@ import io.github.iree4j.task.ProcessExecutor;
 import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
 import io.github.iree4j.vm.ContextOptions;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,13 +42,14 @@ public final class IreeRuntime implements AutoCloseable {
     private final List<Device> devices;
     private final Topology topology;
     private final ProcessExecutor executor;
-    private final TensorLeaks leaks;
+    private final Leaks leaks;
+    private final Leaks.Watch watch;
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
 
     private IreeRuntime(RuntimeOptions options) {
         this.options = options;
-        this.leaks = new TensorLeaks(options.traceLeaks());
+        this.leaks = new Leaks(options.traceLeaks());
         this.topology = options.tasks().resolve();
         this.executor = RuntimeWorkers.start(options.tasks(), topology);
         try {
@@ -57,6 +60,7 @@ public final class IreeRuntime implements AutoCloseable {
             executor.close();
             throw e;
         }
+        this.watch = leaks.watch(this, "on " + options.devices());
     }
 
     /**
@@ -255,6 +259,30 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
+     * Makes a tensor of memory that the application has, without a copy, or refuses to. ({@link Tensor#wrap} copies at each call what a
+     * device cannot use in place.) The program sees what is written there later; a read-only segment, such as a mapped file, serves
+     * inputs that the program only reads.
+     *
+     * @param segment native memory, aligned to 64 bytes, that nobody can close while a device uses it: of {@code Arena.ofAuto()}, {@code
+     *     Arena.global()} or a direct buffer. Kept reachable until the tensor is closed and the last use is over
+     * @param type element type
+     * @param shape the shape; none for a scalar
+     * @return the tensor over the first bytes of the segment; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT for memory that cannot be used in place, saying what is in the way and what to do: on the Java
+     *     heap, badly aligned, of an arena that can be closed, or too short; UNIMPLEMENTED when the device cannot reach host memory;
+     *     FAILED_PRECONDITION when the runtime is closed
+     */
+    public Tensor importMemory(MemorySegment segment, ElementType type, long... shape) {
+        guard.enter();
+        try (Tensor wrapped = Tensor.wrap(segment, type, shape)) {
+            DeviceMemory memory = new DeviceMemory(device());
+            return Tensor.adopt(memory.importInPlace(wrapped), memory, leaks);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
      * Creates a timeline at 0, whose points invocations wait for and signal, see {@link ProgramFunction#submit}. It is of this process:
      * programs of several runtimes may share it, and it stays when the runtime is closed.
      *
@@ -271,6 +299,25 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
+     * Returns what is open now, and what was dropped without being closed. Works for a closed runtime as well, whose results may be open.
+     *
+     * @return a snapshot; clean when everything was closed
+     */
+    public LeakReport leakReport() {
+        long bytes = 0;
+        for (Device device : devices) {
+            bytes += device.allocator().statistics().bytesLive();
+        }
+        return new LeakReport(
+                leaks.openTensors(),
+                programs.size(),
+                bytes,
+                leaks.forgotten(),
+                Leaks.forgottenInProcess(),
+                leaks.open());
+    }
+
+    /**
      * Returns how many results were dropped without being closed, as far as the garbage collector has found out.
      *
      * @return 0 in a correct application
@@ -279,7 +326,7 @@ public final class IreeRuntime implements AutoCloseable {
         return leaks.forgotten();
     }
 
-    TensorLeaks leaks() {
+    Leaks leaks() {
         return leaks;
     }
 
@@ -291,7 +338,9 @@ public final class IreeRuntime implements AutoCloseable {
     /** Closes all programs, and the devices once the last call under way has ended. Harmless when repeated. */
     @Override
     public void close() {
-        guard.close();
+        if (guard.close()) {
+            watch.closed();
+        }
         programs.forEach(Program::close);
     }
 

@@ -34,6 +34,7 @@ public final class Program implements AutoCloseable {
     private final Turn turn = new Turn();
     private final boolean overlaps;
     private final UseGuard guard;
+    private final Leaks.Watch watch;
 
     /** Takes over what was loaded; the caller has entered the runtime for it. */
     Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded) {
@@ -45,6 +46,7 @@ public final class Program implements AutoCloseable {
         this.overlaps = loaded.overlaps();
         this.name = loaded.modules().getLast().name();
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
+        this.watch = runtime.leaks().watch(this, "'" + name + "'");
         for (VmModule module : loaded.modules()) {
             for (VmFunction function : module.exports()) {
                 if (!function.name().startsWith("__")) {
@@ -135,7 +137,9 @@ public final class Program implements AutoCloseable {
     /** Refuses further calls and frees the program when the last call under way ends. Harmless when repeated. */
     @Override
     public void close() {
-        guard.close();
+        if (guard.close()) {
+            watch.closed();
+        }
     }
 
     @Override

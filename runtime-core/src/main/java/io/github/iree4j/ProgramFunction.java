@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * makes a tensor: an array (nested, or flat where its length determines the shape), a number or boolean for a scalar. Floats become any
  * declared float type, integers any integer type that can hold them. For a primitive: a number of its kind, or a boolean. For storage of a
  * result ({@code !hal.buffer}): a tensor. Anything else is passed as the reference it is; null is the null reference. Inputs are looked at
- * before the call starts, and they stay the caller's.
+ * before the call starts, and they stay the caller's: programs cannot free them. A tensor {@linkplain Tensor#transfer() transferred} is
+ * the program's from then on.
  *
  * <p><b>Checks.</b> Number, element type and shape of inputs are checked against what the module declares; a mismatch is INVALID_ARGUMENT
  * that names function, argument, what is wanted and what was given.

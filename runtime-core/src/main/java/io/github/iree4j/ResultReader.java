@@ -18,10 +18,10 @@ final class ResultReader {
     private static final int MAX_ELEMENTS = 1 << 20;
 
     private final DeviceMemory memory;
-    private final TensorLeaks leaks;
+    private final Leaks leaks;
     private int elements;
 
-    ResultReader(DeviceMemory memory, TensorLeaks leaks) {
+    ResultReader(DeviceMemory memory, Leaks leaks) {
         this.memory = memory;
         this.leaks = leaks;
     }

@@ -41,8 +41,10 @@ public final class Tensor implements AutoCloseable {
     /** Where {@link #view} is. */
     private final @Nullable DeviceMemory memory;
 
-    private final TensorLeaks.@Nullable Watch watch;
+    private final Leaks.@Nullable Watch watch;
     private final UseGuard guard;
+    /** Only for messages. */
+    private volatile boolean transferred;
 
     private Tensor(ElementType type, long[] shape, MemorySegment host) {
         this.type = type;
@@ -53,10 +55,10 @@ public final class Tensor implements AutoCloseable {
         this.view = null;
         this.memory = null;
         this.watch = null;
-        this.guard = new UseGuard(this::name, () -> {});
+        this.guard = new UseGuard(this::describe, () -> {});
     }
 
-    private Tensor(BufferView view, DeviceMemory memory, TensorLeaks leaks) {
+    private Tensor(BufferView view, DeviceMemory memory, Leaks leaks) {
         this.type = view.elementType();
         this.shape = view.shape();
         this.count = Shape.elementCount(shape);
@@ -64,12 +66,12 @@ public final class Tensor implements AutoCloseable {
         this.host = null;
         this.view = view;
         this.memory = memory;
-        this.guard = new UseGuard(this::name, view::release);
+        this.guard = new UseGuard(this::describe, view::release);
         this.watch = leaks.watch(this, header());
     }
 
     /** Makes a result; takes over the caller's reference to the view. */
-    static Tensor adopt(BufferView view, DeviceMemory memory, TensorLeaks leaks) {
+    static Tensor adopt(BufferView view, DeviceMemory memory, Leaks leaks) {
         return new Tensor(view, memory, leaks);
     }
 
@@ -510,12 +512,41 @@ public final class Tensor implements AutoCloseable {
         }
     }
 
+    /**
+     * Marks this tensor as an input to be given away: {@code function.invoke(state.transfer(), x)}. The call that takes it closes this
+     * tensor, so that every later use fails with FAILED_PRECONDITION, and its memory belongs to the program, which may free or reuse it
+     * after its last use, in order with its other work; at the latest it is free when the call and its work are over. When an
+     * input does not fit, nothing is taken; after that the call has it, also when it fails. An input passed without this is lent: the program cannot free it, and it stays as long as this tensor is open.
+     *
+     * <p>Memory that others use as well, through a result that shares it or a call under way that borrows it, stays until they are done.
+     *
+     * @return what to pass instead of this tensor; needs no closing
+     */
+    public TransferredTensor transfer() {
+        return new TransferredTensor(this);
+    }
+
     /** Frees a result's device memory, now or when the last use under way ends. Harmless when repeated. */
     @Override
     public void close() {
-        if (guard.close() && watch != null) {
+        closeOnce();
+    }
+
+    private boolean closeOnce() {
+        boolean first = guard.close();
+        if (first && watch != null) {
             watch.closed();
         }
+        return first;
+    }
+
+    /** Closes it on behalf of a call; false when it was closed already. */
+    boolean giveAway() {
+        if (!closeOnce()) {
+            return false;
+        }
+        transferred = true;
+        return true;
     }
 
     // -- for calls
@@ -578,6 +609,10 @@ public final class Tensor implements AutoCloseable {
 
     private String name() {
         return "tensor " + header();
+    }
+
+    private String describe() {
+        return transferred ? name() + ", which was transferred to a call," : name();
     }
 
     private static IreeException invalid(String message) {

@@ -32,6 +32,9 @@ public abstract class Buffer extends Resource {
     private final long length;
     private final AtomicInteger preserved = new AtomicInteger(1);
 
+    /** Calls under way that borrow the allocation. */
+    private final AtomicInteger loans = new AtomicInteger();
+
     /**
      * Creates a buffer.
      *
@@ -199,6 +202,19 @@ public abstract class Buffer extends Resource {
         return Ranges.check(what, offset, length, this.length, "buffer");
     }
 
+    /**
+     * Notes that a caller lends the allocation to a program: until {@link #endLoan()} no program can deallocate it, whatever it preserves
+     * and discards. Loans are counted.
+     */
+    public final void lend() {
+        allocatedBuffer().loans().incrementAndGet();
+    }
+
+    /** Ends one {@link #lend()}. */
+    public final void endLoan() {
+        allocatedBuffer().loans().decrementAndGet();
+    }
+
     /** Notes one more owner of the allocation that will {@link #discard()} it. For programs; not a reference to the object. */
     public final void preserve() {
         allocatedBuffer().preserved().incrementAndGet();
@@ -207,9 +223,13 @@ public abstract class Buffer extends Resource {
     /**
      * Takes one owner of the allocation back.
      *
-     * @return true if it was the last: the allocation may be deallocated now
+     * @return true if it was the last: the allocation may be deallocated now; never while it is lent, when one owner stays
      */
     public final boolean discard() {
+        if (allocatedBuffer().loans().get() > 0) {
+            allocatedBuffer().preserved().getAndUpdate(n -> Math.max(Math.min(n, 1), n - 1));
+            return false;
+        }
         // An allocation nobody preserved again stays at 0; below, a second "last" owner would deallocate twice.
         return allocatedBuffer().preserved().getAndUpdate(n -> Math.max(0, n - 1)) == 1;
     }
@@ -217,20 +237,26 @@ public abstract class Buffer extends Resource {
     /**
      * Returns whether one owner of the allocation is left.
      *
-     * @return true if the next {@link #discard()} is the last
+     * @return true if the next {@link #discard()} is the last; false while it is lent
      */
     public final boolean isTerminal() {
-        return allocatedBuffer().preserved().get() == 1;
+        return allocatedBuffer().preserved().get() == 1
+                && allocatedBuffer().loans().get() == 0;
     }
 
     /**
-     * Returns whether others than whoever deallocates have preserved the allocation, so that it stays until they discard it, or its last
+     * Returns whether others than whoever deallocates have preserved or lent the allocation, so that it stays until they discard it, or its last
      * reference goes.
      *
      * @return true if there is more than one owner
      */
     protected final boolean isPreservedByOthers() {
-        return allocatedBuffer().preserved().get() > 1;
+        return allocatedBuffer().preserved().get() > 1
+                || allocatedBuffer().loans().get() > 0;
+    }
+
+    private AtomicInteger loans() {
+        return loans;
     }
 
     private AtomicInteger preserved() {

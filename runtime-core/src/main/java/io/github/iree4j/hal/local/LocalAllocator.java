@@ -46,8 +46,13 @@ final class LocalAllocator implements Allocator {
         if ((bytes.address() & (HostMemory.ALIGNMENT - 1)) != 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "imported memory of %d bytes is aligned to %d bytes, compiled code needs %d; copy it"
-                            .formatted(bytes.byteSize(), Long.lowestOneBit(bytes.address()), HostMemory.ALIGNMENT));
+                    "imported memory of %d bytes at 0x%x is aligned to %d bytes, compiled code needs %d; allocate it with Arena.allocate(size, %d), or copy it"
+                            .formatted(
+                                    bytes.byteSize(),
+                                    bytes.address(),
+                                    Long.lowestOneBit(bytes.address()),
+                                    HostMemory.ALIGNMENT,
+                                    HostMemory.ALIGNMENT));
         }
         BufferParams checked = params;
         if (bytes.isReadOnly()) {

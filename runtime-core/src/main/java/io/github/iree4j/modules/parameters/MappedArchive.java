@@ -4,6 +4,7 @@ import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
@@ -53,24 +54,32 @@ final class MappedArchive extends Resource {
             }
             Object file = Objects.requireNonNullElseGet(attributes.fileKey(), path.toAbsolutePath()::normalize);
             Identity identity = new Identity(file, attributes.size(), attributes.lastModifiedTime());
-            for (MappedArchive known; (known = OPEN.get(identity)) != null; OPEN.remove(identity, known)) {
-                if (known.tryRetain()) {
-                    return known;
-                }
-            }
-            MappedArchive mapped = new MappedArchive(identity, path);
-            // Two threads opening a file at once may map it twice for once; the map keeps one of them.
-            OPEN.putIfAbsent(identity, mapped);
-            return mapped;
+            // Whoever opens the same file at the same time waits here, and shares the mapping.
+            return Objects.requireNonNull(OPEN.compute(
+                    identity, (_, known) -> known != null && known.tryRetain() ? known : map(identity, path)));
+        } catch (UncheckedIOException e) {
+            throw unreadable(path, Objects.requireNonNull(e.getCause()));
         } catch (NoSuchFileException e) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
                     "parameter archive '%s' does not exist; check the path given for its scope".formatted(path),
                     e);
         } catch (IOException e) {
-            throw new IreeException(
-                    StatusCode.UNAVAILABLE, "parameter archive '%s' cannot be read: %s".formatted(path, e), e);
+            throw unreadable(path, e);
         }
+    }
+
+    private static MappedArchive map(Identity identity, Path path) {
+        try {
+            return new MappedArchive(identity, path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static IreeException unreadable(Path path, Throwable e) {
+        return new IreeException(
+                StatusCode.UNAVAILABLE, "parameter archive '%s' cannot be read: %s".formatted(path, e), e);
     }
 
     Path path() {

@@ -1,0 +1,118 @@
+package io.github.iree4j;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+
+/**
+ * Asserts that a test closed what it opened.
+ *
+ * <pre>{@code
+ * try (LeakCheck check = LeakCheck.around(runtime)) {
+ *     service.classify(image);                 // whatever it leaves open fails the test
+ * }
+ *
+ * runtime.close();
+ * LeakCheck.assertNone(runtime);               // at the end: programs and buffers as well
+ * }</pre>
+ *
+ * <p>Both look at what is open, not at what the garbage collector has found, so they say the same each time. Calls that were cancelled end
+ * on their own; both wait up to 5 seconds for that. With {@link IreeRuntime.Builder#traceLeaks} the message says where each thing was
+ * created. For one thread; what other threads open during a check counts.
+ */
+public final class LeakCheck implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final long PAUSE_NANOS = 1_000_000;
+
+    private final IreeRuntime runtime;
+    private final LeakReport before;
+    private final long lastId;
+
+    private LeakCheck(IreeRuntime runtime) {
+        this.runtime = runtime;
+        this.before = runtime.leakReport();
+        this.lastId = before.open().isEmpty() ? 0 : before.open().getLast().id();
+    }
+
+    /**
+     * Starts a check; its {@link #close()} asserts that no more tensors and programs are open than now.
+     *
+     * @param runtime an open runtime; programs and tensors that are open now may stay
+     * @return the check
+     */
+    public static LeakCheck around(IreeRuntime runtime) {
+        return new LeakCheck(runtime);
+    }
+
+    /**
+     * Asserts that nothing of a runtime is open: no tensor, no program, no byte of device memory, and that nothing was dropped without
+     * being closed.
+     *
+     * @param runtime a runtime, mostly one that was closed
+     * @throws AssertionError when something is, saying what, and where it was created if that is remembered
+     */
+    public static void assertNone(IreeRuntime runtime) {
+        LeakReport report = settled(runtime, LeakReport::isClean);
+        if (!report.isClean()) {
+            throw new AssertionError(
+                    "%s leaks: %d tensors and %d programs are open, %d bytes of device memory are in use, %d tensors were dropped unclosed%s"
+                            .formatted(
+                                    runtime,
+                                    report.openTensors(),
+                                    report.openPrograms(),
+                                    report.bytesLive(),
+                                    report.forgottenTensors(),
+                                    places(report, 0)));
+        }
+    }
+
+    /**
+     * Asserts that no more is open than when the check started.
+     *
+     * @throws AssertionError when more is, saying what, and where it was created if that is remembered
+     */
+    @Override
+    public void close() {
+        LeakReport after = settled(
+                runtime,
+                now -> now.openTensors() <= before.openTensors() && now.openPrograms() <= before.openPrograms());
+        long tensors = after.openTensors() - before.openTensors();
+        long programs = after.openPrograms() - before.openPrograms();
+        if (tensors > 0 || programs > 0) {
+            throw new AssertionError("%s leaks: %d tensors and %d programs more are open than before%s"
+                    .formatted(runtime, Math.max(0, tensors), Math.max(0, programs), places(after, lastId)));
+        }
+    }
+
+    private static LeakReport settled(IreeRuntime runtime, Predicate<LeakReport> clean) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        LeakReport report = runtime.leakReport();
+        while (!clean.test(report)
+                && System.nanoTime() - deadline < 0
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+            report = runtime.leakReport();
+        }
+        return report;
+    }
+
+    private static String places(LeakReport report, long after) {
+        if (report.open().isEmpty()) {
+            return "; open the runtime with traceLeaks(true) to see where they were created";
+        }
+        StringWriter text = new StringWriter();
+        PrintWriter out = new PrintWriter(text);
+        for (LeakReport.Open open : report.open()) {
+            if (open.id() > after) {
+                out.printf("%n%s, created here:%n", open.what());
+                if (open.createdAt() != null) {
+                    open.createdAt().printStackTrace(out);
+                }
+            }
+        }
+        out.flush();
+        return text.toString();
+    }
+}

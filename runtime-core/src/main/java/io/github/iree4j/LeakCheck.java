@@ -29,9 +29,11 @@ public final class LeakCheck implements AutoCloseable {
     private final IreeRuntime runtime;
     private final LeakReport before;
     private final long lastId;
+    private final Duration patience;
 
-    private LeakCheck(IreeRuntime runtime) {
+    private LeakCheck(IreeRuntime runtime, Duration patience) {
         this.runtime = runtime;
+        this.patience = patience;
         this.before = runtime.leakReport();
         this.lastId = before.open().isEmpty() ? 0 : before.open().getLast().id();
     }
@@ -43,7 +45,11 @@ public final class LeakCheck implements AutoCloseable {
      * @return the check
      */
     public static LeakCheck around(IreeRuntime runtime) {
-        return new LeakCheck(runtime);
+        return around(runtime, PATIENCE);
+    }
+
+    static LeakCheck around(IreeRuntime runtime, Duration patience) {
+        return new LeakCheck(runtime, patience);
     }
 
     /**
@@ -54,7 +60,11 @@ public final class LeakCheck implements AutoCloseable {
      * @throws AssertionError when something is, saying what, and where it was created if that is remembered
      */
     public static void assertNone(IreeRuntime runtime) {
-        LeakReport report = settled(runtime, LeakReport::isClean);
+        assertNone(runtime, PATIENCE);
+    }
+
+    static void assertNone(IreeRuntime runtime, Duration patience) {
+        LeakReport report = settled(runtime, patience, LeakReport::isClean);
         if (!report.isClean()) {
             throw new AssertionError(
                     "%s leaks: %d tensors and %d programs are open, %d bytes of device memory are in use, %d tensors were dropped unclosed%s"
@@ -77,6 +87,7 @@ public final class LeakCheck implements AutoCloseable {
     public void close() {
         LeakReport after = settled(
                 runtime,
+                patience,
                 now -> now.openTensors() <= before.openTensors() && now.openPrograms() <= before.openPrograms());
         long tensors = after.openTensors() - before.openTensors();
         long programs = after.openPrograms() - before.openPrograms();
@@ -86,8 +97,8 @@ public final class LeakCheck implements AutoCloseable {
         }
     }
 
-    private static LeakReport settled(IreeRuntime runtime, Predicate<LeakReport> clean) {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+    private static LeakReport settled(IreeRuntime runtime, Duration patience, Predicate<LeakReport> clean) {
+        long deadline = System.nanoTime() + patience.toNanos();
         LeakReport report = runtime.leakReport();
         while (!clean.test(report)
                 && System.nanoTime() - deadline < 0

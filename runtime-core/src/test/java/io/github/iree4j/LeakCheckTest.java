@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.vm.NativeModule;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,7 +42,7 @@ class LeakCheckTest {
     void aResultLeftOpenFailsTheCheckAndSaysHowToFindIt() {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
                 Program program = runtime.load(echo())) {
-            LeakCheck check = LeakCheck.around(runtime);
+            LeakCheck check = LeakCheck.around(runtime, Duration.ofMillis(10));
             Results left = program.function("same").invoke((Object) VALUES);
             assertThatExceptionOfType(AssertionError.class)
                     .isThrownBy(check::close)
@@ -58,7 +59,7 @@ class LeakCheckTest {
                         IreeRuntime.builder().taskWorkers(1).traceLeaks(true).build();
                 Program program = runtime.load(echo());
                 Results _ = program.function("same").invoke((Object) new float[] {1, 2, 3})) {
-            LeakCheck check = LeakCheck.around(runtime);
+            LeakCheck check = LeakCheck.around(runtime, Duration.ofMillis(10));
             Results left = createdHere(program);
             assertThatExceptionOfType(AssertionError.class)
                     .isThrownBy(check::close)
@@ -87,7 +88,7 @@ class LeakCheckTest {
         assertThat(runtime.leakReport().openPrograms()).isEqualTo(1);
         runtime.close();
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> LeakCheck.assertNone(runtime))
+                .isThrownBy(() -> LeakCheck.assertNone(runtime, Duration.ofMillis(10)))
                 .withMessageContaining("0 programs are open, 4096 bytes of device memory are in use");
         assertThat(program.isClosed()).isTrue();
         buffer.close();

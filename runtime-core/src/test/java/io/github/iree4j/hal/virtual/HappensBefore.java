@@ -52,6 +52,9 @@ final class HappensBefore {
     /** What happens before those first parts. */
     private final BitSet beforeUnseen = new BitSet();
 
+    /** Of that, what is on a stream behind a first part which waited for somebody outside, itself or through what it waits for. */
+    private final BitSet behindUnseenTaint = new BitSet();
+
     HappensBefore(RandomProgram program) {
         this.program = program;
         int count = program.events.size();
@@ -328,6 +331,10 @@ final class HappensBefore {
             for (Event event : over) {
                 if (!event.ran && step.device != null && event.axis() == step.device.axis(step.queue)) {
                     behindUnseen.set(event.index);
+                    if (waitsForOutside(step)
+                            || beforeUnseen.stream().anyMatch(each -> hearsFromOutside(program.events.get(each)))) {
+                        behindUnseenTaint.set(event.index);
+                    }
                 }
             }
         }
@@ -441,7 +448,10 @@ final class HappensBefore {
 
     /** With room for everything taint comes from outside, through something that is declared: not from neighbours on a queue. */
     private void checkReasonForTaint(Event event) {
-        if (!event.frontier.isTainted() || hearsFromOutside(event)) {
+        if (!event.frontier.isTainted()
+                || hearsFromOutside(event)
+                || behindUnseenTaint.get(event.index)
+                || beforeEnd[event.index].intersects(behindUnseenTaint)) {
             return;
         }
         BitSet declared = declaredBeforeEnd[event.index];
@@ -456,10 +466,13 @@ final class HappensBefore {
     /** Whether it waits for a timeline that somebody outside signals. */
     private boolean hearsFromOutside(Event event) {
         Step step = firstOf.get(event);
-        return step != null
-                && step.waits.stream()
-                        .anyMatch(wait -> program.fromOutside.stream()
-                                .anyMatch(outside -> outside.timeline() == wait.timeline()));
+        return step != null && waitsForOutside(step);
+    }
+
+    private boolean waitsForOutside(Step step) {
+        return step.waits.stream()
+                .anyMatch(wait ->
+                        program.fromOutside.stream().anyMatch(outside -> outside.timeline() == wait.timeline()));
     }
 
     /** With room for everything it knows nothing else. */

@@ -44,6 +44,12 @@ class NeverOptimisticTest {
         }
     }
 
+    /** Collectives that were lost before they ran, behind a wait for somebody outside: the stream had inherited their taint. */
+    @Test
+    void taintOfWorkThatWasLostBeforeItRanHasAReason() {
+        check(17976826359077L, false);
+    }
+
     @Test
     void theCheckerSeesAWaitThatWasForgotten() {
         int caught = 0;

@@ -37,6 +37,8 @@ class TransferredInputsTest {
                         .function("free", "0r_i", (_, c) -> free(c))
                         .function("replace", "0r_r", (_, c) -> replace(c))
                         .function("discards", "0r_i", (_, c) -> discards(c))
+                        .function("freeLater", "0rrr_v", (_, c) -> freeLater(c))
+                        .attribute("iree.abi.model", "coarse-fences")
                         .build())
                 .build());
     }
@@ -108,6 +110,13 @@ class TransferredInputsTest {
         call.returnI32(last ? 1 : 0);
     }
 
+    /** Has its input freed by the device, between the fences it was given. */
+    private void freeLater(VmCall call) {
+        Buffer buffer = call.required(BufferView.class).buffer();
+        Fence wait = call.ref(Fence.class);
+        runtime.device().queue(0).dealloca(wait, call.required(Fence.class), buffer, 0);
+    }
+
     private Tensor made() {
         try (Results results = program.function("make").invoke()) {
             return results.take(0);
@@ -170,6 +179,27 @@ class TransferredInputsTest {
         assertFails("is closed", () -> program.function("look").invoke(input));
         assertFails("is closed", () -> program.function("look").invoke(input.transfer()));
         input.close(); // harmless
+    }
+
+    @Test
+    void submittedWorkFreesWhatWasTransferredBetweenItsFencesAndNothingThatWasLent() {
+        Tensor given = made();
+        try (Tensor lent = made();
+                Timeline timeline = runtime.createTimeline();
+                Fence start = timeline.at(1);
+                Fence first = timeline.at(2);
+                Fence second = timeline.at(3)) {
+            var one = program.function("freeLater").submit(start, first, given.transfer());
+            var other = program.function("freeLater").submit(first, second, lent);
+            assertThat(given.isClosed()).as("once submitted").isTrue();
+            assertThat(live()).as("before it may run").isEqualTo(2 * BYTES);
+            start.signal();
+            second.await();
+            assertThat(live()).isEqualTo(BYTES);
+            assertThat(lent.toIntArray()).containsOnly(1);
+            one.join().close();
+            other.join().close();
+        }
     }
 
     @Test

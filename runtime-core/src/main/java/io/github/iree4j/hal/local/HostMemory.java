@@ -50,7 +50,7 @@ final class HostMemory {
     /** Bytes of large blocks kept for reuse. A guess, not measured. */
     private static final long RETAINED = 256L << 20;
 
-    /** Slabs that nobody has used for so long go back when something else is released. A guess, not measured. */
+    /** Slabs that nobody has used for so long go back. A guess, not measured. */
     private static final long IDLE_NANOS = 60_000_000_000L;
 
     /** What is written over memory that was freed, where that is wanted. */

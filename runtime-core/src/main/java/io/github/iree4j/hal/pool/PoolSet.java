@@ -57,6 +57,7 @@ public final class PoolSet implements AutoCloseable {
     private final LongSupplier clock;
     private final BooleanSupplier busy;
     private final long idleAfter;
+    private final IdleAlarm alarm;
     private final List<Pool> pools;
     private final DeathWatch deathWatch;
     private final Slabs slabs;
@@ -74,6 +75,7 @@ public final class PoolSet implements AutoCloseable {
         this.clock = builder.clock;
         this.busy = builder.busy;
         this.idleAfter = builder.idleAfter;
+        this.alarm = new IdleAlarm(builder.delayed);
         this.accounts = new Accounts(builder.quotas);
         DeathFrontiers deaths = new DeathFrontiers(builder.tracker, builder.frontierCapacity);
         this.deathWatch = new DeathWatch(builder.tracker, deaths, this::completed);
@@ -426,6 +428,7 @@ public final class PoolSet implements AutoCloseable {
         if (idleAfter != Long.MAX_VALUE) {
             long now = clock.getAsLong();
             home.idleSince = now;
+            alarm.arm(this, idleAfter);
             if (now - lastSweep >= idleAfter) {
                 sweep(now);
             }
@@ -451,6 +454,37 @@ public final class PoolSet implements AutoCloseable {
         for (Pool pool : pools) {
             giveBackAll(pool, home -> now - home.idleSince >= idleAfter);
         }
+    }
+
+    /** Slabs may have been idle for long enough. Those that are idle still are looked at again when it is their turn. */
+    void woken() {
+        locked(() -> {
+            alarm.rang();
+            if (!closed) {
+                long now = clock.getAsLong();
+                sweep(now);
+                long next = nextIdle(now);
+                if (next > 0) {
+                    alarm.arm(this, next);
+                }
+            }
+            return true;
+        });
+    }
+
+    /** In how many nanoseconds a slab that nobody uses may go back; 0 when there is none. */
+    private long nextIdle(long now) {
+        long[] next = {Long.MAX_VALUE};
+        for (Pool pool : pools) {
+            pool.store.idleBytes(
+                    home -> {
+                        long left = idleAfter - (now - home.idleSince);
+                        next[0] = Math.min(next[0], left > 0 ? left : idleAfter); // or its last user is not over
+                        return true;
+                    },
+                    any -> true);
+        }
+        return next[0] == Long.MAX_VALUE ? 0 : next[0];
     }
 
     private void giveBackAll(Pool pool, Predicate<Home> may) {
@@ -549,8 +583,7 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Gives slabs back that nobody has used for a while. Happens by itself when something is released, so this is only needed where
-     * nothing is.
+     * Gives slabs back that nobody has used for a while. Happens by itself, see {@link PoolSetBuilder#delayed}.
      *
      * @return how many bytes
      */

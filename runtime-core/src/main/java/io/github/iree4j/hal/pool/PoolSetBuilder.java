@@ -9,7 +9,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
 /** Gathers what a {@link PoolSet} is like. One thread. */
@@ -20,6 +24,7 @@ public final class PoolSetBuilder {
     final Map<String, Long> quotas = new HashMap<>();
     BooleanSupplier busy = () -> false;
     LongSupplier clock = System::nanoTime;
+    LongFunction<Executor> delayed = nanos -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS);
     long budget = Long.MAX_VALUE;
     long idleAfter = Long.MAX_VALUE;
     int frontierCapacity = Frontier.DEFAULT_CAPACITY;
@@ -82,6 +87,18 @@ public final class PoolSetBuilder {
      */
     public PoolSetBuilder idleAfter(long nanos) {
         this.idleAfter = nanos;
+        return this;
+    }
+
+    /**
+     * Sets what looks for idle slabs when nothing is released any more. One look at a time is under way, and none keeps the set alive.
+     *
+     * @param executorAfter makes an executor that runs what it is given after so many nanoseconds, as
+     *     {@link CompletableFuture#delayedExecutor(long, TimeUnit)} does, which it is unless set; called with no lock held
+     * @return this builder
+     */
+    public PoolSetBuilder delayed(LongFunction<Executor> executorAfter) {
+        this.delayed = Objects.requireNonNull(executorAfter, "executorAfter");
         return this;
     }
 

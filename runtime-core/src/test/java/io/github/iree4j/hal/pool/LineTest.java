@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -293,6 +294,68 @@ class LineTest {
         clock.addAndGet(1);
         assertThat(set.trimIdle()).isEqualTo(640);
         assertThat(slabs.out).isEmpty();
+    }
+
+    @Test
+    void idleSlabsOfASetThatNothingHappensToGoBack() {
+        tracker.register(AXIS);
+        ManualTimer timer = new ManualTimer();
+        PoolSet set = builder(Long.MAX_VALUE)
+                .idleAfter(1000)
+                .delayed(timer::after)
+                .pool(PoolOptions.tlsf("t", 640, 640))
+                .build();
+        ask(set, "a", 640);
+        ask(set, "b", 640);
+        ask(set, "c", 640);
+        assertThat(timer.pending).as("nothing is idle").isEmpty();
+        release("a");
+        clock.addAndGet(600);
+        release("b");
+        got.remove("c").release(Frontier.producedBy(AXIS, 1));
+        assertThat(timer.pending).as("one look at a time").hasSize(1);
+        assertThat(timer.next()).isEqualTo(1000);
+        clock.addAndGet(400);
+        timer.run();
+        assertThat(slabs.out).as("only one has been idle for so long").hasSize(2);
+        assertThat(timer.next()).as("until it is the others' turn").isEqualTo(600);
+        clock.addAndGet(600);
+        timer.run();
+        assertThat(slabs.out).as("the last user is not over").hasSize(1);
+        tracker.advance(AXIS, 1);
+        clock.addAndGet(timer.next());
+        timer.run();
+        assertThat(slabs.out).isEmpty();
+        assertThat(timer.pending).as("nothing is left to look for").isEmpty();
+        ask(set, "d", 640);
+        release("d");
+        assertThat(timer.pending).hasSize(1);
+        set.close();
+        timer.run();
+        assertThat(timer.pending).as("a closed set is not looked at").isEmpty();
+        assertThat(slabs.out).isEmpty();
+    }
+
+    /** Runs what is due when it is told to. */
+    private static final class ManualTimer {
+        final List<Runnable> pending = new ArrayList<>();
+        private final List<Long> delays = new ArrayList<>();
+
+        Executor after(long nanos) {
+            return action -> {
+                delays.add(nanos);
+                pending.add(action);
+            };
+        }
+
+        long next() {
+            return delays.getFirst();
+        }
+
+        void run() {
+            delays.removeFirst();
+            pending.removeFirst().run();
+        }
     }
 
     @Test

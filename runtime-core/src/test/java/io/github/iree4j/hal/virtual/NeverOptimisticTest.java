@@ -50,6 +50,12 @@ class NeverOptimisticTest {
         check(17976826359077L, false);
     }
 
+    /** With a short history a late waiter is told of a later signal, also when that is by a device that has been lost since. */
+    @Test
+    void whatALostDeviceHadDoneBeforeMayBeClaimed() {
+        check(5167646, false);
+    }
+
     @Test
     void theCheckerSeesAWaitThatWasForgotten() {
         int caught = 0;

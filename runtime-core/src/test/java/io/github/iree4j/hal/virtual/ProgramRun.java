@@ -312,6 +312,15 @@ final class ProgramRun {
                 event.completedBy = action;
             }
         }
+        for (Step step : program.steps) {
+            // The axis of a lost device ends with the loss, though what it had done before may be heard of after.
+            if (step.last.completedBy == 0
+                    && step.last.device != null
+                    && step.last.device == program.lost
+                    && step.own.value() > 0) {
+                step.last.completedBy = action;
+            }
+        }
         for (Event event : fresh) {
             for (Event other : program.events) {
                 if (other.issuedBy > 0) {

@@ -53,13 +53,16 @@ class RandomAllocationTest {
         assertThat(List.of(withoutWait, afterWait, refused, waited, failed)).allMatch(n -> n > PROGRAMS / 4);
     }
 
+    /** What somebody saw who read the bytes that the signal to 2 says are written. */
+    private record Wrong(TimelineSemaphore own, String what) {}
+
     private final class Program implements AutoCloseable {
         private final int seed;
         private final Random random;
         private final VirtualClock clock = VirtualClock.stepped();
         private final FrontierTracker tracker = FrontierTracker.create();
         private final List<AutoCloseable> toClose = new ArrayList<>();
-        private final List<String> wrong = new ArrayList<>();
+        private final List<Wrong> wrong = new ArrayList<>();
         private final List<Fence> ends = new ArrayList<>();
         private final VirtualDevice device;
         private final boolean failures;
@@ -116,7 +119,10 @@ class RandomAllocationTest {
                 }
             }
             clock.runUntilIdle();
-            assertThat(wrong).as("seed %d", seed).isEmpty();
+            // A stream goes on behind a failure of which the host has not heard: who was to write may not have written.
+            assertThat(wrong.stream().filter(each -> each.own().value() >= 2).map(Wrong::what))
+                    .as("seed %d", seed)
+                    .isEmpty();
             // While one request fits the system progresses; each of these does.
             assertThat(ends.stream().filter(end -> end.query() == StatusCode.DEFERRED))
                     .as("seed %d", seed)
@@ -144,7 +150,7 @@ class RandomAllocationTest {
             Buffer buffer =
                     closed(home.alloca(behind, at(own, 1), BufferParams.DEFAULT.withConsumer("i" + mark), size, 0));
             (wanders ? queue() : home).fill(at(own, 1), at(own, 2), buffer, 0, Buffer.WHOLE, mark, 1, 0);
-            (wanders ? queue() : home).hostCall(at(own, 2), at(own, 3), () -> look(buffer, mark), 0);
+            (wanders ? queue() : home).hostCall(at(own, 2), at(own, 3), () -> look(own, buffer, mark), 0);
             if (random.nextInt(8) > 0) {
                 Fence end = at(own, 4);
                 ends.add(end);
@@ -161,12 +167,12 @@ class RandomAllocationTest {
             }
         }
 
-        private void look(Buffer buffer, byte mark) {
+        private void look(TimelineSemaphore own, Buffer buffer, byte mark) {
             MemorySegment bytes = buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE);
             for (long i = 0; i < bytes.byteSize(); i += 8) {
                 byte found = bytes.get(ValueLayout.JAVA_BYTE, i);
                 if (found != mark) {
-                    wrong.add("byte %d of invocation %d is of %d".formatted(i, mark, found));
+                    wrong.add(new Wrong(own, "byte %d of invocation %d is of %d".formatted(i, mark, found)));
                     return;
                 }
             }

@@ -20,28 +20,36 @@ final class HelpedWait {
         }
         long begun = System.nanoTime();
         long idleSince = begun;
-        while (semaphore.failure() == null && !Thread.currentThread().isInterrupted()) {
-            if (semaphore.isReached(minimum)) {
-                return true;
-            }
-            WaitHelper.Outcome outcome = helper.help();
-            if (outcome == WaitHelper.Outcome.NOTHING) {
-                return semaphore.isReached(minimum);
-            }
-            long now = System.nanoTime();
-            if (now - begun >= timeoutNanos) {
-                return false;
-            }
-            if (outcome == WaitHelper.Outcome.WORKED) {
-                idleSince = now;
-            } else if (now - idleSince >= SPIN_NANOS) {
-                return false;
-            } else {
-                for (int i = 0; i < SPINS_PER_LOOK; i++) {
-                    Thread.onSpinWait();
+        boolean worked = false;
+        try {
+            while (semaphore.failure() == null && !Thread.currentThread().isInterrupted()) {
+                if (semaphore.isReached(minimum)) {
+                    return true;
+                }
+                WaitHelper.Outcome outcome = helper.help();
+                if (outcome == WaitHelper.Outcome.NOTHING) {
+                    return semaphore.isReached(minimum);
+                }
+                worked |= outcome == WaitHelper.Outcome.WORKED;
+                long now = System.nanoTime();
+                if (now - begun >= timeoutNanos) {
+                    return false;
+                }
+                if (outcome == WaitHelper.Outcome.WORKED) {
+                    idleSince = now;
+                } else if (now - idleSince >= SPIN_NANOS) {
+                    return false;
+                } else {
+                    for (int i = 0; i < SPINS_PER_LOOK; i++) {
+                        Thread.onSpinWait();
+                    }
                 }
             }
+            return false;
+        } finally {
+            if (worked) {
+                helper.leave(); // LANE-3
+            }
         }
-        return false;
     }
 }

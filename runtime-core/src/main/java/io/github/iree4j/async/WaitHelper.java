@@ -22,4 +22,10 @@ public interface WaitHelper {
      * @return what to do next: sleep, look again for a while, or look again
      */
     Outcome help();
+
+    /**
+     * The thread has helped and does not any more, whatever there is left to do: what it had to itself is others' now. MUST NOT wait for
+     * anything, and MUST NOT throw.
+     */
+    default void leave() {}
 }

@@ -342,7 +342,8 @@ public final class ProcessExecutor implements AutoCloseable {
      * Drains a process that is in a slot once, on the calling thread, along with whichever workers are in it. One that is elsewhere is left alone.
      *
      * @param process one of this executor's
-     * @return whether something was done
+     * @return whether something was done. Then there may be more that no worker is looking for: the caller drains again, or
+     *     {@linkplain TaskProcess#schedule() schedules} the process
      */
     public boolean tryDrainOnce(TaskProcess process) {
         if (!process.isOpenAcquire()) {

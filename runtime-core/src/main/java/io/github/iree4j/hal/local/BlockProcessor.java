@@ -73,8 +73,8 @@ abstract class BlockProcessor {
     }
 
     /**
-     * Says that so many threads are of use for the region that was opened, by a thread that is in {@link #drain} and stays there, or
-     * in {@link #begin} for the first region.
+     * Says that so many threads are of use for the region that was opened, by a thread that is in {@link #drain} and comes back, or sees
+     * that somebody else does, or in {@link #begin} for the first region.
      */
     abstract void want(int drainers, boolean first);
 
@@ -96,8 +96,8 @@ abstract class BlockProcessor {
         FAILURE.set(this, null);
         try {
             pins.pin(commands, table);
-        } catch (IreeException e) {
-            ended(e);
+        } catch (Throwable t) { // whatever it is, those who wait must hear of it
+            ended(HostOperation.failure("execute", t));
             return;
         }
         recording = commands;

@@ -94,7 +94,7 @@ final class LocalDevice implements HostedDevice {
         this.workers = executor == null ? 1 : executor.workers();
         this.runners = new AtomicReferenceArray<>(drainers);
         this.guests = new Guests(drainers, workers);
-        this.helper = executor == null ? null : this::help;
+        this.helper = executor == null ? null : new Helper();
         this.loaders = new Loaders(options.loaders());
         this.queues = new LocalQueue[options.queueCount()];
         for (int i = 0; i < queues.length; i++) {
@@ -251,18 +251,26 @@ final class LocalDevice implements HostedDevice {
     }
 
     /** Does some of the work of the queues on a thread that waits for one of them. */
-    private WaitHelper.Outcome help() {
-        WaitHelper.Outcome outcome = WaitHelper.Outcome.NOTHING;
-        for (TaskQueue queue : taskQueues) {
-            switch (queue.help()) {
-                case WORKED -> {
-                    return WaitHelper.Outcome.WORKED;
+    private final class Helper implements WaitHelper {
+        @Override
+        public Outcome help() {
+            Outcome outcome = Outcome.NOTHING;
+            for (TaskQueue queue : taskQueues) {
+                switch (queue.help()) {
+                    case WORKED -> {
+                        return Outcome.WORKED;
+                    }
+                    case BUSY -> outcome = Outcome.BUSY;
+                    case NOTHING -> {}
                 }
-                case BUSY -> outcome = WaitHelper.Outcome.BUSY;
-                case NOTHING -> {}
             }
+            return outcome;
         }
-        return outcome;
+
+        @Override
+        public void leave() {
+            taskQueues.forEach(TaskQueue::helperLeaves);
+        }
     }
 
     /** The narrowest scope for the declared use. The host sees all of them, so its interrupts widen nothing. */

@@ -34,7 +34,7 @@ final class PinnedBuffers {
             for (int i = 0; i < commands.fixed.length; i++) {
                 fixedBlocks[i] = commands.fixed[i].pin();
             }
-        } catch (IreeException e) {
+        } catch (Throwable e) {
             unpin();
             throw e;
         }

@@ -211,6 +211,19 @@ final class TaskQueue implements UnorderedBackend {
         return outcome;
     }
 
+    /**
+     * A thread that has helped does not any more. It may have opened a region that is not worth waking a worker for, since it would go on
+     * itself; now a worker has to.
+     */
+    void helperLeaves() {
+        for (int taken = ~freeLanes.get() & (1 << LANES) - 1; taken != 0; taken &= taken - 1) {
+            Lane lane = lanes.getAcquire(Integer.numberOfTrailingZeros(taken));
+            if (lane != null && lane.hasWork()) {
+                lane.schedule(); // LANE-3
+            }
+        }
+    }
+
     /** Ends everything with a failure, and whatever is issued from now on. Drains that are under way end by themselves, soon. */
     void close(IreeException cause) {
         if (closed == null) {

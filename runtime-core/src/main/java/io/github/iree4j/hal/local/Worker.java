@@ -218,7 +218,7 @@ final class Worker implements HostDispatch {
         local = localStorage.byteSize() == size ? localStorage : localStorage.asSlice(0, size);
     }
 
-    private void growLocal(long size) {
+    void growLocal(long size) {
         if (size > LOCAL_MEMORY_LIMIT) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
@@ -242,10 +242,18 @@ final class Worker implements HostDispatch {
         }
     }
 
-    /** Frees the worker's memory. Only when no thread uses it. */
+    boolean hasLocalMemory() {
+        return localArena != null;
+    }
+
+    /** Frees the worker's memory. Only when no thread uses it; a second time does nothing. */
     void close() {
-        if (localArena != null) {
-            localArena.close();
+        Arena arena = localArena;
+        if (arena != null) {
+            localArena = null;
+            localStorage = MemorySegment.NULL;
+            local = MemorySegment.NULL;
+            arena.close();
         }
     }
 

@@ -61,4 +61,19 @@ class GuestsTest {
         guests.release(lent.get(7));
         assertThat(guests.acquire()).isSameAs(lent.get(7));
     }
+
+    @Test
+    void whoComesBackAfterTheEndFreesItsMemoryAndNobodyElsesAgain() {
+        Guests guests = new Guests(0, 1);
+        CommandRunner late = guests.acquire();
+        CommandRunner other = guests.acquire();
+        late.worker().growLocal(64);
+        other.worker().growLocal(64);
+        guests.release(other);
+        guests.close();
+        assertThat(late.worker().hasLocalMemory()).isTrue();
+        assertThat(other.worker().hasLocalMemory()).isFalse();
+        guests.release(late);
+        assertThat(late.worker().hasLocalMemory()).isFalse();
+    }
 }

@@ -433,4 +433,45 @@ class TaskQueueTest {
         dispatch(device, null, 1000).await();
         assertThat(threads).hasSize(2).contains(Thread.currentThread());
     }
+
+    // LANE-3: a region that a helper opened is gone on with.
+    @Test
+    void whatACallerThatStopsHelpingLeavesIsGoneOnWith() throws Exception {
+        ProcessExecutor workers = closed(ProcessExecutor.builder(1).build());
+        Device device = open(DeviceOptions.builder().executor(workers).inlineWork(Duration.ZERO));
+        Thread caller = Thread.currentThread();
+        CountDownLatch workerIsBusy = new CountDownLatch(1);
+        CountDownLatch callerIsInTheFirstRegion = new CountDownLatch(1);
+        AtomicInteger ran = new AtomicInteger();
+        kernel.body = (group, dispatch, worker) -> {
+            if (Thread.currentThread().equals(caller)) {
+                callerIsInTheFirstRegion.countDown();
+                while (workers.sleepingWorkers() == 0) { // it has seen that there is nothing for it
+                    Thread.onSpinWait();
+                }
+            } else {
+                workerIsBusy.countDown();
+                callerIsInTheFirstRegion.await();
+            }
+            ran.incrementAndGet();
+        };
+        dispatch(device, null, 1);
+        workerIsBusy.await();
+        Executable executable = executable(device);
+        CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0));
+        for (int i = 0; i < 40; i++) { // too many commands for the stream, one workgroup in each region
+            commands.dispatch(executable, 0, DispatchConfig.of(1, 1, 1), NONE, List.of(), 0);
+            commands.executionBarrier(1, 1, 0);
+        }
+        commands.finish();
+        Fence done = fence(device);
+        device.queue(0).execute(null, done, commands, null, 0);
+        try {
+            done.await(Duration.ofNanos(1)); // does one piece of work
+        } catch (IreeException e) { // unless the worker has done the rest by then
+            assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        }
+        awaitAsleep(done);
+        assertThat(ran).hasValue(41);
+    }
 }

@@ -42,7 +42,7 @@ public interface DeviceQueue {
     long DISPATCH_ALLOW_INLINE_EXECUTION = 0x20;
     /** As a dispatch flag: the caller keeps resources alive. */
     long DISPATCH_BORROW_RESOURCE_LIFETIMES = 0x40;
-    /** As a host call flag: signals need not wait for the call to return. */
+    /** As a host call flag: signals do not wait for the call to return, which may wait for them; what it throws is logged. */
     long HOST_CALL_NON_BLOCKING = 0x1;
     /** As a host call flag: wait actively. */
     long HOST_CALL_WAIT_ACTIVE = 0x2;

@@ -211,7 +211,8 @@ final class LocalQueue implements DeviceQueue {
     @Override
     public void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags) {
         Objects.requireNonNull(call, "call");
-        submit(wait, signal, () -> new Operations.Call(call));
+        boolean detached = (flags & HOST_CALL_NON_BLOCKING) != 0;
+        submit(wait, signal, () -> detached ? new Operations.DetachedCall(call) : new Operations.Call(call));
     }
 
     @Override

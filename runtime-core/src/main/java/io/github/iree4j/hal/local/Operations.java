@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferUsage;
@@ -14,6 +15,8 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The queue operations of the local device. Their constructors make the checks that need no execution. */
 final class Operations {
@@ -21,6 +24,8 @@ final class Operations {
     static final int STEP_NANOS = 100;
 
     private static final int BYTES_PER_NANO = 8;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
 
     private static final String DISPATCH = "dispatch";
 
@@ -428,6 +433,38 @@ final class Operations {
         @Override
         void run() {
             call.call();
+        }
+
+        @Override
+        protected void retain() {}
+
+        @Override
+        protected void release() {}
+    }
+
+    /** Starts a call that the signals do not wait for. */
+    static final class DetachedCall extends HostOperation {
+        private final HostCall call;
+
+        DetachedCall(HostCall call) {
+            super("host call");
+            this.call = call;
+        }
+
+        @Override
+        long nanos() {
+            return UNKNOWN;
+        }
+
+        @Override
+        void run() {
+            CallThreads.start("iree4j-host-call", () -> {
+                try {
+                    call.call();
+                } catch (Throwable t) {
+                    LOG.error("a host call threw; its signals did not wait for it", t);
+                }
+            });
         }
 
         @Override

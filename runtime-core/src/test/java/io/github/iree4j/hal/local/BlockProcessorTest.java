@@ -356,6 +356,23 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
+    void workgroupCountsThatNoDispatchCanHaveEndTheExecution(int threads) throws Exception {
+        commands.dispatchIndirect(counter, Counting.COUNT, BufferRef.slot(0, 0, 12), NONE, List.of(), 0);
+        barrier();
+        count(10);
+        commands.finish();
+        for (int[] counts : new int[][] {{1, 1, 65_536}, {1, 1, -1}, {-1, -1, 1}, {-1, 1 << 30, 65_535}}) {
+            IreeException failure = new Drainers(threads).run(1, ints(counts));
+            assertThat(failure).isNotNull();
+            assertThat(failure.code()).isEqualTo(StatusCode.OUT_OF_RANGE);
+        }
+        assertThat(counting.calls).as("of any kernel").hasValue(0);
+        assertThat(new Drainers(threads).run(1, ints(0, -1, 65_535))).isNull();
+        assertThat(counting.runs.get(9)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4})
     void aKernelThatFailsStopsItsRegionAndThoseBehindIt(int threads) throws Exception {
         count(4000);
         barrier();

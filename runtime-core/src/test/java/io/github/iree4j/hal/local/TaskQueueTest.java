@@ -10,6 +10,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
@@ -473,5 +474,23 @@ class TaskQueueTest {
         }
         awaitAsleep(done);
         assertThat(ran).hasValue(41);
+    }
+
+    @Test
+    void aCallThatDoesNotBlockMayWaitForItsOwnSignals() throws Exception {
+        Device device = open(1);
+        Fence done = fence(device);
+        CountDownLatch returns = new CountDownLatch(1);
+        device.queue(0)
+                .hostCall(
+                        null,
+                        done,
+                        () -> {
+                            done.await(Duration.ofSeconds(60));
+                            returns.countDown();
+                        },
+                        DeviceQueue.HOST_CALL_NON_BLOCKING);
+        done.await(Duration.ofSeconds(60));
+        assertThat(returns.await(60, TimeUnit.SECONDS)).isTrue();
     }
 }

@@ -9,6 +9,7 @@ public final class Pool {
     final PoolSet set;
     final PoolOptions options;
     final BlockStore store;
+    final long alignment; // the provider's
 
     // Guarded by the lock of the set.
     private long transientLive;
@@ -36,6 +37,7 @@ public final class Pool {
     Pool(PoolSet set, PoolOptions options, DeathFrontiers deaths, long alignment) {
         this.set = set;
         this.options = options;
+        this.alignment = alignment;
         this.store = switch (options.kind()) {
             case TLSF ->
                 new Tlsf(

@@ -16,6 +16,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The memory of one device: its pools, what they may take together, and the line of those who wait for memory.
@@ -48,6 +50,8 @@ public final class PoolSet implements AutoCloseable {
 
     /** How many slabs one call gets before it leaves the rest to others: they take what it got. */
     private static final int GROWTHS_AT_ONCE = 16;
+
+    private static final Logger LOG = LoggerFactory.getLogger(PoolSet.class);
 
     private static final String NEVER = "and can never fit: %s; raise the limit or use less at once";
     private static final String NOT_NOW = "now: %s; close buffers or raise the limit";
@@ -177,34 +181,51 @@ public final class PoolSet implements AutoCloseable {
             Slab slab = null;
             IreeException failure = null;
             for (int growths = 0; ; growths++) {
-                Reservation reservation;
+                Reservation reservation = null;
                 Waiter waiter = null;
+                IreeException refusal = null;
                 Errand errand;
+                Errand others = Errand.NONE;
                 synchronized (lock) {
-                    if (growth != null) {
-                        slabs.got(growth, slab);
+                    boolean mayGrow = growth == null || arrived(growth, slab);
+                    slabs.begin(mayGrow && growths < GROWTHS_AT_ONCE, growths > 0);
+                    try {
+                        reservation = admit(pool, request, accounts.of(request.consumer()));
+                    } catch (IreeException e) {
+                        refusal = e; // once what was decided before has been done
                     }
-                    slabs.begin(failure == null && growths < GROWTHS_AT_ONCE, growths > 0);
-                    reservation = admit(pool, request, accounts.of(request.consumer()));
                     errand = slabs.takeErrand();
                     growth = errand.growth;
-                    if (reservation == null && growth == null) {
+                    if (reservation == null && growth == null && refusal == null) {
                         if (failure != null && live == 0) { // nothing will be released
                             pool.failed();
-                            throw failure;
+                            refusal = failure;
+                        } else {
+                            waiter = listener == null ? null : join(pool, request, listener);
                         }
-                        waiter = listener == null ? null : join(pool, request, listener);
+                    }
+                    if (growth == null
+                            && growths > 0) { // others joined the line meanwhile, and what kept them off has changed
+                        slabs.begin(true, true);
+                        serveLine();
+                        others = slabs.takeErrand();
                     }
                 }
-                errand.back.forEach(provider::release);
+                giveBack(errand);
                 if (growth == null) {
-                    if (reservation != null && listener != null) {
-                        HeldCallbacks.run(() -> listener.ended(reservation, null));
+                    run(others);
+                    if (refusal != null) {
+                        throw refusal;
+                    }
+                    Reservation granted = reservation;
+                    if (granted != null && listener != null) {
+                        HeldCallbacks.run(() -> listener.ended(granted, null));
                     }
                     return new Found(reservation, waiter);
                 }
                 try {
-                    slab = provider.acquire(growth.size(), growth.alignment());
+                    slab = acquire(growth);
+                    failure = null;
                 } catch (IreeException e) {
                     slab = null;
                     failure = e;
@@ -213,6 +234,40 @@ public final class PoolSet implements AutoCloseable {
         } finally {
             HeldCallbacks.end(held);
         }
+    }
+
+    /** Without the lock: asks the provider. Whatever it throws, the bytes are not to be lost from the books. */
+    private Slab acquire(Growth growth) {
+        try {
+            return provider.acquire(growth.size(), growth.alignment());
+        } catch (IreeException e) {
+            throw e;
+        } catch (RuntimeException | OutOfMemoryError e) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED, "no slab of %d bytes: %s".formatted(growth.size(), e), e);
+        }
+    }
+
+    /** Without the lock: gives slabs back to the provider. One that it does not take back keeps nobody from theirs. */
+    private void giveBack(Errand errand) {
+        for (Slab slab : errand.back) {
+            try {
+                provider.release(slab);
+            } catch (RuntimeException e) {
+                LOG.warn("slab of {} bytes could not be given back, its memory is lost", slab.size(), e);
+            }
+        }
+    }
+
+    /** Under the lock: a slab has come, or not; returns whether it is of use to ask for one again. */
+    private boolean arrived(Growth growth, @Nullable Slab slab) {
+        slabs.got(growth, slab);
+        if (slab != null) {
+            return true;
+        }
+        long before = slabs.bytes();
+        pools.forEach(pool -> giveBackAll(pool, any -> true)); // the system may be short of just what is kept
+        return slabs.bytes() < before;
     }
 
     /** Under the lock: puts a request that was not granted in line. */
@@ -230,7 +285,7 @@ public final class PoolSet implements AutoCloseable {
     private void run(Errand decided) {
         int growths = 0;
         for (Errand errand = decided; errand != Errand.NONE; growths++) {
-            errand.back.forEach(provider::release);
+            giveBack(errand);
             Growth growth = errand.growth;
             if (growth == null) {
                 return;
@@ -238,16 +293,16 @@ public final class PoolSet implements AutoCloseable {
             Slab slab = null;
             IreeException failure = null;
             try {
-                slab = provider.acquire(growth.size(), growth.alignment());
+                slab = acquire(growth);
             } catch (IreeException e) {
                 failure = e;
             }
             synchronized (lock) {
-                slabs.got(growth, slab);
-                if (failure == null) {
+                if (arrived(growth, slab) || failure == null) {
                     slabs.begin(growths < GROWTHS_AT_ONCE, true);
                     serveLine();
                 } else if (live == 0) { // nothing will be released
+                    slabs.begin(true, true); // for those behind it
                     failFirst(growth.pool(), failure);
                 }
                 errand = slabs.takeErrand();

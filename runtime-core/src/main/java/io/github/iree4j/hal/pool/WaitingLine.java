@@ -87,7 +87,8 @@ final class WaitingLine {
                 forMemory--;
             } else {
                 blocked = true;
-                pool.failedLength = tried ? length : pool.failedLength;
+                // Unless it was the alignment that did not fit.
+                pool.failedLength = tried && waiter.request.alignment() <= pool.alignment ? length : pool.failedLength;
             }
         }
         return blocked;

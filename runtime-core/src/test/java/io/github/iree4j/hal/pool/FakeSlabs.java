@@ -16,6 +16,7 @@ final class FakeSlabs implements SlabProvider {
     final Set<Slab> out = new LinkedHashSet<>();
     long bytesOut;
     long system = Long.MAX_VALUE; // what there is
+    Runnable acquiring = () -> {}; // what happens meanwhile
     private long nextAddress = 64;
 
     @Override
@@ -24,7 +25,14 @@ final class FakeSlabs implements SlabProvider {
     }
 
     @Override
-    public synchronized Slab acquire(long size, long alignment) {
+    public Slab acquire(long size, long alignment) {
+        Runnable meanwhile = acquiring;
+        acquiring = () -> {};
+        meanwhile.run();
+        return make(size, alignment);
+    }
+
+    private synchronized Slab make(long size, long alignment) {
         if (size <= 0 || size % 64 != 0 || alignment < 64 || Long.bitCount(alignment) != 1) {
             throw new IllegalArgumentException(size + " bytes aligned to " + alignment);
         }

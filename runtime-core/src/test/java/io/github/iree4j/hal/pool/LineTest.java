@@ -276,6 +276,80 @@ class LineTest {
     }
 
     @Test
+    void whatIsKeptGoesBackWhenTheSystemIsShort() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 5 * 64);
+        release("first");
+        ask(set, "second", 7 * 64);
+        assertThat(order).containsExactly("first", "second");
+        ask(set, "third", 10 * 64);
+        assertThat(order).as("waits for the second").hasSize(2);
+        release("second");
+        assertThat(order).containsExactly("first", "second", "third");
+        release("third");
+        assertThat(set.trim()).isEqualTo(10 * 64);
+    }
+
+    @Test
+    void whoFailsForTheSystemLetsThoseBehindItGoOn() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 2 * 64);
+        ask(set, "huge", 20 * 64);
+        ask(set, "modest", 10 * 64);
+        assertThat(order).containsExactly("first");
+        release("first");
+        assertThat(failed).containsOnlyKeys("huge");
+        assertThat(got).containsOnlyKeys("modest");
+    }
+
+    // POOL-3
+    @Test
+    void whoJoinedTheLineWhileASlabWasBeingGotIsServedWhenThatFails() {
+        PoolSet set = set(10 * 64);
+        slabs.system = 5 * 64;
+        slabs.acquiring = () -> ask(set, "second", 5 * 64);
+        assertThatThrownBy(() -> ask(set, "first", 10 * 64)).hasMessageContaining("the system has no 640 bytes");
+        assertThat(got).containsOnlyKeys("second");
+    }
+
+    @Test
+    void aSlabThatComesAfterClosingGoesBack() {
+        PoolSet set = set(10 * 64);
+        slabs.acquiring = set::close;
+        assertThatThrownBy(() -> ask(set, "a", 64)).hasMessageContaining("closed");
+        assertThat(slabs.out).isEmpty();
+        assertThat(set.statistics().bytesReserved()).isZero();
+    }
+
+    @Test
+    void aProviderThatThrowsAnythingCostsNoBudget() {
+        PoolSet set = set(10 * 64);
+        slabs.acquiring = () -> {
+            throw new IllegalStateException("broken");
+        };
+        assertThatThrownBy(() -> ask(set, "a", 10 * 64))
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("broken");
+        ask(set, "b", 10 * 64);
+        assertThat(got).containsOnlyKeys("b");
+    }
+
+    @Test
+    void anAlignmentThatDoesNotFitHoldsUpNobodyWhoHoldsMemory() {
+        PoolSet set = set(10 * 64);
+        ask(set, "a", 6 * 64);
+        ask(set, "b", 3 * 64);
+        ask(set, "c", 64);
+        set.reserve(ReservationRequest.of(64).withAlignment(4096), (reservation, failure) -> order.add("aligned"));
+        ask(set, "a", 2 * 64);
+        assertThat(order).containsExactly("a", "b", "c");
+        release("b");
+        assertThat(order).containsExactly("a", "b", "c", "a");
+    }
+
+    @Test
     void idleSlabsGoBackAfterAWhile() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .idleAfter(1000)

@@ -32,8 +32,8 @@ public class ComputeSlotsLincheckTest {
     @Test
     void slotsAreASetUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(40)
-                .invocationsPerIteration(1_000)
+                .iterations(12)
+                .invocationsPerIteration(500)
                 .threads(2)
                 .actorsPerThread(4)
                 .checkObstructionFreedom(true)
@@ -43,8 +43,8 @@ public class ComputeSlotsLincheckTest {
     @Test
     void slotsAreASetUnderStress() {
         new StressOptions()
-                .iterations(10)
-                .invocationsPerIteration(1_000)
+                .iterations(6)
+                .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(4)
                 .check(ComputeSlotsLincheckTest.class);

@@ -113,8 +113,8 @@ public class ProcessListLincheckTest {
     @Test
     void listsAreQueuesUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(40)
-                .invocationsPerIteration(1_000)
+                .iterations(12)
+                .invocationsPerIteration(500)
                 .threads(2)
                 .actorsPerThread(4)
                 .checkObstructionFreedom(true)
@@ -125,8 +125,8 @@ public class ProcessListLincheckTest {
     @Test
     void listsAreQueuesUnderStress() {
         new StressOptions()
-                .iterations(10)
-                .invocationsPerIteration(1_000)
+                .iterations(6)
+                .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(4)
                 .sequentialSpecification(TwoQueues.class)

@@ -8,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -533,11 +534,15 @@ public final class Tensor implements AutoCloseable {
     }
 
     private boolean closeOnce() {
-        boolean first = guard.close();
-        if (first && watch != null) {
-            watch.closed();
+        try {
+            boolean first = guard.close();
+            if (first && watch != null) {
+                watch.closed();
+            }
+            return first;
+        } finally {
+            Reference.reachabilityFence(this); // else the collector may find it dropped before it counts as closed
         }
-        return first;
     }
 
     /** Closes it on behalf of a call; false when it was closed already. */

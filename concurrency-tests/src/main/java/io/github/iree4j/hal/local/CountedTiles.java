@@ -1,0 +1,160 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.spi.HostDispatch;
+import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+/**
+ * A recording of dispatches that is executed several times over by two actors and the arbiter, and how often each of its tiles ran. Tiles
+ * are counted by each thread for itself, in plain fields, so that nothing but the processor orders them.
+ */
+final class CountedTiles extends BlockProcessor implements LoadedExecutable {
+    private static final int DRAINS = 64; // of an actor; the arbiter does what is left then
+    private static final int ARBITER = 2;
+
+    private final Recording recording;
+    private final int[] firstTile; // of each dispatch; at the end the number of tiles
+    private final int[] earlier; // for each dispatch, the tiles of the regions before its own
+    private final int executions;
+    private final Worker[] workers = {new Worker(0, 2), new Worker(1, 2), new Worker(ARBITER, 2)};
+    private final int[][] runs; // of each thread and tile
+    private final int[] unseen = new int[3]; // by each thread: tiles that ran and did not see what came before
+    private final int[] written; // in which execution each tile ran last
+    private final AtomicInteger ends = new AtomicInteger();
+    private int execution = 1;
+
+    /**
+     * Begins the first execution.
+     *
+     * @param executions how many there are, each begun at the end of the one before
+     * @param regions the workgroups of each dispatch of each region
+     */
+    CountedTiles(int executions, int[]... regions) {
+        super(2);
+        this.executions = executions;
+        int dispatches =
+                Arrays.stream(regions).mapToInt(region -> region.length).sum();
+        long[] code = new long[dispatches * Recording.DISPATCH_WORDS];
+        int[] commands = new int[dispatches];
+        int[] firsts = new int[regions.length + 1];
+        firstTile = new int[dispatches + 1];
+        earlier = new int[dispatches];
+        int next = 0;
+        for (int region = 0; region < regions.length; region++) {
+            firsts[region] = next;
+            int before = firstTile[next];
+            for (int groups : regions[region]) {
+                int at = next * Recording.DISPATCH_WORDS;
+                code[at] = Recording.DISPATCH;
+                code[at + 1] = next; // its export
+                code[at + 2] = (long) groups << 32 | 1;
+                code[at + 3] = 1L << 32;
+                code[at + 4] = 1L << 32 | 1;
+                code[at + 5] = 1L << 32;
+                commands[next] = at;
+                earlier[next] = before;
+                firstTile[next + 1] = firstTile[next] + groups;
+                next++;
+            }
+        }
+        firsts[regions.length] = next;
+        runs = new int[3][firstTile[dispatches]];
+        written = new int[firstTile[dispatches]];
+        recording = new Recording(
+                code,
+                commands,
+                firsts,
+                new LocalBuffer[0],
+                new LocalExecutable[] {new LocalExecutable("counted", this)},
+                new MemorySegment[0],
+                new int[0]);
+        begin(recording, 0, recording.regionCount(), null);
+    }
+
+    /** Does some of it, as one of two actors. */
+    void drainAs(int actor) {
+        for (int i = 0; i < DRAINS && ends.getOpaque() < executions; i++) {
+            drain(workers[actor]);
+        }
+    }
+
+    /** Does what is left, when the actors are done. */
+    void drainRest() {
+        while (drain(workers[ARBITER])) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** How often the tile that ran least did. */
+    int fewestRuns() {
+        return tileRuns().min().orElseThrow();
+    }
+
+    /** How often the tile that ran most did. */
+    int mostRuns() {
+        return tileRuns().max().orElseThrow();
+    }
+
+    private IntStream tileRuns() {
+        return IntStream.range(0, written.length).map(tile -> runs[0][tile] + runs[1][tile] + runs[ARBITER][tile]);
+    }
+
+    /** How many tiles ran without seeing what those of earlier regions and executions wrote. */
+    int unseen() {
+        return unseen[0] + unseen[1] + unseen[ARBITER];
+    }
+
+    /** How many executions ended. */
+    int ends() {
+        return ends.get();
+    }
+
+    @Override
+    public void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker) {
+        for (long group = begin; group < end; group++) {
+            int tile = firstTile[export] + (int) group;
+            runs[worker][tile]++;
+            for (int i = 0; i < written.length; i++) {
+                // What comes later was written by the execution before this one; what is in this region, by either.
+                if (i < earlier[export] ? written[i] != execution : written[i] < execution - 1) {
+                    unseen[worker]++;
+                }
+            }
+            written[tile] = execution;
+        }
+    }
+
+    @Override
+    void ended(IreeException cause) {
+        if (ends.incrementAndGet() < executions && cause == null) {
+            execution++;
+            begin(recording, 0, recording.regionCount(), null);
+        }
+    }
+
+    @Override
+    void want(int drainers, boolean first) {}
+
+    @Override
+    IreeException stopped() {
+        return null;
+    }
+
+    @Override
+    public int exportCount() {
+        return earlier.length;
+    }
+
+    @Override
+    public ExecutableExport export(int ordinal) {
+        return new ExecutableExport("e" + ordinal, 0, -1, 0, 0, 0, 0, 0);
+    }
+
+    @Override
+    public void close() {}
+}

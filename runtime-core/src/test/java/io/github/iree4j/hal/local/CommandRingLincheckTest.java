@@ -1,0 +1,79 @@
+package io.github.iree4j.hal.local;
+
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * RING-2: what a ring that is often full accepts from several threads is taken once by several others, and no thread waits for another.
+ *
+ * <p>The ring is no linearizable queue: behind an operation that is being added, those that were added do not show yet, and a place that
+ * is being emptied is not free yet. So results are not compared with a queue's; what went in is compared with what came out.
+ */
+@Tag("lincheck")
+@Param(name = "number", gen = IntGen.class, conf = "0:9")
+public class CommandRingLincheckTest {
+    private final CommandRing ring = new CommandRing(2);
+    private final AtomicIntegerArray inside = new AtomicIntegerArray(10); // of each number, accepted less taken
+
+    @Operation
+    public boolean offer(@Param(name = "number") int number) {
+        if (!ring.offer(new NumberedOperation(number))) {
+            return false;
+        }
+        inside.incrementAndGet(number);
+        return true;
+    }
+
+    @Operation
+    public String poll() {
+        CommandOperation operation = ring.poll();
+        if (operation instanceof NumberedOperation numbered) {
+            inside.decrementAndGet(numbered.number);
+        }
+        return NumberedOperation.numberOf(operation);
+    }
+
+    /** Takes what is left, when no thread is under way any more. */
+    @Validate
+    public void whatWasAcceptedIsTakenOnce() {
+        while (ring.poll() instanceof NumberedOperation numbered) {
+            inside.decrementAndGet(numbered.number);
+        }
+        for (int i = 0; i < inside.length(); i++) {
+            if (inside.get(i) != 0) {
+                throw new IllegalStateException("of %d, %d more accepted than taken".formatted(i, inside.get(i)));
+            }
+        }
+    }
+
+    @Test
+    void acceptedIsTakenOnceUnderModelChecking() {
+        new ModelCheckingOptions()
+                .iterations(40)
+                .invocationsPerIteration(1_000)
+                .threads(2)
+                .actorsPerThread(4)
+                .checkObstructionFreedom(true)
+                .verifier(EpsilonVerifier.class)
+                .check(CommandRingLincheckTest.class);
+    }
+
+    @Test
+    void acceptedIsTakenOnceUnderStress() {
+        new StressOptions()
+                .iterations(10)
+                .invocationsPerIteration(1_000)
+                .threads(3)
+                .actorsPerThread(4)
+                .verifier(EpsilonVerifier.class)
+                .check(CommandRingLincheckTest.class);
+    }
+}

@@ -1,0 +1,38 @@
+package io.github.iree4j.hal.local;
+
+import io.github.iree4j.hal.BindingTable;
+import org.jspecify.annotations.Nullable;
+
+/** An operation that is nothing but a number. */
+final class NumberedOperation extends CommandOperation {
+    private static final Guests NOBODY = new Guests(0, 1);
+
+    final int number;
+
+    NumberedOperation(int number) {
+        super("numbered", NOBODY);
+        this.number = number;
+    }
+
+    /** The number of one that a list gave out; "none" for null. */
+    static String numberOf(@Nullable HostOperation operation) {
+        return operation instanceof NumberedOperation numbered ? Integer.toString(numbered.number) : "none";
+    }
+
+    @Override
+    Recording recording() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    @Nullable
+    BindingTable bindings() {
+        return null;
+    }
+
+    @Override
+    protected void retain() {}
+
+    @Override
+    protected void release() {}
+}

@@ -1,0 +1,70 @@
+package io.github.iree4j.hal.local;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * READY-1: the list is a queue that any thread adds to and one at a time takes from.
+ *
+ * <p>Obstruction freedom is not claimed: whoever takes waits for one who is between the two steps of adding.
+ */
+@Tag("lincheck")
+@Param(name = "number", gen = IntGen.class, conf = "0:9")
+public class ReadyListLincheckTest {
+    private final ReadyList list = new ReadyList();
+
+    /** What the list is compared with. */
+    public static final class OneQueue {
+        private final Queue<Integer> queue = new ArrayDeque<>();
+
+        /** As the operation of the same name. */
+        public void add(int number) {
+            queue.add(number);
+        }
+
+        /** As the operation of the same name. */
+        public String poll() {
+            Integer number = queue.poll();
+            return number == null ? "none" : number.toString();
+        }
+    }
+
+    @Operation
+    public void add(@Param(name = "number") int number) {
+        list.add(new NumberedOperation(number));
+    }
+
+    @Operation(nonParallelGroup = "taker")
+    public String poll() {
+        return NumberedOperation.numberOf(list.poll());
+    }
+
+    @Test
+    void theListIsAQueueUnderModelChecking() {
+        new ModelCheckingOptions()
+                .iterations(40)
+                .invocationsPerIteration(1_000)
+                .threads(3)
+                .actorsPerThread(3)
+                .sequentialSpecification(OneQueue.class)
+                .check(ReadyListLincheckTest.class);
+    }
+
+    @Test
+    void theListIsAQueueUnderStress() {
+        new StressOptions()
+                .iterations(10)
+                .invocationsPerIteration(1_000)
+                .threads(3)
+                .actorsPerThread(4)
+                .sequentialSpecification(OneQueue.class)
+                .check(ReadyListLincheckTest.class);
+    }
+}

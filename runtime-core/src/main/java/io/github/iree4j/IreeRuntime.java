@@ -17,7 +17,9 @@ import io.github.iree4j.vm.ContextOptions;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -53,9 +55,11 @@ public final class IreeRuntime implements AutoCloseable {
         this.topology = options.tasks().resolve();
         this.executor = RuntimeWorkers.start(options.tasks(), topology);
         try {
-            this.devices = Drivers.open(
-                    options.devices(),
-                    DeviceOptions.builder().executor(executor).build());
+            DeviceOptions.Builder each = DeviceOptions.builder()
+                    .executor(executor)
+                    .memoryLimit(options.memory().limit());
+            options.memory().quotas().forEach(each::memoryQuota);
+            this.devices = Drivers.open(options.devices(), each.build());
         } catch (RuntimeException | Error e) {
             executor.close();
             throw e;
@@ -367,6 +371,8 @@ public final class IreeRuntime implements AutoCloseable {
         private final List<String> devices = new ArrayList<>();
         private ContextOptions context = RuntimeOptions.DEFAULTS.context();
         private boolean traceLeaks;
+        private long memoryLimit;
+        private final Map<String, Long> memoryQuotas = new HashMap<>();
         private int workers;
         private @Nullable Topology topology;
         private boolean affinity;
@@ -404,6 +410,30 @@ public final class IreeRuntime implements AutoCloseable {
          */
         public Builder traceLeaks(boolean trace) {
             traceLeaks = trace;
+            return this;
+        }
+
+        /**
+         * Sets what the buffers of one device may take at once. Work that asks for more waits for memory that others free; a request that
+         * could never fit fails at once.
+         *
+         * @param bytes the limit, at least 0; 0, as without this, for what the device has
+         * @return this builder
+         */
+        public Builder memoryLimit(long bytes) {
+            memoryLimit = bytes;
+            return this;
+        }
+
+        /**
+         * Sets what one program may have of a device's memory at once. Its work waits for what it frees itself.
+         *
+         * @param program the name of its last module, for a file without {@code .vmfb}
+         * @param bytes the quota, at least 0
+         * @return this builder
+         */
+        public Builder memoryQuota(String program, long bytes) {
+            memoryQuotas.put(program, bytes);
             return this;
         }
 
@@ -469,7 +499,8 @@ public final class IreeRuntime implements AutoCloseable {
          */
         public IreeRuntime build() {
             List<String> names = devices.isEmpty() ? RuntimeOptions.DEFAULTS.devices() : devices;
-            return create(new RuntimeOptions(names, context, traceLeaks, tasks()));
+            return create(new RuntimeOptions(
+                    names, context, traceLeaks, tasks(), new MemoryOptions(memoryLimit, memoryQuotas)));
         }
     }
 }

@@ -11,11 +11,13 @@ import java.util.List;
  * @param traceLeaks whether to remember where each result was created, so that a forgotten close can be reported with it; costs a
  *     stack walk per result
  * @param tasks the workers that its devices and its calls share
+ * @param memory what its devices may take
  */
-public record RuntimeOptions(List<String> devices, ContextOptions context, boolean traceLeaks, TaskOptions tasks) {
+public record RuntimeOptions(
+        List<String> devices, ContextOptions context, boolean traceLeaks, TaskOptions tasks, MemoryOptions memory) {
     /** The device {@code local}; limits of {@link ContextOptions#DEFAULTS}. */
-    public static final RuntimeOptions DEFAULTS =
-            new RuntimeOptions(List.of("local"), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS);
+    public static final RuntimeOptions DEFAULTS = new RuntimeOptions(
+            List.of("local"), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS, MemoryOptions.DEFAULTS);
 
     /**
      * Keeps its own copy of the list.
@@ -24,6 +26,7 @@ public record RuntimeOptions(List<String> devices, ContextOptions context, boole
      * @param context limits that hold for every program
      * @param traceLeaks whether to remember where each result was created
      * @param tasks its workers
+     * @param memory what its devices may take
      */
     public RuntimeOptions {
         devices = List.copyOf(devices);

@@ -57,8 +57,8 @@ public class CommandRingLincheckTest {
     @Test
     void acceptedIsTakenOnceUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(40)
-                .invocationsPerIteration(1_000)
+                .iterations(12)
+                .invocationsPerIteration(500)
                 .threads(2)
                 .actorsPerThread(4)
                 .checkObstructionFreedom(true)
@@ -69,8 +69,8 @@ public class CommandRingLincheckTest {
     @Test
     void acceptedIsTakenOnceUnderStress() {
         new StressOptions()
-                .iterations(10)
-                .invocationsPerIteration(1_000)
+                .iterations(6)
+                .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(4)
                 .verifier(EpsilonVerifier.class)

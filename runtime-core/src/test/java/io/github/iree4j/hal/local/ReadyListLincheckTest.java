@@ -49,8 +49,8 @@ public class ReadyListLincheckTest {
     @Test
     void theListIsAQueueUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(40)
-                .invocationsPerIteration(1_000)
+                .iterations(12)
+                .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(3)
                 .sequentialSpecification(OneQueue.class)
@@ -60,8 +60,8 @@ public class ReadyListLincheckTest {
     @Test
     void theListIsAQueueUnderStress() {
         new StressOptions()
-                .iterations(10)
-                .invocationsPerIteration(1_000)
+                .iterations(6)
+                .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(4)
                 .sequentialSpecification(OneQueue.class)

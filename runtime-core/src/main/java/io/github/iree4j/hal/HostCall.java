@@ -1,8 +1,8 @@
 package io.github.iree4j.hal;
 
 /**
- * Host code run in queue order. It runs on a worker of the runtime, or on the submitting thread; it may submit work, but the queue is
- * not obliged to go on before it returns, and it must not wait for any, since that may need the worker. A throw fails the operation's
+ * Host code run in queue order. The local device gives each a virtual thread, so it may wait for other work, of its own queue too; a
+ * stream need not go on before it returns, so on one it must not wait for what was submitted behind it. A throw fails the operation's
  * signals.
  */
 @FunctionalInterface

@@ -8,10 +8,7 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,16 +20,14 @@ final class ArgumentList implements AutoCloseable {
     private final DeviceMemory memory;
     /** Boxed primitives by the calling convention, references as they are passed. */
     private final @Nullable Object[] values;
-    /** References that this list owns and releases. */
+    /** References that this list owns and releases. What they have of buffers is on loan: the program cannot deallocate it. */
     private final List<RefCounted> owned = new ArrayList<>();
     /** Tensors kept in use. */
     private final List<Tensor> lent = new ArrayList<>();
-    /** Buffers that the program cannot deallocate. */
-    private final List<Buffer> loans = new ArrayList<>();
     /** Tensors that the call takes, each once; and the references of those, released once the program has its own. */
-    private final Set<Tensor> taken = Collections.newSetFromMap(new IdentityHashMap<>());
+    private List<Tensor> taken = List.of();
 
-    private final List<RefCounted> given = new ArrayList<>();
+    private List<RefCounted> given = List.of();
 
     ArgumentList(Signature signature, DeviceMemory memory, @Nullable Object[] inputs) {
         this.signature = signature;
@@ -81,8 +76,12 @@ final class ArgumentList implements AutoCloseable {
                 default -> invocation.ref(value);
             }
         }
-        given.forEach(RefCounted::release); // nothing but the program keeps them now
-        given.clear();
+        releaseGiven(); // nothing but the program keeps them now
+    }
+
+    private void releaseGiven() {
+        given.forEach(RefCounted::release);
+        given = List.of();
     }
 
     private static Object required(@Nullable Object value) {
@@ -151,8 +150,7 @@ final class ArgumentList implements AutoCloseable {
                 throw mismatch(index, null, view.toString());
             }
             view.retain();
-            owned.add(view);
-            borrow(view.buffer());
+            own(view);
             return view;
         }
         if (input.getClass().isArray() || input instanceof Number || input instanceof Boolean) {
@@ -169,17 +167,25 @@ final class ArgumentList implements AutoCloseable {
         }
         if (input instanceof RefCounted counted) {
             counted.retain();
-            owned.add(counted);
-            if (input instanceof Buffer buffer) {
-                borrow(buffer);
-            }
+            own(counted);
         }
         return input;
     }
 
-    private void borrow(Buffer buffer) {
-        buffer.lend();
-        loans.add(buffer);
+    /** Takes over a reference, and lends what it has of a buffer. */
+    private void own(RefCounted reference) {
+        owned.add(reference);
+        if (bufferOf(reference) instanceof Buffer buffer) {
+            buffer.lend();
+        }
+    }
+
+    private static @Nullable Buffer bufferOf(RefCounted reference) {
+        return switch (reference) {
+            case Buffer buffer -> buffer;
+            case BufferView view -> view.buffer();
+            default -> null;
+        };
     }
 
     private Object lend(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared) {
@@ -197,6 +203,10 @@ final class ArgumentList implements AutoCloseable {
         }
         lent.add(tensor);
         if (transfer) {
+            if (taken.isEmpty()) {
+                taken = new ArrayList<>();
+                given = new ArrayList<>();
+            }
             taken.add(tensor);
         }
         return passed(index, tensor, declared, transfer);
@@ -220,8 +230,7 @@ final class ArgumentList implements AutoCloseable {
         if (transfer) {
             given.add(view);
         } else {
-            owned.add(view);
-            borrow(view.buffer());
+            own(view);
         }
         // Storage that the caller gives for a result is declared as a buffer, without a shape.
         return declared != null && declared.type().equals("!hal.buffer") ? view.buffer() : view;
@@ -255,11 +264,13 @@ final class ArgumentList implements AutoCloseable {
 
     @Override
     public void close() {
-        loans.forEach(Buffer::endLoan); // while 'owned' keeps them
-        loans.clear();
-        given.forEach(RefCounted::release);
-        given.clear();
-        owned.forEach(RefCounted::release);
+        releaseGiven();
+        for (RefCounted each : owned) {
+            if (bufferOf(each) instanceof Buffer buffer) {
+                buffer.endLoan();
+            }
+            each.release();
+        }
         owned.clear();
         lent.forEach(Tensor::exit);
         lent.clear();

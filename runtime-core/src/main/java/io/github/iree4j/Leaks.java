@@ -55,9 +55,12 @@ final class Leaks {
     }
 
     private Watch watch(Object watched, String kind, String what, boolean tensor) {
-        Watch watch = new Watch(this, kind, what, tensor, trace ? new CreationSite() : null);
+        Watch watch;
         if (trace) {
+            watch = new Watch(this, kind, what, tensor, nextId.incrementAndGet(), new CreationSite());
             open.add(watch);
+        } else {
+            watch = new Watch(this, kind, what, tensor, 0, null);
         }
         watch.cleanable = CLEANER.register(watched, watch);
         return watch;
@@ -87,7 +90,7 @@ final class Leaks {
     /** Knows of what it watches only what to say about it: it must not keep it reachable. */
     static final class Watch implements Runnable {
         private final Leaks leaks;
-        private final long id;
+        private final long id; // in the order of creation; 0 when that is not remembered
         private final String kind;
         private final String what;
         private final boolean tensor;
@@ -95,9 +98,9 @@ final class Leaks {
         private Cleaner.@Nullable Cleanable cleanable;
         private volatile boolean closed;
 
-        private Watch(Leaks leaks, String kind, String what, boolean tensor, @Nullable CreationSite site) {
+        private Watch(Leaks leaks, String kind, String what, boolean tensor, long id, @Nullable CreationSite site) {
             this.leaks = leaks;
-            this.id = leaks.nextId.incrementAndGet();
+            this.id = id;
             this.kind = kind;
             this.what = what;
             this.tensor = tensor;
@@ -110,7 +113,9 @@ final class Leaks {
             if (tensor) {
                 leaks.openTensors.decrement();
             }
-            leaks.open.remove(this);
+            if (site != null) {
+                leaks.open.remove(this);
+            }
             Cleaner.Cleanable registered = cleanable;
             if (registered != null) {
                 registered.clean();

@@ -109,10 +109,6 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         return (long) ACTIVATION.getAndBitwiseAnd(this, ~bits);
     }
 
-    final @Nullable Object outcomeAcquire() {
-        return OUTCOME.getAcquire(this);
-    }
-
     /** The first outcome stays; returns what it is. */
     final Object decideOutcome(Object decided) { // TASK-4
         Object before = OUTCOME.compareAndExchange(this, null, decided);

@@ -246,8 +246,10 @@ final class LocalDevice implements HostedDevice {
     @Override
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         checkOpen();
-        return TimelineSemaphore.create(
-                new SemaphoreOptions(initialValue, scope(flags), SemaphoreOptions.DEFAULT_HISTORY, helper));
+        return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
+                .withInitialValue(initialValue)
+                .withScope(scope(flags))
+                .withHelper(helper));
     }
 
     /** Does some of the work of the queues on a thread that waits for one of them. */

@@ -105,16 +105,6 @@ public final class VirtualDevice implements Device {
     }
 
     /**
-     * Returns the axis of a queue, as frontiers mention it.
-     *
-     * @param queue its index
-     * @return the axis
-     */
-    public long axis(int queue) {
-        return queue(queue).axis();
-    }
-
-    /**
      * Loses the device: everything on it fails, and everything submitted from now on, here and with those who take part in collectives
      * with it.
      *

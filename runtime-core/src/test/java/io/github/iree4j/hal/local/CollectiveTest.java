@@ -283,7 +283,7 @@ class CollectiveTest extends CollectiveFixture {
             assertThat(clock.step()).isTrue();
         }
         assertThat(done.isReached()).isFalse();
-        assertThat(frontier(done).producerAxis()).isEqualTo(((VirtualDevice) device).axis(0));
+        assertThat(frontier(done).producerAxis()).isEqualTo(device.queue(0).axis());
         clock.runUntilIdle();
         assertReached(List.of(done, after));
         assertThat(read(second)).containsExactly(6);

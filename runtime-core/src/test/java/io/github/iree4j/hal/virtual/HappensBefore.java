@@ -180,7 +180,7 @@ final class HappensBefore {
     private void checkLoss() {
         for (VirtualDevice device : program.devices) {
             for (int q = 0; q < device.queueCount(); q++) {
-                IreeException failure = program.tracker.failure(device.axis(q));
+                IreeException failure = program.tracker.failure(device.queue(q).axis());
                 if (failure != (device == program.lost ? program.loss : null)) {
                     fail("queue %d of %s has failed with %s".formatted(q, device.id(), failure));
                 }
@@ -329,7 +329,9 @@ final class HappensBefore {
                 firstAtOrAbove(wait).forEach(producer -> add(beforeUnseen, beforeEnd(producer), producer));
             }
             for (Event event : over) {
-                if (!event.ran && step.device != null && event.axis() == step.device.axis(step.queue)) {
+                if (!event.ran
+                        && step.device != null
+                        && event.axis() == step.device.queue(step.queue).axis()) {
                     behindUnseen.set(event.index);
                     if (waitsForOutside(step)
                             || beforeUnseen.stream().anyMatch(each -> hearsFromOutside(program.events.get(each)))) {

@@ -178,8 +178,8 @@ class IndependentWorkloadsTest {
                 List<Long> theirs = new ArrayList<>();
                 List<Long> ours = new ArrayList<>();
                 for (int q = 0; q < QUEUES / 2; q++) {
-                    ours.add(run.device.axis(q));
-                    theirs.add(run.device.axis(QUEUES / 2 + q));
+                    ours.add(run.device.queue(q).axis());
+                    theirs.add(run.device.queue(QUEUES / 2 + q).axis());
                 }
                 assertThat(submission.knows(theirs::contains))
                         .as("seed %d", seed)

@@ -310,7 +310,7 @@ final class RandomProgram implements AutoCloseable {
     }
 
     private boolean isFifo(VirtualDevice device, int queue) {
-        return fifo.getOrDefault(device.axis(queue), false);
+        return fifo.getOrDefault(device.queue(queue).axis(), false);
     }
 
     VirtualDevice anyDevice() {

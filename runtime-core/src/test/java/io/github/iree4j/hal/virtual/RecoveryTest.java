@@ -106,10 +106,10 @@ class RecoveryTest {
                 if (!outside) {
                     elided = gatherer.counters().elidedFrontier();
                     long waited = gatherer.counters().deviceWaits();
-                    assertThat(lossy.reaches(device.axis(fan), 1))
+                    assertThat(lossy.reaches(device.queue(fan).axis(), 1))
                             .as("gathered last, so kept")
                             .isTrue();
-                    assertThat(lossy.reaches(device.axis(2), 1))
+                    assertThat(lossy.reaches(device.queue(2).axis(), 1))
                             .as("of equal epochs the smallest axis goes")
                             .isFalse();
                     try (Fence kept = Fence.at(spokes.getLast(), 2L * round);

@@ -180,7 +180,7 @@ class WaitRulesTest {
         submit(device.queue(0), null, slow);
         submit(device.queue(1), slow, done);
         clock.runUntil(10);
-        assertThat(tracker.completed(device.axis(1))).isEqualTo(1);
+        assertThat(tracker.completed(device.queue(1).axis())).isEqualTo(1);
         assertThat(done.isReached())
                 .as("the host has not heard of what it waited for")
                 .isFalse();
@@ -231,8 +231,8 @@ class WaitRulesTest {
         Frontier lossy = own.frontierAt(1);
         assertThat(lossy).isNotNull();
         assertThat(lossy.isTainted()).isTrue();
-        assertThat(lossy.reaches(device.axis(3), 3)).isTrue();
-        assertThat(lossy.reaches(device.axis(1), 1)).isFalse();
+        assertThat(lossy.reaches(device.queue(3).axis(), 3)).isTrue();
+        assertThat(lossy.reaches(device.queue(1).axis(), 1)).isFalse();
         assertThat(submitAndLook(device.queue(0), c, null)).isEqualTo(Map.of("elidedFrontier", 1L));
         assertThat(submitAndLook(device.queue(0), a, null))
                 .as("it was waited for, but that is forgotten")

@@ -24,6 +24,10 @@ final class AsyncCall {
     }
 
     private final class Place extends Turn.Place {
+        Place() {
+            super(priority);
+        }
+
         @Override
         void tell() {
             wake();
@@ -49,6 +53,7 @@ final class AsyncCall {
 
     private final Turn turn;
     private final boolean keepsTurn;
+    private final int priority;
     private final ProgramCall steps;
     /** Set when it is started, after the first place. */
     private volatile @Nullable Runnable runner;
@@ -64,8 +69,9 @@ final class AsyncCall {
     private @Nullable Throwable failure;
 
     /** Takes nothing over yet. */
-    AsyncCall(Program program, ProgramCall steps) {
+    AsyncCall(Program program, ProgramCall steps, int priority) {
         this.turn = program.turn();
+        this.priority = priority;
         this.keepsTurn = !program.overlaps();
         this.steps = steps;
     }

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
@@ -244,15 +245,18 @@ public final class Program implements AutoCloseable {
     /**
      * Makes one call a step at a time.
      *
+     * @param priority of its process
      * @param end what to run when it has ended, on a thread where anything may be done
      * @param onWorker the same when it has ended on a worker: must not block or run anything foreign
      */
-    void start(AsyncCall call, ProgramFunction function, Runnable end, Runnable onWorker) {
+    void start(AsyncCall call, ProgramFunction function, int priority, Runnable end, Runnable onWorker) {
         if (loaded.hasJava()) { // which may block
             CallThread thread = new CallThread(call, function.processOptions().name(), end);
             call.start(thread::wake);
         } else {
-            CoroutineProcess.start(runtime.executor(), call, function.processOptions(), onWorker);
+            ProcessOptions options = function.processOptions();
+            CoroutineProcess.start(
+                    runtime.executor(), call, priority == 0 ? options : options.prioritized(priority), onWorker);
         }
     }
 

@@ -9,6 +9,7 @@ import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -42,6 +43,8 @@ public final class ProgramFunction {
 
     private final Program program;
     private final Signature signature;
+    private final List<ValueDeclaration> arguments;
+    private final List<ValueDeclaration> results;
     private final ProcessOptions processOptions;
     /** Not used by any call; taken and given back in the program's turn. */
     private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
@@ -49,6 +52,8 @@ public final class ProgramFunction {
     ProgramFunction(Program program, VmFunction function) {
         this.program = program;
         this.signature = new Signature(function);
+        this.arguments = signature.argumentDeclarations();
+        this.results = signature.resultDeclarations();
         this.processOptions = CoroutineProcess.options(function.fullName());
     }
 
@@ -95,6 +100,24 @@ public final class ProgramFunction {
      */
     public Map<String, String> attributes() {
         return signature.function().attributes();
+    }
+
+    /**
+     * Returns the arguments that a caller gives.
+     *
+     * @return without the fences of asynchronous functions; as many as {@link #argumentKinds()} has letters
+     */
+    public List<ValueDeclaration> arguments() {
+        return arguments;
+    }
+
+    /**
+     * Returns the results.
+     *
+     * @return as many as {@link #resultKinds()} has letters
+     */
+    public List<ValueDeclaration> results() {
+        return results;
     }
 
     /**
@@ -175,7 +198,7 @@ public final class ProgramFunction {
         }
     }
 
-    private static long saturatedNanos(Duration timeout) {
+    static long saturatedNanos(Duration timeout) {
         try {
             return timeout.toNanos();
         } catch (ArithmeticException e) {
@@ -221,7 +244,7 @@ public final class ProgramFunction {
      *
      * <p><b>Order.</b> Fences are the only order between submissions, whatever the order of the calls; work whose fences allow it runs at
      * the same time. A function {@linkplain #isAsynchronous() with fences} gets both handed through, so that its device waits and signals
-     * and no thread does; such calls are made in the order of their submission, so that a program with a timeline of its own keeps that
+     * and no thread does; such calls of one priority are made in the order of their submission, so that a program with a timeline of its own keeps that
      * order where no fence gives one. Any other function joins in as work of the host: it runs once the fence to wait
      * for is reached, in its turn among the calls of the program.
      *
@@ -249,11 +272,26 @@ public final class ProgramFunction {
      *     FAILED_PRECONDITION when the program, an input or a fence is closed. Nothing is submitted then
      */
     public CompletableFuture<Results> submit(@Nullable Fence wait, @Nullable Fence signal, @Nullable Object... inputs) {
+        return call(CallOptions.DEFAULTS.between(wait, signal), inputs);
+    }
+
+    /**
+     * Submits the function to timelines as {@link #submit} does, with a priority and for a limited time.
+     *
+     * <p>When time is up the call is given up as if the future had been completed from outside: the future fails with DEADLINE_EXCEEDED,
+     * and so does {@code signal} unless its work has been submitted to a device.
+     *
+     * @param options fences, timeout and priority
+     * @param inputs as many as the function takes
+     * @return the results, which the receiver closes, or an {@link IreeException}
+     * @throws IreeException as {@link #submit}
+     */
+    public CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
         program.enter();
         ArgumentList arguments = null;
         try {
             arguments = new ArgumentList(signature, program.memory(), inputs);
-            return Submission.start(program, this, new Call(fullName(), arguments), wait, signal);
+            return Submission.start(program, this, new Call(fullName(), arguments), options);
         } catch (RuntimeException | Error e) {
             if (arguments != null) {
                 arguments.close();

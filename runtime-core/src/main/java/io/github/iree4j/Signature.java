@@ -1,6 +1,8 @@
 package io.github.iree4j;
 
 import io.github.iree4j.vm.VmFunction;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How a function of a program is called from Java: its calling convention without fences, and its declaration where that fits. */
@@ -55,6 +57,23 @@ final class Signature {
 
     AbiDeclaration.@Nullable Value declared(int argument) {
         return declaration == null ? null : declaration.arguments().get(argument);
+    }
+
+    /** The arguments that the caller gives. */
+    List<ValueDeclaration> argumentDeclarations() {
+        return declarations(arguments, declaration == null ? null : declaration.arguments());
+    }
+
+    List<ValueDeclaration> resultDeclarations() {
+        return declarations(results, declaration == null ? null : declaration.results());
+    }
+
+    private static List<ValueDeclaration> declarations(String kinds, @Nullable List<AbiDeclaration.Value> declared) {
+        List<ValueDeclaration> all = new ArrayList<>(kinds.length());
+        for (int i = 0; i < kinds.length(); i++) {
+            all.add(ValueDeclaration.of(declared == null ? null : declared.get(i), kinds.charAt(i)));
+        }
+        return List.copyOf(all);
     }
 
     /** Names the function in messages. */

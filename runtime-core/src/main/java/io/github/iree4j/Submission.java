@@ -9,9 +9,12 @@ import io.github.iree4j.hal.HostSpan;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,24 +27,30 @@ final class Submission {
     private final ProgramFunction function;
     private final Call call;
     private final @Nullable Fence signal;
+    private final int priority;
     private final CallFuture future = new CallFuture();
     private volatile @Nullable Cancellation waiting;
+    /** Why it was given up, once it was. */
+    private volatile @Nullable IreeException reason;
+
     private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not there yet
 
-    private Submission(Program program, ProgramFunction function, Call call, @Nullable Fence signal) {
+    private Submission(Program program, ProgramFunction function, Call call, CallOptions options) {
         this.program = program;
         this.function = function;
         this.call = call;
-        this.signal = signal;
+        this.signal = options.signal();
+        this.priority = options.priority();
     }
 
     /** Takes over the use of the program and the arguments of the call; a throw means that it has not. */
-    static CompletableFuture<Results> start(
-            Program program, ProgramFunction function, Call call, @Nullable Fence wait, @Nullable Fence signal) {
+    static CompletableFuture<Results> start(Program program, ProgramFunction function, Call call, CallOptions options) {
+        Fence wait = options.after();
+        Fence signal = options.signal();
         if (wait != null) {
             wait.retain(); // fails for a closed one, before anything is promised
         }
-        Submission submission = new Submission(program, function, call, signal);
+        Submission submission = new Submission(program, function, call, options);
         TimelineSemaphore own = null;
         try {
             if (signal == null) {
@@ -63,9 +72,12 @@ final class Submission {
         }
         submission.future.whenComplete((_, failure) -> {
             if (failure != null) {
-                submission.cancel();
+                submission.cancel(failure);
             }
         });
+        if (options.timeout() != null) {
+            submission.limit(options.timeout());
+        }
         if (own != null) {
             submission.callWithOwnFence(wait, own);
         } else if (signal != null && function.isAsynchronous()) {
@@ -76,7 +88,23 @@ final class Submission {
         return submission.future;
     }
 
-    private void cancel() {
+    /** Gives the call up when time is up. The clock's thread only starts the one that does so. */
+    private void limit(Duration timeout) {
+        CompletableFuture<Void> clock = new CompletableFuture<>();
+        clock.whenComplete((_, late) -> {
+            if (late instanceof TimeoutException) {
+                IreeException exceeded = new IreeException(
+                        StatusCode.DEADLINE_EXCEEDED,
+                        "call of '%s' took longer than %s".formatted(function.fullName(), timeout));
+                CallThreads.start("iree4j-late " + function.fullName(), () -> future.completeExceptionally(exceeded));
+            }
+        });
+        future.whenComplete((_, _) -> clock.complete(null)); // no timer outlives the call
+        clock.orTimeout(ProgramFunction.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
+    }
+
+    private void cancel(Throwable failure) {
+        reason = failure instanceof IreeException e ? e : null;
         call.cancel();
         Cancellation wait = waiting;
         if (wait != null && wait.cancel()) {
@@ -88,8 +116,11 @@ final class Submission {
     }
 
     private IreeException cancelled() {
-        return new IreeException(
-                StatusCode.CANCELLED, "submission of '%s' was cancelled".formatted(function.fullName()));
+        IreeException given = reason;
+        return given != null
+                ? given
+                : new IreeException(
+                        StatusCode.CANCELLED, "submission of '%s' was cancelled".formatted(function.fullName()));
     }
 
     /**
@@ -97,18 +128,18 @@ final class Submission {
      * then: what the call started has its own.
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
-        AsyncCall made = new AsyncCall(program, new ProgramCall(program, function, call, ready, done));
+        AsyncCall made = new AsyncCall(program, new ProgramCall(program, function, call, ready, done), priority);
         Runnable end = () -> {
             @Nullable Object[] values = made.values();
             if (values == null) {
                 ours.forEach(RefCounted::release);
-                fail(failure(made.failure()));
+                fail(reason != null ? cancelled() : failure(made.failure()));
             } else {
                 conclusion.returned(values);
                 ours.forEach(RefCounted::release);
             }
         };
-        program.start(made, function, end, () -> {
+        program.start(made, function, priority, end, () -> {
             if (signal == null && function.isAsynchronous() && made.values() != null) {
                 end.run(); // only begins to wait for its work, which any thread may
             } else {
@@ -186,7 +217,7 @@ final class Submission {
         waiting = done.whenReached(
                 failure -> future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure)));
         if (future.isDone()) { // whoever did that may have looked too early
-            cancel();
+            future.whenComplete((_, failure) -> cancel(failure));
         }
     }
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whose turn it is to run code of a program: one call's at a time, since calls share the program's state. Threads wait in line, and so do
  * calls that have no thread, which are told. A thread that comes when the turn is free takes it past those in line, which saves waking
- * somebody for each of many short calls; calls without a thread get it in the order they came.
+ * somebody for each of many short calls; calls without a thread get it in the order they came, those of higher priority first.
  */
 final class Turn {
     /*
@@ -39,6 +39,18 @@ final class Turn {
 
     /** A place in line. */
     abstract static class Place {
+        private final int priority;
+
+        /** A place among those of priority 0. */
+        Place() {
+            this(0);
+        }
+
+        /** A place before all of lower priority, behind those of the same. */
+        Place(int priority) {
+            this.priority = priority;
+        }
+
         /** Written by whoever gives the turn, under the lock; read by the one who waits. */
         private volatile boolean given;
 
@@ -154,12 +166,27 @@ final class Turn {
     void join(Place place) {
         Place next;
         synchronized (this) {
-            line.addLast(place);
+            insert(place);
             next = settle();
         }
         if (next != null) {
             next.tell();
         }
+    }
+
+    /** Behind all of its priority and above; under the lock. Lines are mostly of one priority, so the last place is looked at first. */
+    private void insert(Place place) {
+        Place last = line.peekLast();
+        if (last == null || last.priority >= place.priority) {
+            line.addLast(place);
+            return;
+        }
+        ArrayDeque<Place> behind = new ArrayDeque<>();
+        while (!line.isEmpty() && line.getLast().priority < place.priority) {
+            behind.addFirst(line.removeLast());
+        }
+        line.addLast(place);
+        line.addAll(behind);
     }
 
     /**

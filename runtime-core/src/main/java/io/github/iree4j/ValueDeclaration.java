@@ -1,0 +1,53 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.ElementType;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An argument or a result of a function, as its module declares it ({@code iree.abi.declaration}); where it does not, by its kind only.
+ *
+ * @param name for example {@code input0}; empty when it has none
+ * @param type the type's text: {@code tensor<4x?xf32>}, {@code i32}, {@code !hal.buffer}, or {@code !vm.ref<?>} for a reference of which
+ *     nothing is declared
+ * @param elementType the type of a tensor's elements, or of the primitive; null for other references and tensors that are not understood
+ * @param shape a tensor's dimensions, -1 for each that the caller chooses; empty for scalars and primitives, null where {@code
+ *     elementType} is
+ */
+public record ValueDeclaration(
+        String name,
+        String type,
+        @Nullable ElementType elementType,
+        @Nullable List<Long> shape) {
+    /** Keeps its own copy. */
+    public ValueDeclaration {
+        shape = shape == null ? null : List.copyOf(shape);
+    }
+
+    /**
+     * Returns whether it is a tensor whose type is known.
+     *
+     * @return false for primitives and for references of other or unknown types
+     */
+    public boolean isTensor() {
+        return elementType != null && type.startsWith("tensor<");
+    }
+
+    /** One value of a signature. */
+    static ValueDeclaration of(AbiDeclaration.@Nullable Value declared, char kind) {
+        AbiDeclaration.TensorType tensor = declared == null ? null : declared.tensor();
+        String name = declared == null ? "" : declared.name();
+        if (declared != null && tensor != null && kind == 'r') {
+            List<Long> shape = LongStream.of(tensor.shape()).boxed().toList();
+            return new ValueDeclaration(name, declared.type(), tensor.type(), shape);
+        }
+        return switch (kind) {
+            case 'i' -> new ValueDeclaration(name, "i32", ElementType.I32, List.of());
+            case 'I' -> new ValueDeclaration(name, "i64", ElementType.I64, List.of());
+            case 'f' -> new ValueDeclaration(name, "f32", ElementType.F32, List.of());
+            case 'F' -> new ValueDeclaration(name, "f64", ElementType.F64, List.of());
+            default -> new ValueDeclaration(name, declared == null ? "!vm.ref<?>" : declared.type(), null, null);
+        };
+    }
+}

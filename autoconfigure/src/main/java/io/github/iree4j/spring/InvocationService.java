@@ -1,9 +1,18 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,13 +26,16 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>A function's name is the name under which its program is configured ({@code iree.modules.<name>}), a dot, and the
- * name of the function in the program. Inputs are tensors or boxed numbers in the order of the function's arguments;
+ * name of the function in the program. Inputs are tensors, Java arrays or boxed numbers in the order of the function's arguments;
  * they are borrowed until the call, or the returned future, has completed. Results belong to the caller, who closes
- * them. Safe for use by any number of threads.
+ * them; they stay on their device and may be inputs of further calls without a copy. A program that is replaced serves the calls that were
+ * made before; later ones go to its successor. Safe for use by any number of threads.
  */
 public final class InvocationService {
 
     private final Programs programs;
+    private final List<InvocationInterceptor> interceptors;
+    private final InvocationChain chain;
 
     /**
      * A service that finds its functions in the given programs.
@@ -31,7 +43,24 @@ public final class InvocationService {
      * @param programs the programs by name; not closed by this service
      */
     public InvocationService(Programs programs) {
+        this(programs, List.of());
+    }
+
+    /**
+     * A service with interceptors around its calls.
+     *
+     * @param programs the programs by name; not closed by this service
+     * @param interceptors the first is the outermost
+     */
+    public InvocationService(Programs programs, List<? extends InvocationInterceptor> interceptors) {
         this.programs = programs;
+        this.interceptors = List.copyOf(interceptors);
+        InvocationChain next = this::call;
+        for (InvocationInterceptor interceptor : this.interceptors.reversed()) {
+            InvocationChain rest = next;
+            next = request -> interceptor.intercept(request, rest);
+        }
+        this.chain = next;
     }
 
     /**
@@ -44,7 +73,7 @@ public final class InvocationService {
      *     fit it; otherwise what the program failed with
      */
     public Results invoke(String function, @Nullable Object... inputs) {
-        return function(function).invoke(inputs);
+        return invoke(resolve(function, null, CallOptions.DEFAULTS, true, inputs));
     }
 
     /**
@@ -53,18 +82,28 @@ public final class InvocationService {
      * @param function the program's name, a dot, the function's name
      * @param inputs one for each argument of the function; they must stay open until the future is complete
      * @return the results, to be closed by the receiver; every failure, also of looking the function up, completes the
-     *     future exceptionally with an {@link IreeException}
+     *     future exceptionally with an {@link IreeException}. Cancelling it cancels the call and frees what it held
      */
     public CompletableFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
-            return function(function).invokeAsync(inputs);
+            return invokeAsync(resolve(function, null, CallOptions.DEFAULTS, false, inputs));
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
     /**
-     * The function of that name, for callers who look it up once.
+     * Begins a call with fences, a deadline, a priority or a device.
+     *
+     * @param function the program's name, a dot, the function's name
+     * @return the call to be put together
+     */
+    public InvocationSpec request(String function) {
+        return new InvocationSpec(this, function);
+    }
+
+    /**
+     * The function of that name, for callers who look it up once. Calls made on it are not seen by interceptors.
      *
      * @param function the program's name, a dot, the function's name
      * @return the function; it is borrowed from its program
@@ -72,5 +111,120 @@ public final class InvocationService {
      */
     public ProgramFunction function(String function) {
         return programs.function(function);
+    }
+
+    InvocationRequest resolve(
+            String name, @Nullable String device, CallOptions options, boolean blocking, @Nullable Object[] inputs) {
+        LocatedFunction located = programs.locate(name);
+        if (device != null) {
+            requireDevice(located, device);
+        }
+        return new InvocationRequest(located.program(), located.function(), Arrays.asList(inputs), options, blocking);
+    }
+
+    private static void requireDevice(LocatedFunction located, String device) {
+        List<String> devices =
+                located.program().program().devices().stream().map(Device::id).toList();
+        if (!devices.contains(device)) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "program '%s' does not run on device '%s' but on %s; set iree.modules.%s.device to change that"
+                            .formatted(
+                                    located.program().source().name(),
+                                    device,
+                                    devices,
+                                    located.program().source().name()));
+        }
+    }
+
+    Results invoke(InvocationRequest request) {
+        if (interceptors.isEmpty() && request.options().equals(CallOptions.DEFAULTS)) {
+            return callHere(request);
+        }
+        return await(chain.proceed(request), request);
+    }
+
+    CompletableFuture<Results> invokeAsync(InvocationRequest request) {
+        return chain.proceed(request);
+    }
+
+    /** The end of the chain. */
+    private CompletableFuture<Results> call(InvocationRequest request) {
+        try {
+            return request.blocking() && request.options().equals(CallOptions.DEFAULTS)
+                    ? CompletableFuture.completedFuture(callHere(request))
+                    : start(request);
+        } catch (IreeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private Results callHere(InvocationRequest request) {
+        try {
+            return request.function().invoke(request.inputs().toArray());
+        } catch (IreeException e) {
+            return successor(request, e).invoke(request.inputs().toArray());
+        }
+    }
+
+    private CompletableFuture<Results> start(InvocationRequest request) {
+        try {
+            return request.function().call(request.options(), request.inputs().toArray());
+        } catch (IreeException e) {
+            return successor(request, e)
+                    .call(request.options(), request.inputs().toArray());
+        }
+    }
+
+    /** The same function of the program that has replaced the request's since that was looked up; throws the failure if there is none. */
+    private ProgramFunction successor(InvocationRequest request, IreeException failure) {
+        if (failure.code() == StatusCode.FAILED_PRECONDITION
+                && request.program().program().isClosed()) {
+            var now = programs.find(request.model());
+            if (now.isPresent() && !now.get().program().isClosed()) {
+                return now.get().program().function(request.function().name());
+            }
+        }
+        throw failure;
+    }
+
+    private static Results await(CompletableFuture<Results> future, InvocationRequest request) {
+        try {
+            return future.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            IreeException cancelled = new IreeException(
+                    StatusCode.CANCELLED,
+                    "interrupted while waiting for '%s'"
+                            .formatted(request.function().fullName()),
+                    e);
+            if (future.completeExceptionally(cancelled)) {
+                throw cancelled;
+            }
+            return settled(future); // it came in just now
+        } catch (ExecutionException e) {
+            throw failure(e.getCause());
+        } catch (CancellationException e) {
+            throw failure(e);
+        }
+    }
+
+    private static Results settled(CompletableFuture<Results> future) {
+        try {
+            return future.join();
+        } catch (CompletionException e) {
+            throw failure(e.getCause());
+        } catch (CancellationException e) {
+            throw failure(e);
+        }
+    }
+
+    /** With the stack of the caller, who waited, and that of the failure as its cause. */
+    private static IreeException failure(@Nullable Throwable cause) {
+        return switch (cause) {
+            case IreeException e -> new IreeException(e.code(), e.getMessage(), e);
+            case CancellationException e -> new IreeException(StatusCode.CANCELLED, "call was cancelled", e);
+            case null, default -> new IreeException(StatusCode.INTERNAL, "call failed: " + cause, cause);
+        };
     }
 }

@@ -38,6 +38,14 @@ public final class Programs implements AutoCloseable {
     public record LoadedProgram(ProgramSource source, Program program) {}
 
     /**
+     * A function and the program that it was found in.
+     *
+     * @param program the program
+     * @param function the function; borrowed from its program
+     */
+    public record LocatedFunction(LoadedProgram program, ProgramFunction function) {}
+
+    /**
      * An empty registry.
      *
      * @param runtime what loads and runs programs; not closed by this registry
@@ -146,10 +154,21 @@ public final class Programs implements AutoCloseable {
      * @throws IreeException NOT_FOUND when there is no such program or function
      */
     public ProgramFunction function(String name) {
+        return locate(name).function();
+    }
+
+    /**
+     * The function {@code program.function} with its program, as {@link #function} finds it.
+     *
+     * @param name the program's name, a dot, the function's name
+     * @return the function and its program; borrowed
+     * @throws IreeException NOT_FOUND when there is no such program or function
+     */
+    public LocatedFunction locate(String name) {
         for (int dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
             LoadedProgram candidate = loaded.get(name.substring(0, dot));
             if (candidate != null) {
-                return candidate.program().function(name.substring(dot + 1));
+                return new LocatedFunction(candidate, candidate.program().function(name.substring(dot + 1)));
             }
         }
         throw new IreeException(

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
@@ -92,7 +93,7 @@ public final class IreeAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    InvocationService ireeInvocationService(Programs programs) {
-        return new InvocationService(programs);
+    InvocationService ireeInvocationService(Programs programs, ObjectProvider<InvocationInterceptor> interceptors) {
+        return new InvocationService(programs, interceptors.orderedStream().toList());
     }
 }

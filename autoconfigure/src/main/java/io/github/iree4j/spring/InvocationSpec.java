@@ -1,0 +1,133 @@
+package io.github.iree4j.spring;
+
+import io.github.iree4j.CallOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.status.IreeException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call that is being put together, see {@link InvocationService#request}. One thread; may be used again for the same call.
+ *
+ * <pre>{@code
+ * CompletableFuture<Results> drafted = invocations.request("draft.step")
+ *     .inputs(tokens)
+ *     .after(timeline.at(1))
+ *     .signal(timeline.at(2))
+ *     .deadline(Duration.ofMillis(50))
+ *     .priority(1)
+ *     .invokeAsync();
+ * }</pre>
+ */
+public final class InvocationSpec {
+
+    private final InvocationService service;
+    private final String function;
+    private @Nullable Object[] inputs = {};
+    private @Nullable Fence after;
+    private @Nullable Fence signal;
+    private @Nullable Duration deadline;
+    private int priority;
+    private @Nullable String device;
+
+    InvocationSpec(InvocationService service, String function) {
+        this.service = service;
+        this.function = function;
+    }
+
+    /**
+     * Sets the inputs.
+     *
+     * @param values one for each argument of the function
+     * @return this
+     */
+    public InvocationSpec inputs(@Nullable Object... values) {
+        inputs = values;
+        return this;
+    }
+
+    /**
+     * Has the call wait until its inputs are ready.
+     *
+     * @param fence what to wait for; may be closed once the call is made
+     * @return this
+     */
+    public InvocationSpec after(@Nullable Fence fence) {
+        after = fence;
+        return this;
+    }
+
+    /**
+     * Has the call reach a fence when its work is done, or fail it.
+     *
+     * @param fence a point neither reached nor promised; may be closed once the call is made
+     * @return this
+     */
+    public InvocationSpec signal(@Nullable Fence fence) {
+        signal = fence;
+        return this;
+    }
+
+    /**
+     * Sets how long the call may take, waiting included; then it fails with DEADLINE_EXCEEDED and gives up what it holds.
+     *
+     * @param limit from now on
+     * @return this
+     */
+    public InvocationSpec deadline(@Nullable Duration limit) {
+        deadline = limit;
+        return this;
+    }
+
+    /**
+     * Sets which calls of the same program go first.
+     *
+     * @param value higher first; 0 unless set
+     * @return this
+     */
+    public InvocationSpec priority(int value) {
+        priority = value;
+        return this;
+    }
+
+    /**
+     * Says which device the program has to run on.
+     *
+     * @param id a device's id, such as {@code local}
+     * @return this
+     */
+    public InvocationSpec device(@Nullable String id) {
+        device = id;
+        return this;
+    }
+
+    /**
+     * Makes the call and waits for its results.
+     *
+     * @return the results, to be closed by the caller
+     * @throws IreeException as {@link InvocationService#invoke}; DEADLINE_EXCEEDED when it took too long; CANCELLED when the thread was
+     *     interrupted; NOT_FOUND when the program does not run on the device
+     */
+    public Results invoke() {
+        return service.invoke(service.resolve(function, device, options(), true, inputs));
+    }
+
+    /**
+     * Makes the call without waiting.
+     *
+     * @return as {@link InvocationService#invokeAsync}
+     */
+    public CompletableFuture<Results> invokeAsync() {
+        try {
+            return service.invokeAsync(service.resolve(function, device, options(), false, inputs));
+        } catch (IreeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private CallOptions options() {
+        return new CallOptions(after, signal, deadline, priority);
+    }
+}

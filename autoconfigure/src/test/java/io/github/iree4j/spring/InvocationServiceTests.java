@@ -86,7 +86,7 @@ class InvocationServiceTests {
     @Test
     void cancellingFreesWhatTheCallHeld() {
         Tensor input = runtime.upload(Tensor.of(new float[] {1, 2, 3, 4}));
-        try (LeakCheck check = LeakCheck.around(runtime);
+        try (LeakCheck _ = LeakCheck.around(runtime);
                 Timeline timeline = runtime.createTimeline()) {
             CompletableFuture<Results> call = invocations
                     .request("adder.add")

@@ -138,16 +138,6 @@ class FixtureProgramsTest {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INCOMPATIBLE));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"filters-vulkan-2023.vmfb", "sdxl_pipeline-cpu-2024.vmfb"})
-    void olderBytecodeIsRefusedNamingBothVersions(String file) {
-        assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> load(file))
-                .withMessageContaining("15.0")
-                .withMessageContaining("17.0")
-                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INCOMPATIBLE));
-    }
-
     @Test
     void bytesInMemoryAreLoadedAsTheFile() throws Exception {
         byte[] content = Files.readAllBytes(Fixtures.file("add.vmfb"));

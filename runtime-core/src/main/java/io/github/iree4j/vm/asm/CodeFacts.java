@@ -43,7 +43,7 @@ final class CodeFacts {
             Isa isa, byte[] body, String convention, List<String> functionConventions, List<String> importConventions) {
         CodeFacts facts = new CodeFacts(functionConventions, importConventions);
         facts.arguments(Conventions.arguments(convention));
-        InstructionReader reader = new InstructionReader(isa, body);
+        InstructionReader reader = InstructionReader.verbatim(isa, body);
         while (reader.next()) {
             facts.instruction(reader, convention);
         }

@@ -35,7 +35,7 @@ final class InstructionPrinter {
     /** Appends the lines of a body, blocks as {@code ^bb0}, {@code ^bb1} in the order they come. */
     void print(byte[] body, StringBuilder out) {
         Map<Integer, Integer> blocks = new HashMap<>();
-        InstructionReader reader = new InstructionReader(isa, body);
+        InstructionReader reader = InstructionReader.verbatim(isa, body);
         while (reader.next()) {
             if (reader.opcode().isBlock()) {
                 blocks.put(reader.offset(), blocks.size());

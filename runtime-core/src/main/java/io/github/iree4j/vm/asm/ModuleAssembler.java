@@ -24,8 +24,8 @@ final class ModuleAssembler {
     /** Block and register counts are i16 in the file. */
     private static final int MAX_COUNT = Short.MAX_VALUE;
 
-    private final Isa isa;
-    private final Map<String, InstructionSyntax> syntax;
+    private Isa isa = Isa.V17_0;
+    private Map<String, InstructionSyntax> syntax = InstructionSyntax.of(isa);
     private final ModuleDraft draft = new ModuleDraft();
     private final ModuleScope scope = new ModuleScope(draft);
     private final OperandParser operands = new OperandParser(scope);
@@ -40,11 +40,15 @@ final class ModuleAssembler {
     /** Whose attributes {@code vm.attr} adds to: those of the module or import that the lines before declared. */
     private @Nullable List<Attribute> attributeTarget;
 
-    ModuleAssembler(Isa isa, @Nullable Path baseDirectory) {
-        this.isa = isa;
-        this.syntax = InstructionSyntax.of(isa);
+    ModuleAssembler(@Nullable Path baseDirectory) {
         this.rodata = new RodataParser(draft, baseDirectory);
-        draft.bytecodeVersion = isa.major() << 16 | isa.minor();
+        use(isa);
+    }
+
+    private void use(Isa version) {
+        isa = version;
+        syntax = InstructionSyntax.of(version);
+        draft.bytecodeVersion = version.major() << 16 | version.minor();
     }
 
     void line(LineCursor line) {
@@ -69,6 +73,7 @@ final class ModuleAssembler {
             case "vm.export" -> export(line);
             case "vm.func" -> function(line);
             case "vm.attr",
+                    "vm.bytecode",
                     "vm.requires",
                     "vm.type",
                     "vm.dependency",
@@ -104,6 +109,7 @@ final class ModuleAssembler {
                 }
                 attributeTarget.add(attribute(line));
             }
+            case "vm.bytecode" -> bytecode(line);
             case "vm.requires" -> draft.declaredRequirements = features(line);
             case "vm.type" -> type(line);
             case "vm.dependency" -> dependency(line);
@@ -139,6 +145,17 @@ final class ModuleAssembler {
             draft.version = (int) line.unsigned(0xFFFF_FFFFL, "a version");
         }
         attributeTarget = draft.attributes;
+    }
+
+    private void bytecode(LineCursor line) {
+        int mark = line.mark();
+        int major = (int) line.unsigned(0xFFFF, "a version of bytecode");
+        Isa version = Isa.find(major, 0);
+        if (version == null) {
+            line.reset(mark);
+            throw line.error("one of the versions " + Isa.all());
+        }
+        use(version);
     }
 
     /** Reads {@code "key" = "value"}. */

@@ -123,6 +123,9 @@ final class ModulePrinter {
         int derived =
                 module.functions().stream().mapToInt(Function::requirements).reduce(0, (a, b) -> a | b);
         attributes(module.attributes());
+        if (isa != Isa.all().getLast()) {
+            out.append("vm.bytecode ").append(isa.major()).append('\n');
+        }
         if (module.requirements() != derived) {
             out.append("vm.requires ")
                     .append(FeatureBits.format(module.requirements()))

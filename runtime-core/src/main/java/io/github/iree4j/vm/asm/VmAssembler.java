@@ -1,7 +1,6 @@
 package io.github.iree4j.vm.asm;
 
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.vm.isa.Isa;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Assembles VMASM text into a {@code .vmfb} module.
  *
  * <p>The text is what IREE's disassembler prints and its assembler reads, with additions that {@code docs/vmasm.md} lists. The result is a
- * flat module file of bytecode 17.0; the same text and files give the same bytes. It is not verified beyond what the text needs to make
+ * flat module file, of bytecode 17.0 unless the text says {@code vm.bytecode}; the same text and files give the same bytes. It is not verified beyond what the text needs to make
  * sense: loading it does that.
  *
  * <p>Stateless; safe to use from any thread.
@@ -39,7 +38,7 @@ public final class VmAssembler {
      *     that cannot be read
      */
     public static byte[] assemble(String source, @Nullable Path baseDirectory) {
-        ModuleAssembler assembler = new ModuleAssembler(Isa.V17_0, baseDirectory);
+        ModuleAssembler assembler = new ModuleAssembler(baseDirectory);
         int number = 1;
         for (int start = 0; start <= source.length(); number++) {
             int end = source.indexOf('\n', start);

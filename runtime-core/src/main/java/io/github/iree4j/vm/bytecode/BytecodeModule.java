@@ -201,17 +201,16 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     private static Isa isaOf(ModuleDef def) {
-        int unknown = def.requirements() & ~FeatureBits.AVAILABLE;
+        Isa isa = Versions.isaOf(def.bytecodeMajor(), def.bytecodeMinor());
+        int unknown = def.requirements() & ~isa.features();
         if (unknown != 0) {
             throw new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "module '%s' needs features %s and this runtime has %s"
+                    "module '%s' needs features %s and bytecode %s has %s"
                             .formatted(
-                                    def.name(),
-                                    FeatureBits.format(unknown),
-                                    FeatureBits.format(FeatureBits.AVAILABLE)));
+                                    def.name(), FeatureBits.format(unknown), isa, FeatureBits.format(isa.features())));
         }
-        return Versions.isaOf(def.bytecodeMajor(), def.bytecodeMinor());
+        return isa;
     }
 
     private static VmType[] resolveTypes(ModuleDef def, VmTypes types) {

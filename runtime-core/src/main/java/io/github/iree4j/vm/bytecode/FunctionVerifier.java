@@ -32,6 +32,7 @@ final class FunctionVerifier {
     private final ModuleDef.Function function;
     private final CallingConvention convention;
     private final RegisterCounts registers;
+    private final Isa isa;
     private final InstructionReader reader;
     private final byte[] marks;
 
@@ -48,6 +49,7 @@ final class FunctionVerifier {
         function = module.functions().get(ordinal);
         convention = conventions.get(ordinal);
         registers = RegisterCounts.of(function, convention);
+        this.isa = isa;
         reader = new InstructionReader(isa, body);
         marks = new byte[body.length];
     }
@@ -74,12 +76,12 @@ final class FunctionVerifier {
     }
 
     private void verify() {
-        int unknown = function.requirements() & ~FeatureBits.AVAILABLE;
+        int unknown = function.requirements() & ~isa.features();
         if (unknown != 0) {
             throw new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "needs features %s and this runtime has %s"
-                            .formatted(FeatureBits.format(unknown), FeatureBits.format(FeatureBits.AVAILABLE)));
+                    "needs features %s and bytecode %s has %s"
+                            .formatted(FeatureBits.format(unknown), isa, FeatureBits.format(isa.features())));
         }
         verifyStorage();
         boolean inBlock = false;

@@ -13,21 +13,21 @@ final class Versions {
         if (isa == null) {
             throw new IreeException(
                     StatusCode.INCOMPATIBLE,
-                    "it has bytecode %d.%d (%s) and this runtime runs %s (%s); compile it again with such a release"
-                            .formatted(major, minor, releases(major), Isa.V17_0, releases(Isa.V17_0.major())),
+                    "it has bytecode %d.%d (%s) and this runtime runs %s to %s (IREE of March 2023 and later); compile it again with such a release"
+                            .formatted(
+                                    major,
+                                    minor,
+                                    releases(major),
+                                    Isa.all().getFirst(),
+                                    Isa.all().getLast()),
                     null,
                     new UnsupportedVersion(major, minor));
         }
         return isa;
     }
 
-    /** From the history of {@code isa.h} and {@code BytecodeEncoder.h} against IREE's release tags. */
+    /** From the history of {@code isa.h} and {@code BytecodeEncoder.h} in IREE's repository. */
     private static String releases(int major) {
-        return switch (major) {
-            case 15 -> "IREE of March 2023 to 3.9";
-            case 16 -> "IREE 3.10";
-            case 17 -> "IREE 3.11 and later";
-            default -> major < 15 ? "IREE before March 2023" : "a release this runtime does not know";
-        };
+        return major < Isa.all().getFirst().major() ? "IREE before March 2023" : "a release this runtime does not know";
     }
 }

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Splits a function body into instructions and gives access to the fields of the current one. Checks that fields lie within the body
  * and that opcodes exist, and nothing about their values; takes time linear in the body and no memory but for branch tables.
  *
+ * <p>What it gives is the same for all versions: MOVE bits that the version does not heed ({@link Isa#movesEverywhere()}) are cleared, so
+ * that those who read code need not know its version.
+ *
  * <p>Not thread-safe. Failures are INVALID_ARGUMENT and say offset and bound; the caller adds module and function.
  */
 public final class InstructionReader {
@@ -23,8 +26,12 @@ public final class InstructionReader {
     private static final int MAX_FIELDS = 6;
     private static final int PAIR = 4;
 
+    private static final int ALL = -1;
+
     private final Isa isa;
     private final byte[] body;
+    private final int registerMask;
+    private int argumentMask;
     private final int[] start = new int[MAX_FIELDS];
     private int[] cases = new int[8];
     private int caseCount;
@@ -39,8 +46,25 @@ public final class InstructionReader {
      * @param body the bytes, without padding; not copied
      */
     public InstructionReader(Isa isa, byte[] body) {
+        this(isa, body, isa.movesEverywhere());
+    }
+
+    private InstructionReader(Isa isa, byte[] body, boolean movesEverywhere) {
         this.isa = isa;
         this.body = body;
+        registerMask = movesEverywhere ? ALL : ~RegisterEncoding.MOVE_BIT;
+        argumentMask = ALL;
+    }
+
+    /**
+     * Reads a function body from its start, and gives the MOVE bits as they are, whether they mean something or not.
+     *
+     * @param isa the version it is written for
+     * @param body the bytes, without padding; not copied
+     * @return the reader
+     */
+    public static InstructionReader verbatim(Isa isa, byte[] body) {
+        return new InstructionReader(isa, body, true);
     }
 
     /**
@@ -77,7 +101,14 @@ public final class InstructionReader {
             position = scan(found.fields().get(i), i, position);
         }
         end = position;
+        if (registerMask != ALL) {
+            argumentMask = isImportCall(found.op()) ? registerMask : ALL;
+        }
         return true;
+    }
+
+    private boolean isImportCall(int op) {
+        return (op == Op.CALL || op == Op.CALL_VARIADIC) && (i32(0) & FieldKind.IMPORT_BIT) != 0;
     }
 
     /**
@@ -141,7 +172,7 @@ public final class InstructionReader {
      * @return its 16 bits, see {@link RegisterEncoding}
      */
     public int register(int field) {
-        return u16(start[field]);
+        return heeded(u16(start[field]), registerMask);
     }
 
     /**
@@ -192,7 +223,8 @@ public final class InstructionReader {
      * @return the 16 bits
      */
     public int item(int field, int index) {
-        return u16(start[field] + 2 * index);
+        int item = u16(start[field] + 2 * index);
+        return argumentMask == ALL ? item : argument(field, item);
     }
 
     /**
@@ -327,6 +359,15 @@ public final class InstructionReader {
                             .formatted(offset, what, position, (long) position + bytes, body.length));
         }
         return position;
+    }
+
+    private int argument(int field, int item) {
+        boolean isOperand = opcode().fields().get(field).kind() == FieldKind.OPERANDS;
+        return isOperand ? heeded(item, argumentMask) : item;
+    }
+
+    private static int heeded(int register, int mask) {
+        return RegisterEncoding.isRef(register) ? register & mask : register;
     }
 
     private int u16(int position) {

@@ -4,28 +4,60 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The instruction set of one bytecode version: its opcode numbers, prefixes and operations.
+ * The instruction set of one bytecode version: its opcode numbers, prefixes and operations, the features it can ask for, and whether
+ * MOVE bits mean something in it.
  *
- * <p>Taken from {@code iree/vm/bytecode/isa/isa.json}. Immutable.
+ * <p>Taken from {@code iree/vm/bytecode/isa/isa.json} and, for versions before 17, from the history of {@code
+ * compiler/Dialect/VM/IR/VMOpcodes*.td} and {@code iree/vm/bytecode/utils/isa.h} in IREE's repository. From 15 on, operations were
+ * added and none has changed its number or fields; a version's table has all that was added while it was current. Immutable.
  */
 public final class Isa {
-    /** Bytecode 17.0, of IREE 3.11 and later. */
+    /** Bytecode 17.0, of IREE 3.11 and later: calls that can yield, and feature bits for what yields and what needs unwinding. */
     public static final Isa V17_0 = new Isa(
             17,
             0,
-            Map.of(OpcodeSet.EXT_F32, 0xE0, OpcodeSet.EXT_F64, 0xE1),
+            FeatureBits.EXT_F32 | FeatureBits.EXT_F64 | FeatureBits.YIELD | FeatureBits.UNWIND,
+            true,
             CoreOpcodes17.CORE,
             FloatOpcodes17.F32_ROWS,
             FloatOpcodes17.F64_ROWS);
+
+    /** Bytecode 16.0, of IREE 3.10: references are moved and discarded. */
+    public static final Isa V16_0 = new Isa(
+            16,
+            0,
+            FeatureBits.EXT_F32 | FeatureBits.EXT_F64,
+            true,
+            without(CoreOpcodes17.CORE, Op.CALL_YIELDABLE, Op.CALL_VARIADIC_YIELDABLE),
+            FloatOpcodes17.F32_ROWS,
+            FloatOpcodes17.F64_ROWS);
+
+    /**
+     * Bytecode 15.0, of IREE from March 2023 to 3.9. Its compilers set MOVE bits on every last use, and its runtimes heeded them in
+     * calls between functions of the module, returns, branches, switches and traces only; see {@link InstructionReader}.
+     */
+    public static final Isa V15_0 = new Isa(
+            15,
+            0,
+            FeatureBits.EXT_F32 | FeatureBits.EXT_F64,
+            false,
+            without(CoreOpcodes17.CORE, Op.CALL_YIELDABLE, Op.CALL_VARIADIC_YIELDABLE, Op.DISCARD_REFS, Op.ASSIGN_REF),
+            FloatOpcodes17.F32_ROWS,
+            FloatOpcodes17.F64_ROWS);
+
+    private static final List<Isa> ALL = List.of(V15_0, V16_0, V17_0);
 
     private static final int NUMBERS = 256;
 
     private final int major;
     private final int minor;
-    private final Map<OpcodeSet, Integer> prefixes;
+    private final int features;
+    private final boolean movesEverywhere;
+    private final Map<OpcodeSet, Integer> prefixes = Map.of(OpcodeSet.EXT_F32, 0xE0, OpcodeSet.EXT_F64, 0xE1);
     private final @Nullable OpcodeSet[] setByPrefix = new OpcodeSet[NUMBERS];
     private final @Nullable Opcode[][] byNumber = new Opcode[OpcodeSet.values().length][NUMBERS];
     private final @Nullable Opcode[] byOp = new Opcode[Op.COUNT];
@@ -33,10 +65,11 @@ public final class Isa {
     private final List<Opcode> opcodes;
 
     @SafeVarargs
-    private Isa(int major, int minor, Map<OpcodeSet, Integer> prefixes, List<Opcode>... tables) {
+    private Isa(int major, int minor, int features, boolean movesEverywhere, List<Opcode>... tables) {
         this.major = major;
         this.minor = minor;
-        this.prefixes = Map.copyOf(prefixes);
+        this.features = features;
+        this.movesEverywhere = movesEverywhere;
         prefixes.forEach((set, prefix) -> setByPrefix[prefix] = set);
         List<Opcode> all = new ArrayList<>();
         for (List<Opcode> table : tables) {
@@ -54,6 +87,20 @@ public final class Isa {
         opcodes = List.copyOf(all);
     }
 
+    private static List<Opcode> without(List<Opcode> rows, Integer... ops) {
+        Set<Integer> left = Set.of(ops);
+        return rows.stream().filter(row -> !left.contains(row.op())).toList();
+    }
+
+    /**
+     * Returns all versions there are tables for.
+     *
+     * @return the oldest first
+     */
+    public static List<Isa> all() {
+        return ALL;
+    }
+
     /**
      * Finds the table for the version a module asks for: same major, minor at least as high.
      *
@@ -62,7 +109,12 @@ public final class Isa {
      * @return the table, or null when this runtime has none
      */
     public static @Nullable Isa find(int major, int minor) {
-        return major == V17_0.major && minor <= V17_0.minor ? V17_0 : null;
+        for (Isa isa : ALL) {
+            if (isa.major == major && minor <= isa.minor) {
+                return isa;
+            }
+        }
+        return null;
     }
 
     /**
@@ -81,6 +133,25 @@ public final class Isa {
      */
     public int minor() {
         return minor;
+    }
+
+    /**
+     * Returns the features that modules of this version can ask for.
+     *
+     * @return {@link FeatureBits}
+     */
+    public int features() {
+        return features;
+    }
+
+    /**
+     * Returns whether a MOVE bit gives the register up wherever the operation allows one. Otherwise bits on single registers and on
+     * arguments of imports are remarks of the compiler that mean nothing.
+     *
+     * @return false for version 15
+     */
+    public boolean movesEverywhere() {
+        return movesEverywhere;
     }
 
     /**

@@ -12,9 +12,16 @@ import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
 import io.github.iree4j.vm.bytecode.Compilation;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
+import io.github.iree4j.vm.isa.FeatureBits;
+import io.github.iree4j.vm.isa.Isa;
+import io.github.iree4j.vm.isa.Opcode;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 
@@ -28,9 +35,52 @@ final class ConformanceSuite {
 
     private ConformanceSuite() {}
 
-    /** Interpreted and compiled. */
+    private static final Pattern FUNCTION =
+            Pattern.compile("(?:vm\\.export [^\\n]*\\n)?vm\\.func @([\\w.$]+)\\(.*?\\n}\\n?", Pattern.DOTALL);
+    private static final Pattern MODULE =
+            Pattern.compile("^vm\\.module [^\\n]*\\n(?: *vm\\.attr [^\\n]*\\n)*", Pattern.MULTILINE);
+
+    /** Interpreted and compiled, and both in every version of the bytecode. */
     static Stream<DynamicTest> of(String name, String source) {
-        return Stream.concat(of(name, source, Compilation.OFF), of(name + " compiled", source, Compilation.EAGER));
+        List<Stream<DynamicTest>> tests = new ArrayList<>();
+        for (Isa isa : Isa.all()) {
+            boolean newest = isa == Isa.all().getLast();
+            String text = newest ? source : inVersion(source, isa);
+            String title = newest ? name : name + " in " + isa;
+            tests.add(of(title, text, Compilation.OFF));
+            tests.add(of(title + " compiled", text, Compilation.EAGER));
+        }
+        return tests.stream().flatMap(test -> test);
+    }
+
+    /** The suite without what uses operations or features that the version does not have. */
+    static String inVersion(String source, Isa isa) {
+        Set<String> absent = new HashSet<>();
+        for (Opcode opcode : Isa.all().getLast().opcodes()) {
+            if (isa.opcode(opcode.op()) == null) {
+                absent.add("vm." + opcode.mnemonic() + " ");
+            }
+        }
+        if ((isa.features() & FeatureBits.YIELD) == 0) {
+            absent.add("YIELD");
+            absent.add("UNWIND");
+        }
+        String text = source;
+        for (boolean found = true; found; ) {
+            found = false;
+            Matcher functions = FUNCTION.matcher(text);
+            while (functions.find()) {
+                String function = functions.group(1);
+                if (absent.stream().anyMatch(functions.group()::contains)) {
+                    absent.add("@" + function + "(");
+                    text = text.replace(functions.group(), "")
+                            .replaceAll("(?m)^vm\\.export (?:@\\S+ = )?@" + Pattern.quote(function) + "\\s*$", "");
+                    found = true;
+                    break;
+                }
+            }
+        }
+        return MODULE.matcher(text).replaceFirst("$0vm.bytecode " + isa.major() + "\n");
     }
 
     private static Stream<DynamicTest> of(String name, String source, Compilation compilation) {

@@ -103,15 +103,30 @@ final class ModuleMutator {
         Seed seed = seeds.get(random.nextInt(seeds.size()));
         byte[] file = seed.file().clone();
         for (int i = random.nextInt(4) == 0 ? 3 : 1; i > 0; i--) {
-            file = switch (random.nextInt(10)) {
-                case 0 -> flipBits(file);
-                case 1 -> truncate(file);
-                case 2 -> splice(file, seeds.get(random.nextInt(seeds.size())).file());
-                case 3 -> edge(file, random.nextInt(Math.max(1, Math.min(file.length, seed.tablesEnd()))));
-                case 4, 5 -> reference(file, seed);
-                case 6, 7 -> instruction(file, seed, true);
+            file = switch (random.nextInt(21)) {
+                case 20 -> version(file, seed);
+                case 0, 10 -> flipBits(file);
+                case 1, 11 -> truncate(file);
+                case 2, 12 ->
+                    splice(file, seeds.get(random.nextInt(seeds.size())).file());
+                case 3, 13 -> edge(file, random.nextInt(Math.max(1, Math.min(file.length, seed.tablesEnd()))));
+                case 4, 5, 14, 15 -> reference(file, seed);
+                case 6, 7, 16, 17 -> instruction(file, seed, true);
                 default -> instruction(file, seed, false);
             };
+        }
+        return file;
+    }
+
+    /** The code of one version under the number of another. */
+    private byte[] version(byte[] file, Seed seed) {
+        int wanted = seed.module().bytecodeMajor() << 16;
+        ByteBuffer numbers = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+        for (int at = 0; at + 4 <= Math.min(file.length, seed.tablesEnd()); at += 4) {
+            if (numbers.getInt(at) == wanted) {
+                numbers.putInt(at, random.nextInt(14, 19) << 16);
+                break;
+            }
         }
         return file;
     }

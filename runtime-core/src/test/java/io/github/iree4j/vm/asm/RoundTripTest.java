@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DynamicTest;
@@ -25,23 +24,18 @@ class RoundTripTest {
 
     private static final Path FIXTURES = Path.of("../../shared/vmfb");
 
-    /** Files of bytecode 15, of which there is no table yet. */
-    private static final Pattern OLDER = Pattern.compile("(filters-vulkan-2023|sdxl_pipeline-.*-2024)\\.vmfb");
-
     @TestFactory
     Stream<DynamicTest> fixtureComesBackFromItsDisassembly() throws IOException {
         Assumptions.assumeTrue(Files.isDirectory(FIXTURES), "the fixtures are not at '" + FIXTURES + "'");
         try (Stream<Path> files = Files.list(FIXTURES)) {
             List<DynamicTest> tests = files.filter(file -> file.toString().endsWith(".vmfb"))
                     .sorted()
-                    .filter(file ->
-                            !OLDER.matcher(file.getFileName().toString()).matches())
                     .map(file -> DynamicTest.dynamicTest(file.getFileName().toString(), () -> {
                         ModuleDef module = read(file);
                         assertSame(module, reassembled(VmDisassembler.disassemble(module)));
                     }))
                     .toList();
-            assertThat(tests).hasSizeGreaterThanOrEqualTo(6);
+            assertThat(tests).hasSizeGreaterThanOrEqualTo(9);
             return tests.stream();
         }
     }

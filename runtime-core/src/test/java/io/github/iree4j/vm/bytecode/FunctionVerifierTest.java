@@ -402,7 +402,7 @@ class FunctionVerifierTest {
         byte[] file = body.into(AROUND, body.size(), 64 | FeatureBits.YIELD, 1, 4, 2);
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> Programs.read(file))
-                .withMessageContaining("needs features 0x40 and this runtime has EXT_F32|EXT_F64|YIELD|UNWIND")
+                .withMessageContaining("needs features 0x40 and bytecode 17.0 has EXT_F32|EXT_F64|YIELD|UNWIND")
                 .matches(e -> e.code() == StatusCode.INCOMPATIBLE);
     }
 

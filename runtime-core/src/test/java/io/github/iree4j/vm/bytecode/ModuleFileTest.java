@@ -174,11 +174,11 @@ class ModuleFileTest {
     void anotherVersionIsIncompatibleAndBothAreNamedWithTheirReleases() {
         byte[] file = FILE.clone();
         int at = Body.find(file, new byte[] {0, 0, 17, 0});
-        file[at + 2] = 15;
+        file[at + 2] = 14;
         assertRejected(
                 file,
                 StatusCode.INCOMPATIBLE,
-                "it has bytecode 15.0 (IREE of March 2023 to 3.9) and this runtime runs 17.0 (IREE 3.11 and later)");
+                "it has bytecode 14.0 (IREE before March 2023) and this runtime runs 15.0 to 17.0 (IREE of March 2023 and later)");
         file[at] = 9;
         file[at + 2] = 17;
         assertRejected(file, StatusCode.INCOMPATIBLE, "it has bytecode 17.9");

@@ -51,8 +51,81 @@ class IsaTest {
     void versionIsFoundByMajorAndAnyLowerMinor() {
         assertThat(Isa.find(17, 0)).isSameAs(ISA);
         assertThat(Isa.find(17, 1)).isNull();
-        assertThat(Isa.find(16, 0)).isNull();
+        assertThat(Isa.find(16, 0)).isSameAs(Isa.V16_0);
+        assertThat(Isa.find(15, 0)).isSameAs(Isa.V15_0);
+        assertThat(Isa.find(15, 1)).isNull();
+        assertThat(Isa.find(14, 0)).isNull();
         assertThat(Isa.find(18, 0)).isNull();
+    }
+
+    @Test
+    void versionsDifferByTheOperationsThatTheirCompilersAdded() {
+        assertThat(added(Isa.V15_0, Isa.V16_0)).containsExactlyInAnyOrder("discard.refs", "assign.ref");
+        assertThat(added(Isa.V16_0, Isa.V17_0)).containsExactlyInAnyOrder("call.yieldable", "call.variadic.yieldable");
+        assertThat(Isa.V16_0.features()).isEqualTo(FeatureBits.EXT_F32 | FeatureBits.EXT_F64);
+        assertThat(Isa.V15_0.movesEverywhere()).isFalse();
+        assertThat(Isa.V16_0.movesEverywhere()).isTrue();
+    }
+
+    private static Set<String> added(Isa older, Isa newer) {
+        Set<String> names = new HashSet<>();
+        for (Opcode opcode : newer.opcodes()) {
+            Opcode before = older.opcode(opcode.set(), opcode.number());
+            if (before == null) {
+                names.add(opcode.mnemonic());
+            } else {
+                assertThat(before).isEqualTo(opcode);
+            }
+        }
+        assertThat(older.opcodes()).hasSize(newer.opcodes().size() - names.size());
+        return names;
+    }
+
+    @Test
+    void movesThatVersion15DidNotHeedAreNotRead() {
+        // call import 1 (%R2) -> (%R3); cmp.nz.ref %R1 -> %i0
+        byte[] body = {
+            (byte) number("call"),
+            1,
+            0,
+            0,
+            (byte) 0x80,
+            0,
+            1,
+            0,
+            2,
+            (byte) 0xC0,
+            1,
+            0,
+            3,
+            (byte) 0xC0, //
+            (byte) number("cmp.nz.ref"),
+            1,
+            (byte) 0xC0,
+            0,
+            0, //
+            (byte) number("return"),
+            1,
+            0,
+            1,
+            (byte) 0xC0
+        };
+        InstructionReader reader = new InstructionReader(Isa.V15_0, body);
+        assertThat(reader.next()).isTrue();
+        assertThat(reader.item(1, 0)).as("argument of an import").isEqualTo(0x8002);
+        assertThat(reader.next()).isTrue();
+        assertThat(reader.register(0)).as("single register").isEqualTo(0x8001);
+        assertThat(reader.next()).isTrue();
+        assertThat(reader.item(0, 0)).as("result of a return").isEqualTo(0xC001);
+
+        for (InstructionReader other :
+                new InstructionReader[] {new InstructionReader(ISA, body), InstructionReader.verbatim(Isa.V15_0, body)
+                }) {
+            assertThat(other.next()).isTrue();
+            assertThat(other.item(1, 0)).isEqualTo(0xC002);
+            assertThat(other.next()).isTrue();
+            assertThat(other.register(0)).isEqualTo(0xC001);
+        }
     }
 
     @Test

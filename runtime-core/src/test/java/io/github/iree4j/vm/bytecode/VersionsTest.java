@@ -1,0 +1,152 @@
+package io.github.iree4j.vm.bytecode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmWait;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What differs between versions of bytecode. That everything else is the same, the conformance suites say for each version. */
+class VersionsTest {
+    private static final String TWICE = """
+            vm.type !test.counted
+            vm.import @host.make cconv "0v_r"
+            vm.import @host.look cconv "0r_v"
+            vm.export @twice
+            vm.func @twice() -> () {
+            ^bb0:
+              %r0 = vm.call @host.make()
+              vm.call @host.look(%R0)
+              vm.call @host.look(%R0)
+              vm.return
+            }
+            """;
+
+    private final AtomicInteger live = new AtomicInteger();
+    private final List<@Nullable Counted> seen = new ArrayList<>();
+    private final List<Boolean> resumed = new ArrayList<>();
+
+    private final NativeModule host = NativeModule.builder("host", 0, () -> "")
+            .function("make", "0v_r", (s, c) -> c.returnRef(new Counted(live)))
+            .function("look", "0r_v", (s, c) -> seen.add(c.ref(Counted.class)))
+            .function("wait", "0i_i", (s, c) -> {
+                resumed.add(c.resumed());
+                if (c.resumed()) {
+                    c.returnI32(c.i32() + 1);
+                } else {
+                    c.defer(VmWait.NONE);
+                }
+            })
+            .build();
+
+    @AfterEach
+    void interpretAgain() {
+        Programs.compile(Compilation.byDefault());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"15, OFF", "15, EAGER", "16, OFF", "16, EAGER", "17, OFF", "17, EAGER"})
+    void argumentsOfImportsAreMovedFromVersion16On(int version, Compilation compilation) {
+        Programs.compile(compilation);
+        BytecodeModule module = Programs.module("m", "vm.bytecode " + version + "\n" + TWICE);
+        try (Programs.Running running = Programs.run(host, module)) {
+            running.call("m.twice").run();
+        }
+        assertThat(seen).hasSize(2);
+        assertThat(seen.getFirst()).isNotNull();
+        if (version == 15) {
+            assertThat(seen.getLast()).isSameAs(seen.getFirst());
+        } else {
+            assertThat(seen.getLast()).isNull();
+        }
+        assertThat(live).hasValue(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {15, 16})
+    void featuresOfVersion17AreNoneBefore(int version) {
+        assertRefused(
+                version,
+                "vm.requires YIELD\nvm.func @f() -> () {\n^bb0:\n  vm.return\n}\n",
+                StatusCode.INCOMPATIBLE,
+                "module 'm' needs features YIELD and bytecode %d.0 has EXT_F32|EXT_F64".formatted(version));
+        assertRefused(
+                version,
+                "vm.func @f() -> () {\n  vm.requires UNWIND\n^bb0:\n  vm.return\n}\n",
+                StatusCode.INCOMPATIBLE,
+                "needs features UNWIND and bytecode %d.0 has EXT_F32|EXT_F64".formatted(version));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"15, 0x85", "15, 0x86", "15, 0x87", "15, 0x88", "16, 0x87", "16, 0x88"})
+    void operationsOfLaterVersionsAreUnknown(int version, String number) {
+        byte[] file = new Body()
+                .block()
+                .u8(Integer.decode(number))
+                .returnNothing()
+                .into(
+                        "vm.module @m version 3\nvm.bytecode " + version
+                                + "\nvm.func @f() -> () {\n^bb0:\n  %i0 = vm.const.i32 1\n  vm.return\n}\n",
+                        1,
+                        0,
+                        0);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> Programs.read(file))
+                .withMessageContaining("opcode %s is not in bytecode %d.0".formatted(number, version))
+                .matches(e -> e.code() == StatusCode.INVALID_ARGUMENT);
+    }
+
+    /** Until version 17, nothing in the code says that a call may defer. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Compilation.class,
+            names = {"OFF", "EAGER"})
+    void importsDeferInPlainCallsOfAllVersions(Compilation compilation) {
+        Programs.compile(compilation);
+        for (int version = 15; version <= 17; version++) {
+            resumed.clear();
+            BytecodeModule module = Programs.module("m", "vm.bytecode " + version + """
+
+                    vm.import @host.wait cconv "0i_i"
+                    vm.export @f
+                    vm.func @inner(%i0: i32) -> (i32) {
+                    ^bb0:
+                      %i1 = vm.call @host.wait(%i0)
+                      vm.return %i1
+                    }
+                    vm.func @f(%i0: i32) -> (i32) {
+                    ^bb0:
+                      %i1 = vm.call @inner(%i0)
+                      %i2 = vm.add.i32 %i1, %i0
+                      vm.return %i2
+                    }
+                    """);
+            try (Programs.Running running = Programs.run(host, module);
+                    Invocation call = running.call("m.f")) {
+                assertThat(call.i32(20).start()).isFalse();
+                assertThat(call.resume()).isTrue();
+                assertThat(call.i32()).isEqualTo(41);
+            }
+            assertThat(resumed).containsExactly(false, true);
+        }
+    }
+
+    private static void assertRefused(int version, String text, StatusCode code, String message) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> Programs.module("m", "vm.bytecode " + version + "\n" + text))
+                .withMessageContaining(message)
+                .matches(e -> e.code() == code);
+    }
+}

@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,11 +29,11 @@ import org.junit.jupiter.api.Timeout;
  * Several threads do whatever they like with the same few objects: use them, close them, use them after that. Whatever they see is either
  * right or an {@link IreeException} that says what was wrong; at the end nothing is held. The seed is in the message of a failure.
  */
+@Tag("long")
 @Timeout(120)
 class MisuseTest {
-    private static final boolean LONG = "long".equals(System.getProperty("iree4j.test.effort"));
     private static final int THREADS = 4;
-    private static final int ROUNDS = LONG ? 2000 : 60;
+    private static final int ROUNDS = Effort.rounds(60, 2_000);
     private static final int STEPS = 40;
 
     private static final Set<StatusCode> ALLOWED = Set.of(
@@ -97,7 +98,7 @@ class MisuseTest {
     }
 
     private static void hammer(ProgramOptions options, String function, float[] expected) throws Exception {
-        long seed = System.nanoTime();
+        long seed = Effort.seed(MisuseTest.class, ROUNDS + " rounds of " + function, System.nanoTime());
         AtomicReference<Throwable> wrong = new AtomicReference<>();
         AtomicInteger right = new AtomicInteger();
         AtomicInteger refused = new AtomicInteger();

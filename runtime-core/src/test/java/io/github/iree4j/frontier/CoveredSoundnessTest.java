@@ -2,12 +2,14 @@ package io.github.iree4j.frontier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -15,8 +17,9 @@ import org.junit.jupiter.api.Test;
  * signals from outside; the truth is reachability in the graph of "ran after". Wherever a frontier says that everything of another
  * point happened before or has completed, it must be so.
  */
+@Tag("long")
 class CoveredSoundnessTest {
-    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 100_000 : 3_000;
+    private static final int PROGRAMS = Effort.rounds(3_000, 100_000);
     private static final int OPERATIONS = 60;
 
     /** One operation: where it ran, what it ran after (itself included), and what it says about that. */
@@ -50,15 +53,15 @@ class CoveredSoundnessTest {
     void whateverIsCoveredHappenedBeforeOrHasCompletedAndUntaintedFrontiersSayEverything() {
         int covered = 0;
         int tainted = 0;
-        long base = Long.getLong("iree.test.seed", 20260802);
+        long base = Effort.seed(CoveredSoundnessTest.class, PROGRAMS + " programs", 20260802);
         for (int i = 0; i < PROGRAMS; i++) {
             long seed = base + i;
             Tally tally = run(seed, Mutant.NONE);
             assertThat(tally.wrong)
-                    .as("wrong claims; run again with -Diree.test.seed=" + seed)
+                    .as("wrong claims; run again with -Diree4j.test.seed=" + seed)
                     .isZero();
             assertThat(tally.incomplete)
-                    .as("untainted frontiers that do not say everything; run again with -Diree.test.seed=" + seed)
+                    .as("untainted frontiers that do not say everything; run again with -Diree4j.test.seed=" + seed)
                     .isZero();
             covered += tally.covered;
             tainted += tally.tainted;

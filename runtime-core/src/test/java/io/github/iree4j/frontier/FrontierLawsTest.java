@@ -2,30 +2,33 @@ package io.github.iree4j.frontier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.BiConsumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The algebra of frontiers on random ones. A failure names the seed; {@code -Diree.test.seed} runs it again. */
+/** The algebra of frontiers on random ones. A failure names the seed; {@code -Diree4j.test.seed} runs it again. */
+@Tag("long")
 class FrontierLawsTest {
-    private static final int ROUNDS = "long".equals(System.getProperty("iree4j.test.effort")) ? 2_000_000 : 20_000;
+    private static final int ROUNDS = Effort.rounds(20_000, 2_000_000);
+    private static final long SEED = Effort.seed(FrontierLawsTest.class, ROUNDS + " rounds of each law", 20260801);
 
     /** Far more than the axes in play: nothing is evicted. */
     private static final int ROOMY = 64;
 
     private static void forAll(String law, BiConsumer<RandomFrontiers, Random> check) {
-        long base = Long.getLong("iree.test.seed", 20260801);
         for (int round = 0; round < ROUNDS; round++) {
-            long seed = base + round;
+            long seed = SEED + round;
             Random random = new Random(seed * 0x9E37_79B9_7F4A_7C15L);
             try {
                 check.accept(new RandomFrontiers(random, 1 + random.nextInt(16), 1 + random.nextInt(6)), random);
             } catch (Throwable e) {
-                throw new AssertionError(law + " does not hold; run again with -Diree.test.seed=" + seed, e);
+                throw new AssertionError(law + " does not hold; run again with -Diree4j.test.seed=" + seed, e);
             }
         }
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.task;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.management.ManagementFactory;
@@ -13,17 +14,18 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Random graphs of processes on random executors, with cancellations, failures, budgets that change and schedules that come at any time. Whatever happens, each
  * process ends once, is released once when nobody is in it, is not drained afterwards, has a failure only for a reason, and no worker is stuck.
  *
- * <p>A few seconds in a build, minutes under {@code -Pnightly}. A failure prints the seed of its round, and all threads.
+ * <p>A few seconds in a build, minutes at night. A failure prints the seed of its round, and all threads.
  */
+@Tag("long")
 class ExecutorChaosTest {
-    private static final boolean LONG = "long".equals(System.getProperty("iree4j.test.effort"));
-    private static final Duration EFFORT = LONG ? Duration.ofMinutes(4) : Duration.ofSeconds(6);
+    private static final Duration EFFORT = Effort.isLong() ? Duration.ofMinutes(4) : Duration.ofSeconds(6);
     private static final Duration STUCK = Duration.ofSeconds(60);
     private static final int[] WORKERS = {1, 2, 3, 4, 8, 16, 33, 64};
 
@@ -148,7 +150,7 @@ class ExecutorChaosTest {
     /** TASK-3, TASK-7, TASK-8, TASK-9, TASK-11, TASK-13, TASK-14: nothing is lost, nothing ends twice, nobody is stuck. */
     @Test
     void everythingEndsOnceWhateverHappens() throws InterruptedException {
-        long first = Long.getLong("iree4j.test.seed", System.nanoTime());
+        long first = Effort.seed(ExecutorChaosTest.class, EFFORT.toSeconds() + " s", System.nanoTime());
         long deadline = System.nanoTime() + EFFORT.toNanos();
         int rounds = 0;
         for (long seed = first; System.nanoTime() < deadline; seed++) {

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.Frontier;
 import java.io.IOException;
@@ -9,14 +10,15 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /** A mix of sizes as models have them, for a long time: how much memory it takes beside what is in use. The time it takes is printed. */
+@Tag("long")
 class FragmentationTest {
-    private static final boolean LONG = "long".equals(System.getProperty("iree4j.test.effort"));
-    private static final int OPERATIONS = LONG ? 10_000_000 : 300_000;
+    private static final int OPERATIONS = Effort.rounds(300_000, 10_000_000);
     private static final long MB = 1 << 20;
     private static final long BUDGET = 2048 * MB;
 
@@ -41,7 +43,7 @@ class FragmentationTest {
     void aLongMixOfSizesLosesNoMoreThanSlabsDouble() {
         FakeSlabs slabs = new FakeSlabs();
         PoolSet set = set(slabs);
-        Random random = new Random(1);
+        Random random = new Random(Effort.seed(FragmentationTest.class, OPERATIONS + " operations", 1));
         Reservation[] held = new Reservation[512];
         long refused = 0;
         double worst = 0;

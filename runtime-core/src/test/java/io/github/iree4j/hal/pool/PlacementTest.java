@@ -3,6 +3,7 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
@@ -15,12 +16,15 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Where pools put what they give out, against a model that knows every byte. */
+@Tag("long")
 class PlacementTest {
-    private static final int ROUNDS = "long".equals(System.getProperty("iree4j.test.effort")) ? 2_000 : 60;
+    private static final int ROUNDS = Effort.rounds(60, 2_000);
+    private static final long SEED = Effort.seed(PlacementTest.class, ROUNDS + " rounds", 0);
     private static final long KIB = 1 << 10;
 
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -48,7 +52,7 @@ class PlacementTest {
     Stream<DynamicTest> nothingOverlapsAndNothingIsLost() {
         return kinds().map(options -> DynamicTest.dynamicTest(options.name(), () -> {
             for (int round = 0; round < ROUNDS; round++) {
-                randomRequests(options, round);
+                randomRequests(options, SEED + round);
             }
         }));
     }

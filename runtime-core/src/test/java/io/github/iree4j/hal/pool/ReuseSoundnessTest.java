@@ -2,6 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,8 +23,9 @@ import org.junit.jupiter.api.Test;
  * model keeps the full truth about each operation and about each byte. A byte may be given on when whatever its last user ran after, its
  * free included, is over or before the new user.
  */
+@Tag("long")
 class ReuseSoundnessTest {
-    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 20_000 : 400;
+    private static final int PROGRAMS = Effort.rounds(400, 20_000);
     private static final int ACTIONS = 300;
     private static final int GRANULE = 64;
 
@@ -69,14 +72,15 @@ class ReuseSoundnessTest {
     // POOL-1: memory is given out only once what used it is over, known to come before, or waited for.
     @Test
     void noByteIsGivenOnBeforeItsLastUserIsOver() {
-        for (int seed = 0; seed < PROGRAMS; seed++) {
+        long first = Effort.seed(ReuseSoundnessTest.class, PROGRAMS + " programs", 0);
+        for (long seed = first; seed < first + PROGRAMS; seed++) {
             run(seed);
         }
         // It would prove nothing if nothing had been at stake.
         assertThat(List.of(reused, waited, refused, tainted)).allMatch(n -> n > PROGRAMS);
     }
 
-    private void run(int seed) {
+    private void run(long seed) {
         Random random = new Random(seed);
         FrontierTracker tracker = FrontierTracker.create();
         int capacity = 1 + random.nextInt(4);
@@ -229,7 +233,7 @@ class ReuseSoundnessTest {
     }
 
     private static void check(
-            int seed, Reservation got, Stream stream, Map<Slab, Truth[]> users, FrontierTracker tracker) {
+            long seed, Reservation got, Stream stream, Map<Slab, Truth[]> users, FrontierTracker tracker) {
         Truth[] bytes = users.computeIfAbsent(got.slab(), slab -> new Truth[(int) (slab.size() / GRANULE)]);
         for (long at = got.offset(); at < got.offset() + got.length(); at += GRANULE) {
             Truth user = bytes[(int) (at / GRANULE)];

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.virtual;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -19,12 +20,15 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Independent workloads with disjoint axes never delay one another. */
+@Tag("long")
 class IndependentWorkloadsTest {
-    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 4_000 : 300;
+    private static final int PROGRAMS = Effort.rounds(300, 4_000);
+    private static final long SEED = Effort.seed(IndependentWorkloadsTest.class, PROGRAMS + " programs", 20260701);
 
     /** Of a device; one workload has the first half, the other the second. */
     private static final int QUEUES = 6;
@@ -148,7 +152,7 @@ class IndependentWorkloadsTest {
     @Test
     void eachEndsWhenItWouldHaveAloneAndKnowsNothingOfTheOther() {
         for (int i = 0; i < PROGRAMS; i++) {
-            long seed = 20260701L + i;
+            long seed = SEED + i;
             Random random = new Random(seed);
             boolean[] fifo = new boolean[QUEUES];
             for (int q = 0; q < QUEUES; q++) {
@@ -195,7 +199,7 @@ class IndependentWorkloadsTest {
     @Test
     void onOneUnorderedQueueWhatIsBlockedHoldsNobodyUp() {
         for (int i = 0; i < PROGRAMS; i++) {
-            long seed = 20260701L + i;
+            long seed = SEED + i;
             Random random = new Random(seed);
             int width = 1 + random.nextInt(3);
             Workload mine = Workload.random(random, 1);

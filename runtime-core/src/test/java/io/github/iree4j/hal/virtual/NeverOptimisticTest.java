@@ -2,26 +2,29 @@ package io.github.iree4j.hal.virtual;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.hal.virtual.RandomProgram.Event;
 import io.github.iree4j.hal.virtual.RandomProgram.Options;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The scheduler never claims more than is true: random programs, and for each frontier, each wait, each reuse of memory and each look at a
  * timeline the question whether {@link HappensBefore} agrees.
  */
+@Tag("long")
 class NeverOptimisticTest {
-    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 100_000 : 4_000;
+    private static final int PROGRAMS = Effort.rounds(4_000, 100_000);
 
     private final long[] decisions = new long[6];
     private final TreeMap<String, Integer> seen = new TreeMap<>();
 
     @Test
     void everyClaimOfAFrontierAndEveryElidedWaitIsTrue() {
-        long base = System.nanoTime();
+        long base = Effort.seed(NeverOptimisticTest.class, PROGRAMS + " programs", System.nanoTime());
         for (int i = 0; i < PROGRAMS; i++) {
             check(base + i, false);
         }

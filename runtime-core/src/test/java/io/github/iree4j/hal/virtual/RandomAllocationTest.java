@@ -2,6 +2,7 @@ package io.github.iree4j.hal.virtual;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,8 +30,9 @@ import org.junit.jupiter.api.Test;
  * their fences leave, with durations, late completions and failures. Each writes its own mark over all its bytes and looks, when it reads
  * them, for anything else: the marks of others, and what is written over memory that is freed. Memory that goes on too early shows.
  */
+@Tag("long")
 class RandomAllocationTest {
-    private static final int PROGRAMS = "long".equals(System.getProperty("iree4j.test.effort")) ? 20_000 : 400;
+    private static final int PROGRAMS = Effort.rounds(400, 20_000);
     private static final int INVOCATIONS = 40;
     private static final int LIMIT = 64 << 10;
 
@@ -44,7 +47,8 @@ class RandomAllocationTest {
         assertThat(Boolean.getBoolean("iree4j.memory.poison"))
                 .as("tests run with freed memory overwritten")
                 .isTrue();
-        for (int seed = 0; seed < PROGRAMS; seed++) {
+        long first = Effort.seed(RandomAllocationTest.class, PROGRAMS + " programs", 0);
+        for (long seed = first; seed < first + PROGRAMS; seed++) {
             try (Program program = new Program(seed)) {
                 program.run();
             }
@@ -57,7 +61,7 @@ class RandomAllocationTest {
     private record Wrong(TimelineSemaphore own, String what) {}
 
     private final class Program implements AutoCloseable {
-        private final int seed;
+        private final long seed;
         private final Random random;
         private final VirtualClock clock = VirtualClock.stepped();
         private final FrontierTracker tracker = FrontierTracker.create();
@@ -67,7 +71,7 @@ class RandomAllocationTest {
         private final VirtualDevice device;
         private final boolean failures;
 
-        Program(int seed) {
+        Program(long seed) {
             this.seed = seed;
             this.random = new Random(seed);
             this.failures = random.nextInt(4) == 0;

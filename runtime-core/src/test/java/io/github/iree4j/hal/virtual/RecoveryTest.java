@@ -2,6 +2,7 @@ package io.github.iree4j.hal.virtual;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -12,11 +13,13 @@ import io.github.iree4j.hal.SchedulingDomain;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Losing knowledge, by eviction or from outside, is a window: it ends when what was lost has completed. */
+@Tag("long")
 class RecoveryTest {
-    private static final int OPERATIONS = "long".equals(System.getProperty("iree4j.test.effort")) ? 1_000_000 : 40_000;
+    private static final int OPERATIONS = Effort.rounds(40_000, 1_000_000);
 
     /** More axes than fit. */
     private static final int STREAMS = Frontier.DEFAULT_CAPACITY + 4;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
@@ -39,6 +40,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -46,9 +48,10 @@ import org.slf4j.LoggerFactory;
  * Calls every function of the hal module with arguments that no compiler would pass. It learns from the failures which type each
  * reference should have, so that calls get past the checks of types more often than not.
  */
+@Tag("long")
 class HalHostileArgumentsTest {
-    private static final long SEED = Long.getLong("iree.test.seed", 20260801);
-    private static final int CALLS = "long".equals(System.getProperty("iree4j.test.effort")) ? 2_000_000 : 60_000;
+    private static final int CALLS = Effort.rounds(60_000, 2_000_000);
+    private static final long SEED = Effort.seed(HalHostileArgumentsTest.class, CALLS + " calls", 20260801);
     private static final int POOL = 96;
     private static final int FIXED = 27;
     private static final int[] INTS = {

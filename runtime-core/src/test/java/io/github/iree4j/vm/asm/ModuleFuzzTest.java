@@ -40,6 +40,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -51,6 +52,7 @@ import org.junit.jupiter.api.Timeout;
  * modules that have every function they import and do nothing, so no kernel runs. {@code -Diree4j.fuzz.files=N} and
  * {@code -Diree4j.fuzz.seed=S} choose how many files and which; the nightly run takes 100,000.
  */
+@Tag("long")
 class ModuleFuzzTest {
 
     private static final Path FIXTURES = Path.of("../../shared/vmfb");

@@ -2,6 +2,7 @@ package io.github.iree4j.vm.bytecode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -20,21 +21,26 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Random programs do the same compiled as interpreted: results, failures to the last character, what imports see, how often they defer,
  * globals, and what is left alive.
  *
- * <p>{@code -Diree4j.differential.programs=N} and {@code -Diree4j.differential.seed=S} choose how many and which.
+ * <p>{@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} choose how many and which. Programs share nothing, so each processor tries its share of them.
  */
+@Tag("long")
 class CompilerDifferentialTest {
     private static final int QUICK = 2_000;
     private static final int LONG = 100_000;
@@ -46,7 +52,7 @@ class CompilerDifferentialTest {
             Thread.ofPlatform().daemon().name("differential-watchdog").factory());
 
     /** What can be seen of a program that ran. */
-    private record Outcome(List<String> events, boolean stopped) {}
+    private record Outcome(List<String> events, boolean stopped, int compiled) {}
 
     @AfterAll
     static void stop() {
@@ -54,54 +60,80 @@ class CompilerDifferentialTest {
     }
 
     @Test
-    void randomProgramsDoTheSameCompiledAsInterpreted() {
-        int programs = Integer.getInteger(
-                "iree4j.differential.programs", "long".equals(System.getProperty("iree4j.test.effort")) ? LONG : QUICK);
-        long seed = Long.getLong("iree4j.differential.seed", System.nanoTime());
-        System.out.printf("%d random programs from seed %d%n", programs, seed);
-        int finished = 0;
-        int failed = 0;
-        int compiled = 0;
-        int stopped = 0;
-        for (int i = 0; i < programs; i++) {
-            RandomProgram program = new RandomProgram(seed + i);
-            byte[] file = program.toFile();
-            Outcome interpreted = run(program, file, Compilation.OFF, seed + i);
-            Outcome other = run(program, file, Compilation.EAGER, seed + i);
-            if (interpreted.stopped || other.stopped) {
-                stopped++;
-                continue;
+    void randomProgramsDoTheSameCompiledAsInterpreted() throws Exception {
+        int programs = Effort.rounds(QUICK, LONG);
+        long seed = Effort.seed(CompilerDifferentialTest.class, programs + " programs", System.nanoTime());
+        int threads = Math.min(programs, Runtime.getRuntime().availableProcessors());
+        List<Callable<Tally>> shares = new ArrayList<>();
+        for (int t = 0; t < threads; t++) {
+            int first = t;
+            shares.add(() -> {
+                Tally tally = new Tally();
+                for (int i = first; i < programs; i += threads) {
+                    compare(seed + i, tally);
+                }
+                return tally;
+            });
+        }
+        Tally all = new Tally();
+        try (ExecutorService workers = Executors.newFixedThreadPool(threads)) {
+            for (Future<Tally> share : workers.invokeAll(shares)) {
+                all.add(share.get());
             }
-            assertThat(other.events)
-                    .as("program of -Diree4j.differential.seed=%d -Diree4j.differential.programs=1", seed + i)
-                    .isEqualTo(interpreted.events);
-            for (String event : interpreted.events) {
-                finished += event.startsWith("returns") ? 1 : 0;
-                failed += event.startsWith("fails") ? 1 : 0;
-            }
-            compiled += compiledFunctions;
         }
         System.out.printf(
                 "%d functions compiled, %d calls returned, %d failed, %d programs stopped%n",
-                compiled, finished, failed, stopped);
-        assertThat(compiled).isEqualTo(programs * (RandomProgram.FUNCTIONS + 3));
+                all.compiled, all.finished, all.failed, all.stopped);
+        assertThat(all.compiled).isEqualTo(programs * (RandomProgram.FUNCTIONS + 3));
         if (programs >= 1000) {
-            assertThat(finished).isGreaterThan(programs / 2);
-            assertThat(failed).isGreaterThan(programs / 2);
-            assertThat(stopped).isLessThan(programs / 100);
+            assertThat(all.finished).isGreaterThan(programs / 2);
+            assertThat(all.failed).isGreaterThan(programs / 2);
+            assertThat(all.stopped).isLessThan(programs / 100);
         }
     }
 
-    private int compiledFunctions;
+    /** What came of several programs. */
+    private static final class Tally {
+        int finished;
+        int failed;
+        int compiled;
+        int stopped;
 
-    private Outcome run(RandomProgram program, byte[] file, Compilation mode, long seed) {
+        void add(Tally other) {
+            finished += other.finished;
+            failed += other.failed;
+            compiled += other.compiled;
+            stopped += other.stopped;
+        }
+    }
+
+    private static void compare(long seed, Tally tally) {
+        RandomProgram program = new RandomProgram(seed);
+        byte[] file = program.toFile();
+        Outcome interpreted = run(program, file, Compilation.OFF, seed);
+        Outcome other = run(program, file, Compilation.EAGER, seed);
+        tally.compiled += other.compiled;
+        if (interpreted.stopped || other.stopped) {
+            tally.stopped++;
+            return;
+        }
+        assertThat(other.events)
+                .as("program of -Diree4j.test.seed=%d -Diree4j.test.rounds=1", seed)
+                .isEqualTo(interpreted.events);
+        for (String event : interpreted.events) {
+            tally.finished += event.startsWith("returns") ? 1 : 0;
+            tally.failed += event.startsWith("fails") ? 1 : 0;
+        }
+    }
+
+    private static Outcome run(RandomProgram program, byte[] file, Compilation mode, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         List<String> events = new ArrayList<>();
         AtomicInteger live = new AtomicInteger();
         boolean stopped = false;
         BytecodeModule module = BytecodeModule.read(
                 MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, mode);
-        compiledFunctions = module.compilation().compiled();
+        int compiled = module.compilation().compiled();
         try (Context context =
                 Context.create(List.of(host(events, live), module), ContextOptions.DEFAULTS.withMaxMemory(1 << 16))) {
             for (int i = 0; i < CALLS; i++) {
@@ -116,7 +148,7 @@ class CompilerDifferentialTest {
         }
         module.close();
         events.add("live " + live);
-        return new Outcome(events, stopped);
+        return new Outcome(events, stopped, compiled);
     }
 
     private static Invocation invocation(Context context, String name) {

@@ -12,7 +12,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A module of random functions that pass verification: every operation, registers used again as other types, branches in any direction,
@@ -80,6 +82,9 @@ final class RandomProgram {
             }
             """;
 
+    /** By the signatures of the functions. Assembling one takes longer than all that is done with a program. */
+    private static final Map<List<String>, Template> TEMPLATES = new ConcurrentHashMap<>();
+
     private final SplittableRandom random;
     private final Isa isa = Isa.V17_0;
     private final List<String> signatures = new ArrayList<>();
@@ -112,40 +117,19 @@ final class RandomProgram {
 
     /** Makes the module's file. */
     byte[] toFile() {
-        StringBuilder text = new StringBuilder(HEAD);
         for (int i = 0; i < FUNCTIONS; i++) {
-            String signature = SIGNATURES.get(i == 0 ? 0 : random.nextInt(SIGNATURES.size()));
-            signatures.add(signature);
-            text.append("vm.export @f").append(i).append('\n');
+            signatures.add(SIGNATURES.get(i == 0 ? 0 : random.nextInt(SIGNATURES.size())));
         }
-        for (int i = 0; i < FUNCTIONS; i++) {
-            placeholder(text, i);
-        }
-        text.append(TAIL);
-        // Exports come before functions.
-        StringBuilder ordered = new StringBuilder();
-        StringBuilder rest = new StringBuilder();
-        for (String line : text.toString().split("\n")) {
-            if (line.startsWith("vm.export")) {
-                ordered.append(line).append('\n');
-            } else {
-                rest.append(line).append('\n');
-            }
-        }
-        int at = rest.indexOf("vm.func");
-        rest.insert(at, ordered);
-        byte[] file = VmAssembler.assemble(rest.toString());
-        ModuleDef def = ModuleDef.read(MemorySegment.ofArray(file), ModuleLimits.DEFAULTS);
-        int code = Body.find(file, def.bytecode());
+        Template template = TEMPLATES.computeIfAbsent(List.copyOf(signatures), Template::of);
+        byte[] file = template.file.clone();
         ByteBuffer out = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
         for (function = 0; function < FUNCTIONS; function++) {
-            ModuleDef.Function described = def.functions().get(function);
             byte[] bytes = function();
-            if (bytes.length > described.length()) {
+            if (bytes.length > template.room[function]) {
                 throw new IllegalStateException("a body of %d bytes".formatted(bytes.length));
             }
-            int descriptor = Body.find(file, Body.descriptor(described));
-            out.put(code + described.offset(), bytes);
+            int descriptor = template.descriptors[function];
+            out.put(template.bodies[function], bytes);
             out.putInt(descriptor + 4, bytes.length);
             out.putInt(descriptor + 8, 7);
             out.putShort(descriptor + 14, (short) blocks);
@@ -155,8 +139,43 @@ final class RandomProgram {
         return file;
     }
 
-    private void placeholder(StringBuilder text, int index) {
-        String signature = signatures.get(index);
+    /**
+     * A module whose functions have room for random bodies, and where those go.
+     *
+     * @param room bytes for the body of each function
+     * @param bodies where each begins in the file
+     * @param descriptors where what describes each begins
+     */
+    private record Template(byte[] file, int[] room, int[] bodies, int[] descriptors) {
+        static Template of(List<String> signatures) {
+            StringBuilder text = new StringBuilder(HEAD);
+            for (int i = 0; i < FUNCTIONS; i++) { // exports come before functions
+                text.append("vm.export @f").append(i).append('\n');
+            }
+            TAIL.lines()
+                    .filter(line -> line.startsWith("vm.export"))
+                    .forEach(line -> text.append(line).append('\n'));
+            for (int i = 0; i < FUNCTIONS; i++) {
+                placeholder(text, i, signatures.get(i));
+            }
+            TAIL.lines()
+                    .filter(line -> !line.startsWith("vm.export"))
+                    .forEach(line -> text.append(line).append('\n'));
+            byte[] file = VmAssembler.assemble(text.toString());
+            ModuleDef def = ModuleDef.read(MemorySegment.ofArray(file), ModuleLimits.DEFAULTS);
+            int code = Body.find(file, def.bytecode());
+            Template template = new Template(file, new int[FUNCTIONS], new int[FUNCTIONS], new int[FUNCTIONS]);
+            for (int i = 0; i < FUNCTIONS; i++) {
+                ModuleDef.Function described = def.functions().get(i);
+                template.room[i] = described.length();
+                template.bodies[i] = code + described.offset();
+                template.descriptors[i] = Body.find(file, Body.descriptor(described));
+            }
+            return template;
+        }
+    }
+
+    private static void placeholder(StringBuilder text, int index, String signature) {
         text.append("vm.func @f").append(index).append("() -> () {\n");
         text.append("  vm.cconv \"").append(signature).append("\"\n  vm.requires EXT_F32|EXT_F64|YIELD\n");
         text.append("^bb0:\n");

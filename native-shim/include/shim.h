@@ -253,8 +253,8 @@ typedef struct shim_cpu_executable_params_t {
 typedef struct shim_cpu_export_t {
   uint64_t flags;              // SHIM_CPU_DISPATCH_FLAG_*
   uint32_t local_memory_size;  // bytes each call needs, a multiple of 4096
-  uint32_t constant_count;
-  uint32_t binding_count;
+  uint32_t constant_count;  // UINT32_MAX when the library does not say
+  uint32_t binding_count;   // UINT32_MAX when the library does not say
   uint32_t workgroup_size_x;
   uint32_t workgroup_size_y;
   uint32_t workgroup_size_z;

@@ -1,6 +1,8 @@
 // The binary interface between the runtime and compiled CPU libraries, version
 // 6, as IREE's compiler emits it and IREE's runtime declares it in
-// hal/local/executable_library.h. Names are ours, offsets are theirs.
+// hal/local/executable_library.h. Names are ours, offsets are theirs. Versions
+// 3 to 5 call kernels in the same way and describe them in other tables, which
+// come last in this file.
 //
 // Self-contained and without functions, so that kernels written in C can use it
 // too: docs/native.md shows how to compile one.
@@ -16,6 +18,7 @@
 
 #define SHIM_CPU_QUERY_SYMBOL "iree_hal_executable_library_query"
 #define SHIM_CPU_LIBRARY_VERSION 6u
+#define SHIM_CPU_LIBRARY_OLDEST_VERSION 3u
 
 #define SHIM_CPU_MAX_CONSTANTS 64
 #define SHIM_CPU_MAX_BINDINGS 64
@@ -130,6 +133,49 @@ typedef struct shim_library_t {
 typedef const shim_library_t* (*shim_query_fn_t)(
     uint32_t max_version, const shim_environment_t* environment);
 
+// Versions 3 (IREE from before March 2023 to March 2024) and 4 (to August 2024):
+// the numbers of constants and bindings are the program's to know. The table of
+// attributes may be missing, and so may the names.
+typedef struct shim_dispatch_attributes_v3_t {
+  uint16_t local_memory_pages;
+  uint16_t reserved;
+} shim_dispatch_attributes_v3_t;
+
+// Version 5 (to September 2025).
+typedef struct shim_dispatch_attributes_v5_t {
+  uint16_t local_memory_pages;
+  uint8_t constant_count;
+  uint8_t binding_count;
+  uint32_t reserved_0;
+  uint64_t reserved[8];
+} shim_dispatch_attributes_v5_t;
+
+typedef struct shim_export_table_v3_t {
+  uint32_t count;
+  const shim_dispatch_fn_t* ptrs;
+  const void* attrs;
+  const char* const* names;
+  const char* const* tags;
+  const void* source_locations;
+} shim_export_table_v3_t;
+
+typedef struct shim_library_v3_t {
+  const shim_library_header_t* header;
+  shim_import_table_t imports;
+  shim_export_table_v3_t exports;
+  shim_constant_table_t constants;
+} shim_library_v3_t;
+
+// Versions 4 and 5.
+typedef struct shim_library_v4_t {
+  const shim_library_header_t* header;
+  shim_import_table_t imports;
+  shim_export_table_v3_t exports;
+  const void* stage_locations;  // the last field of the export table
+  shim_constant_table_t constants;
+  shim_source_table_t sources;
+} shim_library_v4_t;
+
 #define SHIM_ABI_FIELD(type, field, at) \
   _Static_assert(offsetof(type, field) == (at), "fixed by the compiler")
 _Static_assert(sizeof(shim_environment_t) == 96, "fixed by the compiler");
@@ -163,6 +209,17 @@ SHIM_ABI_FIELD(shim_library_t, imports, 8);
 SHIM_ABI_FIELD(shim_library_t, exports, 24);
 SHIM_ABI_FIELD(shim_library_t, constants, 104);
 SHIM_ABI_FIELD(shim_library_t, sources, 112);
+_Static_assert(sizeof(shim_dispatch_attributes_v3_t) == 4,
+               "fixed by the compiler");
+_Static_assert(sizeof(shim_dispatch_attributes_v5_t) == 72,
+               "fixed by the compiler");
+_Static_assert(sizeof(shim_export_table_v3_t) == 48, "fixed by the compiler");
+SHIM_ABI_FIELD(shim_export_table_v3_t, names, 24);
+_Static_assert(sizeof(shim_library_v3_t) == 80, "fixed by the compiler");
+SHIM_ABI_FIELD(shim_library_v3_t, constants, 72);
+_Static_assert(sizeof(shim_library_v4_t) == 104, "fixed by the compiler");
+SHIM_ABI_FIELD(shim_library_v4_t, constants, 80);
+SHIM_ABI_FIELD(shim_library_v4_t, sources, 88);
 #undef SHIM_ABI_FIELD
 
 #endif  // IREE4J_SHIM_CPU_ABI_H_

@@ -1,5 +1,6 @@
 // Compiled libraries: opened, queried and run over ranges of workgroups.
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "test.h"
 
@@ -308,7 +309,7 @@ static void constant_count_must_match(void) {
 static void libraries_that_cannot_run_are_refused(void) {
   shim_cpu_executable_t* executable = NULL;
   CHECK_FAILS(open_kernel("old_version", &executable, &error),
-              SHIM_INCOMPATIBLE, "version is 4, expected 6");
+              SHIM_INCOMPATIBLE, "version is 2, versions 3 to 6 can be run");
   CHECK_FAILS(open_kernel("sanitized", &executable, &error),
               SHIM_UNIMPLEMENTED, "sanitizer 1 (address)");
   CHECK_FAILS(open_kernel("features", &executable, &error), SHIM_INCOMPATIBLE,
@@ -319,6 +320,51 @@ static void libraries_that_cannot_run_are_refused(void) {
               SHIM_UNAVAILABLE, "imports 'iree_uk_mmt4d'");
   CHECK_FAILS(open_kernel("undefined", &executable, &error), SHIM_UNAVAILABLE,
               "'missing_function'");
+}
+
+static void check_earlier(const char* kernel, bool names, bool counts,
+                          uint32_t local_memory) {
+  shim_cpu_executable_t* executable = NULL;
+  CHECK_OK(open_kernel(kernel, &executable, &error));
+  CHECK_EQ(shim_cpu_executable_export_count(executable), 4);
+  shim_cpu_export_t info;
+  CHECK_OK(shim_cpu_executable_export_query(executable, RECORD, &info, &error));
+  CHECK(strcmp(info.name, names ? "record" : "") == 0);
+  CHECK_EQ(info.name_length, names ? 6 : 0);
+  CHECK_EQ(info.constant_count, counts ? 2 : UINT32_MAX);
+  CHECK_EQ(info.binding_count, counts ? 1 : UINT32_MAX);
+  CHECK_EQ(info.workgroup_size_x, 0);
+  CHECK_OK(
+      shim_cpu_executable_export_query(executable, SUM_LOCAL, &info, &error));
+  CHECK_EQ(info.local_memory_size, local_memory);
+  CHECK_EQ(info.flags, 0);
+
+  _Alignas(64) float a[4] = {1, 2, 3, 4};
+  _Alignas(64) float b[4] = {10, 20, 30, 40};
+  _Alignas(64) float out[4] = {0};
+  void* pointers[3] = {a, b, out};
+  size_t lengths[3] = {sizeof(a), sizeof(b), sizeof(out)};
+  shim_dispatch_state_t state = {.workgroup_count_x = 4,
+                                 .workgroup_count_y = 1,
+                                 .workgroup_count_z = 1,
+                                 .binding_count = 3,
+                                 .binding_ptrs = pointers,
+                                 .binding_lengths = lengths};
+  shim_cpu_dispatch_t dispatch = {
+      .ordinal = ADD, .state = &state, .begin = 0, .end = 4};
+  CHECK_OK(shim_cpu_executable_dispatch(executable, &dispatch, &error));
+  CHECK(out[0] == 11 && out[1] == 22 && out[2] == 33 && out[3] == 44);
+  shim_cpu_executable_release(executable);
+
+  CHECK_FAILS(open_with(kernel, NULL, 0, &executable, &error),
+              SHIM_FAILED_PRECONDITION, "takes 1 specialization constants, 0");
+}
+
+static void libraries_of_earlier_versions_run(void) {
+  check_earlier("version_3", true, false, 8192);
+  check_earlier("version_3_bare", false, false, 0);
+  check_earlier("version_4", true, false, 8192);
+  check_earlier("version_5", true, true, 8192);
 }
 
 static void optional_imports_may_be_missing(void) {
@@ -406,6 +452,7 @@ int main(void) {
   RUN(too_few_constants_or_bindings_are_refused);
   RUN(constant_count_must_match);
   RUN(libraries_that_cannot_run_are_refused);
+  RUN(libraries_of_earlier_versions_run);
   RUN(optional_imports_may_be_missing);
   RUN(initializers_run_before_the_query);
   RUN(any_alignment_of_the_file_will_do);

@@ -112,8 +112,10 @@ static void mutated_files_are_rejected_or_mapped(uint64_t seed) {
 // The data segment and the addends and places of relocations: what the query
 // function returns then points anywhere.
 static void mutated_descriptions_are_rejected_or_read(uint64_t seed) {
+  static const char* const kernels[] = {"basic", "version_3", "version_4",
+                                        "version_5"};
   state = seed;
-  file_t file = read_kernel("basic");
+  file_t file = read_kernel(kernels[below(4)]);
   int data_segment = 0;
   while (!(segment_of_type(&file, ELF_PT_LOAD, data_segment)->flags &
            ELF_PF_W)) {

@@ -69,21 +69,25 @@ static shim_status_t open_library(shim_cpu_executable_t* executable,
                           "malformed ELF: '%s' is not in an executable segment",
                           SHIM_CPU_QUERY_SYMBOL);
   }
-  uint64_t library =
-      query(executable, query_address, SHIM_CPU_LIBRARY_VERSION);
+  // Compilers answer only to their own version.
+  uint64_t library = 0;
+  for (uint32_t v = SHIM_CPU_LIBRARY_VERSION;
+       v >= SHIM_CPU_LIBRARY_OLDEST_VERSION && library == 0; --v) {
+    library = query(executable, query_address, v);
+  }
   if (library == 0) {
-    // Older compilers answer only to their own version: name it.
-    for (uint32_t v = SHIM_CPU_LIBRARY_VERSION - 1; v >= 1; --v) {
+    for (uint32_t v = SHIM_CPU_LIBRARY_OLDEST_VERSION - 1; v >= 1; --v) {
       if (query(executable, query_address, v) == 0) continue;
       return shim_error_set(
           error, SHIM_INCOMPATIBLE, 0,
-          "library version is %u, expected %u; compile it with a newer "
-          "iree-compile",
-          v, SHIM_CPU_LIBRARY_VERSION);
+          "library version is %u, versions %u to %u can be run; compile it "
+          "with iree-compile of March 2023 or later",
+          v, SHIM_CPU_LIBRARY_OLDEST_VERSION, SHIM_CPU_LIBRARY_VERSION);
     }
     return shim_error_set(error, SHIM_INCOMPATIBLE, 0,
-                          "library does not offer version %u; compile it for "
-                          "this runtime",
+                          "library does not offer versions %u to %u; compile "
+                          "it for this runtime",
+                          SHIM_CPU_LIBRARY_OLDEST_VERSION,
                           SHIM_CPU_LIBRARY_VERSION);
   }
   return shim__cpu_library_read(&executable->image, library, constant_count,
@@ -193,8 +197,8 @@ shim_status_t shim_cpu_executable_export_query(
   *out_export = (shim_cpu_export_t){
       .flags = entry->flags,
       .local_memory_size = entry->local_memory_size,
-      .constant_count = entry->constant_count,
-      .binding_count = entry->binding_count,
+      .constant_count = entry->counts_known ? entry->constant_count : UINT32_MAX,
+      .binding_count = entry->counts_known ? entry->binding_count : UINT32_MAX,
       .workgroup_size_x = entry->workgroup_size_x,
       .workgroup_size_y = entry->workgroup_size_y,
       .workgroup_size_z = entry->workgroup_size_z,

@@ -10,13 +10,14 @@ typedef struct shim__cpu_export_t {
   shim_dispatch_fn_t function;  // in an executable segment
   uint64_t flags;
   uint32_t local_memory_size;
+  bool counts_known;  // else constant_count and binding_count are 0
   uint8_t constant_count;
   uint8_t binding_count;
   uint16_t workgroup_size_z;
   uint32_t workgroup_size_x;
   uint32_t workgroup_size_y;
   uint32_t name_length;
-  const char* name;  // in a readable segment, NUL-terminated
+  const char* name;  // in a readable segment, NUL-terminated; "" for none
 } shim__cpu_export_t;
 
 // A checked library. |exports| is owned by it.

@@ -75,6 +75,19 @@ static const char* const names[] = {"add", "record", "fail_at", "sum_local"};
 #ifndef CONSTANTS_OF_RECORD
 #define CONSTANTS_OF_RECORD 2
 #endif
+#ifndef VERSION
+#define VERSION SHIM_CPU_LIBRARY_VERSION
+#endif
+#if VERSION < 5
+static const shim_dispatch_attributes_v3_t attributes[] = {
+    {0}, {0}, {0}, {.local_memory_pages = 2}};
+#elif VERSION == 5
+static const shim_dispatch_attributes_v5_t attributes[] = {
+    {.binding_count = 3},
+    {.binding_count = 1, .constant_count = CONSTANTS_OF_RECORD},
+    {.constant_count = 1},
+    {.binding_count = 1, .local_memory_pages = 2}};
+#else
 static const shim_dispatch_attributes_t attributes[] = {
     {.binding_count = 3, .workgroup_size_x = 1},
     {.binding_count = 1, .constant_count = CONSTANTS_OF_RECORD,
@@ -84,10 +97,8 @@ static const shim_dispatch_attributes_t attributes[] = {
     {.binding_count = 1, .local_memory_pages = 2,
      .flags = SHIM_CPU_DISPATCH_FLAG_SEQUENTIAL},
 };
-
-#ifndef VERSION
-#define VERSION SHIM_CPU_LIBRARY_VERSION
 #endif
+
 #ifndef SANITIZER
 #define SANITIZER 0
 #endif
@@ -105,26 +116,36 @@ static const shim_library_header_t header = {
 static const char* const imports[] = {"?optional_function", IMPORT};
 #endif
 
+#if VERSION <= 3
+static const shim_library_v3_t library = {
+#elif VERSION <= 5
+static const shim_library_v4_t library = {
+#else
 static const shim_library_t library = {
+#endif
     .header = &header,
 #ifdef IMPORT
     .imports = {.count = 2, .symbols = imports},
 #endif
+#ifdef BARE
+    .exports = {.count = 4, .ptrs = functions},
+#else
     .exports = {.count = 4, .ptrs = functions, .attrs = attributes,
                 .names = names},
+#endif
     .constants = {.count = 1},
 };
 
 #ifdef INITIALIZER
 // Made ready by an initializer; without it the query says no.
-static const shim_library_t* ready;
+static const void* ready;
 __attribute__((constructor)) static void initialize(void) { ready = &library; }
 #define LIBRARY ready
 #else
 #define LIBRARY &library
 #endif
 
-__attribute__((visibility("default"))) const shim_library_t*
+__attribute__((visibility("default"))) const void*
 iree_hal_executable_library_query(uint32_t max_version,
                                   const shim_environment_t* environment) {
   (void)environment;

@@ -3,9 +3,9 @@ package io.github.iree4j.nativeaccess;
 /**
  * A function that a compiled CPU library exports.
  *
- * @param name its name, not empty
- * @param constantCount how many 32-bit constants it reads, 0 to 64
- * @param bindingCount how many bindings it accesses, 0 to 64
+ * @param name its name; made up from its ordinal when the library does not say
+ * @param constantCount how many 32-bit constants it reads, 0 to 64; -1 when the library does not say
+ * @param bindingCount how many bindings it accesses, 0 to 64; -1 when the library does not say
  * @param workgroupSizeX what the compiler recorded, 0 for nothing; it does not influence a call
  * @param workgroupSizeY what the compiler recorded, 0 for nothing
  * @param workgroupSizeZ what the compiler recorded, 0 for nothing

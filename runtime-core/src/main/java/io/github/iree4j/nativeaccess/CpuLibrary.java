@@ -17,7 +17,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A compiled CPU library (what {@code embedded-elf-<arch>} executables contain) in executable memory.
+ * A compiled CPU library (what {@code embedded-elf-<arch>} executables contain) in executable memory: version 3 to 6 of the interface,
+ * of IREE from March 2023 on.
  *
  * <p>The file is hostile input: whatever its tables say, {@link #load} throws and does not crash. Its machine code is not checked
  * and cannot be: loading runs its initializers and query function in this process, with this process's rights.
@@ -107,8 +108,10 @@ public final class CpuLibrary extends Resource {
         return IntStream.range(0, Shim.executableExportCount(handle))
                 .mapToObj(i -> {
                     Shim.executableExport(handle, i, info.address(), 0);
+                    String exportName =
+                            Shim.text((out, capacity) -> Shim.executableExportName(handle, i, out, capacity));
                     return new CpuExport(
-                            Shim.text((out, capacity) -> Shim.executableExportName(handle, i, out, capacity)),
+                            exportName.isEmpty() ? "export " + i : exportName,
                             info.get(ValueLayout.JAVA_INT, EXPORT_CONSTANTS),
                             info.get(ValueLayout.JAVA_INT, EXPORT_BINDINGS),
                             info.get(ValueLayout.JAVA_INT, EXPORT_WORKGROUP_SIZE),

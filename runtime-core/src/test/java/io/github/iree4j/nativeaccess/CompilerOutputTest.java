@@ -75,12 +75,13 @@ class CompilerOutputTest {
     }
 
     @Test
-    void librariesOfEarlierCompilersAreRefusedNamingTheirVersion() throws IOException {
+    void librariesOfEarlierCompilersAreLoadedAndDoNotSayWhatTheirFunctionsTake() throws IOException {
         assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the module is compiled for x86_64");
         MemorySegment elf = elf("sdxl_pipeline-cpu-2024.vmfb");
-        assertThatThrownBy(() -> CpuLibrary.load("sdxl", elf, new int[0]))
-                .isInstanceOfSatisfying(
-                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INCOMPATIBLE))
-                .hasMessageContaining("library version is 4, expected 6");
+        try (CpuLibrary library = CpuLibrary.load("sdxl", elf, new int[0])) {
+            assertThat(library.exportCount()).isPositive();
+            assertThat(library.export(0).constantCount()).isEqualTo(-1);
+            assertThat(library.export(0).bindingCount()).isEqualTo(-1);
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessExecutor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -23,15 +24,21 @@ final class Drivers {
     }
 
     /** Opens all or none. */
-    static List<Device> open(List<String> names, DeviceOptions options) {
-        if (names.isEmpty()) {
+    static List<Device> open(List<DeviceSource> sources, ProcessExecutor executor) {
+        if (sources.isEmpty()) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
         }
         List<DriverProvider> drivers = all();
         List<Device> devices = new ArrayList<>();
         try {
-            for (String name : names) {
-                devices.add(open(name, drivers, options));
+            for (DeviceSource source : sources) {
+                DeviceOptions options = source.options();
+                devices.add(open(
+                        source.uri(),
+                        drivers,
+                        options.executor() != null
+                                ? options
+                                : options.toBuilder().executor(executor).build()));
             }
         } catch (RuntimeException | Error e) {
             close(devices);

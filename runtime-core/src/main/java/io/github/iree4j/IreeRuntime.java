@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
@@ -18,10 +19,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,11 +58,7 @@ public final class IreeRuntime implements AutoCloseable {
         this.topology = options.tasks().resolve();
         this.executor = RuntimeWorkers.start(options.tasks(), topology);
         try {
-            DeviceOptions.Builder each = DeviceOptions.builder()
-                    .executor(executor)
-                    .memoryLimit(options.memory().limit());
-            options.memory().quotas().forEach(each::memoryQuota);
-            this.devices = Drivers.open(options.devices(), each.build());
+            this.devices = Drivers.open(options.sources(), executor);
         } catch (RuntimeException | Error e) {
             executor.close();
             throw e;
@@ -147,6 +146,28 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
+     * Returns the device of a name.
+     *
+     * @param name what the runtime was told to call it, or its id
+     * @return borrowed
+     * @throws IreeException NOT_FOUND when there is none, naming those there are
+     */
+    public Device device(String name) {
+        return devices(List.of(name)).getFirst();
+    }
+
+    /**
+     * Returns what a device is called.
+     *
+     * @param device one of {@link #devices()}
+     * @return its name in the options; its id when it is not of this runtime
+     */
+    public String nameOf(Device device) {
+        int index = devices.indexOf(device);
+        return index < 0 ? device.id() : options.sources().get(index).name();
+    }
+
+    /**
      * Returns the places of its workers: those of the options, or what was found on this machine.
      *
      * @return the topology
@@ -194,11 +215,20 @@ public final class IreeRuntime implements AutoCloseable {
      *     damaged file; FAILED_PRECONDITION when the runtime is closed
      */
     public Program load(ProgramOptions program) {
+        List<Device> seen = devices(program.devices());
+        return open(seen, () -> new ProgramLoader(seen, options.context()).load(program));
+    }
+
+    /** Another program of what one was loaded from; the caller is in a use of that one. */
+    Program loadAgain(List<Device> seen, ProgramLoader.Loaded given) {
+        return open(seen, () -> given.again(options.context()));
+    }
+
+    private Program open(List<Device> seen, Supplier<ProgramLoader.Loaded> load) {
         guard.enter(); // until the program is freed
         Program loaded;
         try {
-            List<Device> seen = devices(program.devices());
-            loaded = new Program(this, seen, new ProgramLoader(seen, options.context()).load(program));
+            loaded = new Program(this, seen, load.get());
         } catch (RuntimeException | Error e) {
             guard.exit();
             throw e;
@@ -288,7 +318,8 @@ public final class IreeRuntime implements AutoCloseable {
 
     /**
      * Creates a timeline at 0, whose points invocations wait for and signal, see {@link ProgramFunction#submit}. It is of this process:
-     * programs of several runtimes may share it, and it stays when the runtime is closed.
+     * programs of several runtimes may share it, and it stays when the runtime is closed. Its history is as long as that of the first
+     * device's semaphores.
      *
      * @return the timeline; the caller closes it
      * @throws IreeException FAILED_PRECONDITION when the runtime is closed
@@ -296,7 +327,8 @@ public final class IreeRuntime implements AutoCloseable {
     public Timeline createTimeline() {
         guard.enter();
         try {
-            return Timeline.create();
+            int history = options.sources().getFirst().options().semaphoreHistory();
+            return Timeline.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(history));
         } finally {
             guard.exit();
         }
@@ -368,7 +400,8 @@ public final class IreeRuntime implements AutoCloseable {
 
     /** Collects options. Not safe for use by several threads. */
     public static final class Builder {
-        private final List<String> devices = new ArrayList<>();
+        private final List<DeviceSource> devices = new ArrayList<>();
+        private final Set<DeviceSource> plain = new HashSet<>(); // those that take the limits of this builder
         private ContextOptions context = RuntimeOptions.DEFAULTS.context();
         private boolean traceLeaks;
         private long memoryLimit;
@@ -387,8 +420,32 @@ public final class IreeRuntime implements AutoCloseable {
          * @return this builder
          */
         public Builder device(String name) {
-            devices.add(name);
+            DeviceSource source = DeviceSource.of(name);
+            plain.add(source);
+            devices.add(source);
             return this;
+        }
+
+        /**
+         * Adds a device with options of its own, to which the limits of this builder do not apply.
+         *
+         * @param name what to call it
+         * @param uri a driver's name or {@code driver://id}
+         * @param deviceOptions how to open it
+         * @return this builder
+         */
+        public Builder device(String name, String uri, DeviceOptions deviceOptions) {
+            devices.add(new DeviceSource(name, uri, deviceOptions));
+            return this;
+        }
+
+        /**
+         * Returns what devices were added so far.
+         *
+         * @return a copy; empty when {@code local} will be opened
+         */
+        public List<DeviceSource> devices() {
+            return List.copyOf(devices);
         }
 
         /**
@@ -414,7 +471,7 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets what the buffers of one device may take at once. Work that asks for more waits for memory that others free; a request that
+         * Sets what the buffers of one device may take at once, of those without options of their own. Work that asks for more waits for memory that others free; a request that
          * could never fit fails at once.
          *
          * @param bytes the limit, at least 0; 0, as without this, for what the device has
@@ -426,7 +483,7 @@ public final class IreeRuntime implements AutoCloseable {
         }
 
         /**
-         * Sets what one program may have of a device's memory at once. Its work waits for what it frees itself.
+         * Sets what one program may have at once of the memory of a device without options of its own. Its work waits for what it frees itself.
          *
          * @param program the name of its last module, for a file without {@code .vmfb}
          * @param bytes the quota, at least 0
@@ -498,9 +555,19 @@ public final class IreeRuntime implements AutoCloseable {
          * @throws IreeException as {@link IreeRuntime#create(RuntimeOptions)}
          */
         public IreeRuntime build() {
-            List<String> names = devices.isEmpty() ? RuntimeOptions.DEFAULTS.devices() : devices;
-            return create(new RuntimeOptions(
-                    names, context, traceLeaks, tasks(), new MemoryOptions(memoryLimit, memoryQuotas)));
+            if (devices.isEmpty()) {
+                device("local");
+            }
+            List<DeviceSource> sources = devices.stream()
+                    .map(source -> plain.contains(source) ? limited(source) : source)
+                    .toList();
+            return create(new RuntimeOptions(sources, context, traceLeaks, tasks()));
+        }
+
+        private DeviceSource limited(DeviceSource source) {
+            DeviceOptions.Builder limits = source.options().toBuilder().memoryLimit(memoryLimit);
+            memoryQuotas.forEach(limits::memoryQuota);
+            return new DeviceSource(source.name(), source.uri(), limits.build());
         }
     }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
  *
  * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for calls at the same
- * time, or say that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it during a call lets the call finish, and work that was submitted as well; later calls fail with FAILED_PRECONDITION.
+ * time ({@link #newInstance()}), or say that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it during a call lets the call finish, and work that was submitted as well; later calls fail with FAILED_PRECONDITION.
  * Results outlive the program.
  */
 public final class Program implements AutoCloseable {
@@ -124,6 +124,31 @@ public final class Program implements AutoCloseable {
                                                 .limit(20)
                                                 .map(ProgramFunction::name)
                                                 .collect(Collectors.joining(", "))));
+    }
+
+    /**
+     * Loads the program again, for calls at the same time as those of this one: with state of its own, which its initialisers make anew, and
+     * with the code and the parameter archives of this one.
+     *
+     * @return the other program; the caller closes it, before or after this one
+     * @throws IreeException FAILED_PRECONDITION when this is closed; what an initialiser failed with
+     */
+    public Program newInstance() {
+        guard.enter();
+        try {
+            return runtime.loadAgain(devices, loaded);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * Returns how many calls are under way: running, waiting, or in line for their turn.
+     *
+     * @return the number at some moment
+     */
+    public int activeCalls() {
+        return guard.uses();
     }
 
     /**

@@ -42,19 +42,58 @@ final class ProgramLoader {
     /**
      * What a program owns.
      *
-     * @param context the linked modules
-     * @param modules the modules that the program was loaded from, without those of the runtime
-     * @param owned what to close after the context, first to last
-     * @param overlaps whether a call may run while another waits
+     * @param context the linked modules, with state of its own
+     * @param shared what the contexts of the program have in common; one reference is the program's
      */
-    record Loaded(Context context, List<VmModule> modules, List<AutoCloseable> owned, boolean overlaps) {
+    record Loaded(Context context, Shared shared) {
+        /** The modules that the program was loaded from, without those of the runtime. */
+        List<VmModule> modules() {
+            return shared.modules;
+        }
+
+        /** Whether a call may run while another waits. */
+        boolean overlaps() {
+            return shared.overlaps;
+        }
+
         /** Whether functions written in Java belong to it, other than the runtime's. */
         boolean hasJava() {
-            return !modules.stream().allMatch(BytecodeModule.class::isInstance);
+            return !modules().stream().allMatch(BytecodeModule.class::isInstance);
+        }
+
+        /** Another context of the same modules. The caller keeps this one open meanwhile. */
+        Loaded again(ContextOptions limits) {
+            shared.retain();
+            try {
+                return new Loaded(Context.create(shared.linked, limits), shared);
+            } catch (RuntimeException | Error e) {
+                shared.release();
+                throw e;
+            }
         }
 
         void close() {
             closeQuietly(context);
+            shared.release();
+        }
+    }
+
+    /** Modules and parameters of one program, for all its contexts. */
+    static final class Shared extends Resource {
+        private final List<VmModule> linked; // those of the runtime first
+        private final List<VmModule> modules;
+        private final boolean overlaps;
+        private final List<AutoCloseable> owned; // what to close after the last context, first to last
+
+        Shared(List<VmModule> linked, List<VmModule> modules, boolean overlaps, List<AutoCloseable> owned) {
+            this.linked = List.copyOf(linked);
+            this.modules = List.copyOf(modules);
+            this.overlaps = overlaps;
+            this.owned = List.copyOf(owned);
+        }
+
+        @Override
+        protected void destroy() {
             owned.forEach(ProgramLoader::closeQuietly);
         }
     }
@@ -76,22 +115,27 @@ final class ProgramLoader {
             addUnlessGiven(linked, modules, "io_parameters", () -> ParametersModule.create(parameters));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
             linked.addAll(modules);
-            return new Loaded(link(linked, questions), List.copyOf(modules), owned, options.overlappingCalls());
+            return new Loaded(link(linked, questions), new Shared(linked, modules, options.overlappingCalls(), owned));
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;
         }
     }
 
-    /** What the program's memory is accounted to: the name of its last module, as it was given. */
+    /** What the program's memory is accounted to: what it was told, or else the name of its last module, as it was given. */
     private static String consumer(ProgramOptions options) {
+        String given = options.consumer();
+        return given != null ? given : nameOfLast(options);
+    }
+
+    private static String nameOfLast(ProgramOptions options) {
         return switch (options.modules().getLast()) {
             case ProgramOptions.Source.File file -> {
                 String name = String.valueOf(file.path().getFileName());
                 yield name.endsWith(".vmfb") ? name.substring(0, name.length() - 5) : name;
             }
             case ProgramOptions.Source.Bytes bytes -> bytes.name();
-            case ProgramOptions.Source.Module given -> given.module().name();
+            case ProgramOptions.Source.Module module -> module.module().name();
         };
     }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a program is made of: modules in order, of which a later one may import from earlier ones, parameter archives by scope, and the
@@ -16,9 +17,14 @@ import java.util.Map;
  * @param devices names of the devices it sees, of those that the runtime was opened with; empty for all of them
  * @param overlappingCalls whether one call may run while another waits for a fence; for programs whose functions leave nothing behind, in
  *     globals or in buffers that globals hold, that a call must find as it left it
+ * @param consumer whom the memory of the program is accounted to; null for the name of its last module, for a file without {@code .vmfb}
  */
 public record ProgramOptions(
-        List<Source> modules, Map<String, List<Path>> parameters, List<String> devices, boolean overlappingCalls) {
+        List<Source> modules,
+        Map<String, List<Path>> parameters,
+        List<String> devices,
+        boolean overlappingCalls,
+        @Nullable String consumer) {
 
     /** Where a module comes from. */
     public sealed interface Source {
@@ -67,6 +73,7 @@ public record ProgramOptions(
      * @param parameters archives by scope
      * @param devices names of devices, or empty
      * @param overlappingCalls whether one call may run while another waits
+     * @param consumer whom its memory is accounted to
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
@@ -96,6 +103,7 @@ public record ProgramOptions(
         private final Map<String, List<Path>> parameters = new LinkedHashMap<>();
         private final List<String> devices = new ArrayList<>();
         private boolean overlappingCalls;
+        private @Nullable String consumer;
 
         private Builder() {}
 
@@ -169,12 +177,23 @@ public record ProgramOptions(
         }
 
         /**
+         * Sets whom the memory of the program is accounted to, in statistics and for quotas.
+         *
+         * @param name of this program, or one that several share
+         * @return this builder
+         */
+        public Builder consumer(String name) {
+            consumer = name;
+            return this;
+        }
+
+        /**
          * Returns what was collected.
          *
          * @return the options
          */
         public ProgramOptions build() {
-            return new ProgramOptions(modules, parameters, devices, overlappingCalls);
+            return new ProgramOptions(modules, parameters, devices, overlappingCalls, consumer);
         }
     }
 }

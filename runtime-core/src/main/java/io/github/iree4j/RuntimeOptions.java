@@ -1,34 +1,54 @@
 package io.github.iree4j;
 
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.ContextOptions;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * How a runtime is set up.
  *
- * @param devices the devices to open, in the order programs see them: a driver's name ({@code local}) or {@code driver://id}
+ * @param sources the devices to open, in the order programs see them
  * @param context limits that hold for every program
  * @param traceLeaks whether to remember where each result was created, so that a forgotten close can be reported with it; costs a
  *     stack walk per result
  * @param tasks the workers that its devices and its calls share
- * @param memory what its devices may take
  */
 public record RuntimeOptions(
-        List<String> devices, ContextOptions context, boolean traceLeaks, TaskOptions tasks, MemoryOptions memory) {
+        List<DeviceSource> sources, ContextOptions context, boolean traceLeaks, TaskOptions tasks) {
     /** The device {@code local}; limits of {@link ContextOptions#DEFAULTS}. */
-    public static final RuntimeOptions DEFAULTS = new RuntimeOptions(
-            List.of("local"), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS, MemoryOptions.DEFAULTS);
+    public static final RuntimeOptions DEFAULTS =
+            new RuntimeOptions(List.of(DeviceSource.of("local")), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS);
 
     /**
      * Keeps its own copy of the list.
      *
-     * @param devices the devices to open
+     * @param sources the devices to open
      * @param context limits that hold for every program
      * @param traceLeaks whether to remember where each result was created
      * @param tasks its workers
-     * @param memory what its devices may take
+     * @throws IreeException INVALID_ARGUMENT when two devices have one name
      */
     public RuntimeOptions {
-        devices = List.copyOf(devices);
+        sources = List.copyOf(sources);
+        Set<String> names = new HashSet<>();
+        for (DeviceSource source : sources) {
+            if (!names.add(source.name())) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "two devices are called '%s'; give each a name of its own".formatted(source.name()));
+            }
+        }
+    }
+
+    /**
+     * Returns what the devices are called.
+     *
+     * @return their names, in the order programs see them
+     */
+    public List<String> devices() {
+        return sources.stream().map(DeviceSource::name).toList();
     }
 }

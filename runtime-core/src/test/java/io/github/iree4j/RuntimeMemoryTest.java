@@ -51,6 +51,6 @@ class RuntimeMemoryTest {
     void numbersBelowNothingAreRefused() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> IreeRuntime.builder().memoryQuota("add", -1).build())
-                .withMessageContaining("memory quota of 'add' is -1 bytes");
+                .withMessageContaining("memoryQuota of add' is -1");
     }
 }

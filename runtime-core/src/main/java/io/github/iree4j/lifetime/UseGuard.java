@@ -95,6 +95,15 @@ public final class UseGuard {
     }
 
     /**
+     * Returns how many uses are going on.
+     *
+     * @return the number at some moment
+     */
+    public int uses() {
+        return state & ~CLOSED;
+    }
+
+    /**
      * Returns whether new uses are refused.
      *
      * @return whether it was closed; uses may still be going on

@@ -1,10 +1,10 @@
 package io.github.iree4j.hal.local;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.HostSlab;
 import io.github.iree4j.hal.pool.HostSlabProvider;
 import io.github.iree4j.hal.pool.NativeTimepoints;
@@ -16,10 +16,10 @@ import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
-import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -47,26 +47,23 @@ final class HostMemory {
     /** The least of these parts of the limit that a slab takes, so that no pool takes it all. */
     private static final long SLABS_WITHIN_LIMIT = 16;
 
-    /** Bytes of large blocks kept for reuse. A guess, not measured. */
-    private static final long RETAINED = 256L << 20;
-
-    /** Slabs that nobody has used for so long go back. A guess, not measured. */
-    private static final long IDLE_NANOS = 60_000_000_000L;
-
     /** What is written over memory that was freed, where that is wanted. */
     private static final byte POISON = (byte) 0xDB;
 
     private final PoolSet pools;
     private final boolean poison;
 
-    HostMemory(long limit, FrontierTracker tracker, Map<String, Long> quotas, BooleanSupplier busy, boolean poison) {
+    HostMemory(DeviceOptions options, BooleanSupplier busy, boolean poison) {
+        long limit = options.memoryLimit() == 0 ? available() : options.memoryLimit();
+        SchedulingDomain domain = options.schedulingDomain();
         long largest = Math.clamp(limit / SLABS_WITHIN_LIMIT, ALIGNMENT, LARGEST_SLAB);
         long first = Math.min(largest, FIRST_SLAB);
         this.poison = poison;
-        PoolSetBuilder builder = PoolSet.builder(new HostSlabProvider(), tracker);
-        quotas.forEach(builder::quota);
+        PoolSetBuilder builder = PoolSet.builder(new HostSlabProvider(), domain.tracker());
+        options.memoryQuotas().forEach(builder::quota);
         this.pools = builder.budget(limit)
-                .idleAfter(IDLE_NANOS)
+                .idleAfter(options.memoryIdle().toNanos())
+                .frontierCapacity(domain.frontierCapacity())
                 .busy(busy)
                 .pool(PoolOptions.tlsf("transient", first, largest)
                         .withLifetime(Lifetimes.TRANSIENT)
@@ -74,7 +71,7 @@ final class HostMemory {
                 .pool(PoolOptions.tlsf("persistent", first, largest)
                         .withLifetime(Lifetimes.PERSISTENT)
                         .withSizes(0, LARGE))
-                .pool(PoolOptions.passThrough("large").withRetained(RETAINED))
+                .pool(PoolOptions.passThrough("large").withRetained(options.memoryRetained()))
                 .build();
     }
 
@@ -82,7 +79,7 @@ final class HostMemory {
      * Memory of the machine, or of the container if that is less, beside the Java heap. Nothing else stops a program that asks for
      * more than there is: the system gives out memory that it does not have and kills the process that touches it.
      */
-    static long available() {
+    private static long available() {
         long heap = Runtime.getRuntime().maxMemory();
         long all = ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
                 ? system.getTotalMemorySize()

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,9 +23,11 @@ final class Loaders {
     private static final Logger LOG = LoggerFactory.getLogger(Loaders.class);
 
     private final List<ExecutableLoader> loaders;
+    private final Set<String> allowed; // formats; empty for all
 
-    /** Those given first, then our own, then those that the service loader finds. */
-    Loaders(List<ExecutableLoader> first) {
+    /** Those given first, then our own, then those that the service loader finds; of their formats those that are allowed. */
+    Loaders(List<ExecutableLoader> first, Set<String> allowed) {
+        this.allowed = allowed;
         List<ExecutableLoader> all = new ArrayList<>(first);
         all.add(new EmbeddedElfLoader());
         Iterator<ExecutableLoader> found = ServiceLoader.load(ExecutableLoader.class, Loaders.class.getClassLoader())
@@ -43,6 +47,9 @@ final class Loaders {
 
     @Nullable
     ExecutableLoader find(String format) {
+        if (!isAllowed(format)) {
+            return null;
+        }
         for (ExecutableLoader loader : loaders) {
             if (loader.supports(format)) {
                 return loader;
@@ -54,12 +61,23 @@ final class Loaders {
     List<String> formats() {
         return loaders.stream()
                 .flatMap(loader -> loader.formats().stream())
+                .filter(this::isAllowed)
                 .distinct()
                 .toList();
     }
 
+    private boolean isAllowed(String format) {
+        return allowed.isEmpty() || allowed.contains(format);
+    }
+
     /** Why a format cannot be loaded, with what can be done about it. */
     IreeException unsupported(String deviceId, String format) {
+        if (!isAllowed(format)) {
+            return new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"
+                            .formatted(deviceId, format, String.join(", ", new TreeSet<>(allowed))));
+        }
         IreeException noNative = NativeLibrary.unavailabilityCause();
         String formats = String.join(", ", formats());
         return new IreeException(

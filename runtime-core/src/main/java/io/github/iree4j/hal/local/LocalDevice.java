@@ -66,6 +66,7 @@ final class LocalDevice implements HostedDevice {
     private final Device facade;
     private final Loaders loaders;
     private final SchedulingDomain domain;
+    private final int semaphoreHistory;
     private final Set<LocalChannel> channels = ConcurrentHashMap.newKeySet(); // that are not closed
     private volatile @Nullable IreeException lost; // why nothing runs here any more
     private final AtomicBoolean quiet = new AtomicBoolean(); // nothing runs any more
@@ -80,12 +81,8 @@ final class LocalDevice implements HostedDevice {
         this.info = info;
         this.domain = options.schedulingDomain();
         this.facade = facade == null ? this : facade;
-        this.memory = new HostMemory(
-                options.memoryLimit() == 0 ? HostMemory.available() : options.memoryLimit(),
-                domain.tracker(),
-                options.memoryQuotas(),
-                this::isBusy,
-                POISON);
+        this.memory = new HostMemory(options, this::isBusy, POISON);
+        this.semaphoreHistory = options.semaphoreHistory();
         this.allocator = new LocalAllocator(this, memory);
         boolean own = hardware == null && options.executor() == null;
         this.executor = hardware != null ? null : own ? executor(info, options) : options.executor();
@@ -95,7 +92,7 @@ final class LocalDevice implements HostedDevice {
         this.runners = new AtomicReferenceArray<>(drainers);
         this.guests = new Guests(drainers, workers);
         this.helper = executor == null ? null : new Helper();
-        this.loaders = new Loaders(options.loaders());
+        this.loaders = new Loaders(options.loaders(), options.executableFormats());
         this.queues = new LocalQueue[options.queueCount()];
         for (int i = 0; i < queues.length; i++) {
             queues[i] = new LocalQueue(this, i, hardware == null ? onWorkers(i, options) : on(hardware, i, options));
@@ -249,6 +246,7 @@ final class LocalDevice implements HostedDevice {
         return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
                 .withInitialValue(initialValue)
                 .withScope(scope(flags))
+                .withHistoryCapacity(semaphoreHistory)
                 .withHelper(helper));
     }
 

@@ -1,15 +1,18 @@
 package io.github.iree4j.hal.spi;
 
+import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,11 @@ import org.jspecify.annotations.Nullable;
  * @param executor whose workers run the CPU's work, borrowed: it is closed after the device; null for one of the device's own
  * @param inlineNanos work that is likely to take up to so many nanoseconds may be done by the thread that submits it, when nothing is
  *     waiting; 0 for never, as event loops want it
+ * @param memoryIdle how long memory that nobody uses is kept; zero for not at all
+ * @param memoryRetained the most bytes of large blocks kept meanwhile
+ * @param semaphoreHistory how many of the last signals of a semaphore keep their own frontier, 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}
+ * @param executableFormats formats of executables that may be loaded, for example {@code vmvx-bytecode-fb}; empty for all that the device
+ *     takes. Programs see a device that takes no others
  */
 public record DeviceOptions(
         int queueCount,
@@ -34,10 +42,20 @@ public record DeviceOptions(
         List<ExecutableLoader> loaders,
         SchedulingDomain schedulingDomain,
         @Nullable ProcessExecutor executor,
-        long inlineNanos) {
+        long inlineNanos,
+        Duration memoryIdle,
+        long memoryRetained,
+        int semaphoreHistory,
+        Set<String> executableFormats) {
 
     /** Less than it takes to wake a worker. */
     private static final long DEFAULT_INLINE_NANOS = 5_000;
+
+    /** A guess, not measured. */
+    private static final Duration DEFAULT_MEMORY_IDLE = Duration.ofMinutes(1);
+
+    /** A guess, not measured. */
+    private static final long DEFAULT_MEMORY_RETAINED = 256L << 20;
 
     /** One queue, a worker for each processor, all the memory of the device. */
     public static final DeviceOptions DEFAULT = builder().build();
@@ -48,6 +66,10 @@ public record DeviceOptions(
         check("workers", workers, 0, 64);
         check("inlineNanos", inlineNanos, 0, 1_000_000_000);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
+        check("memoryIdle", memoryIdle.toNanos(), 0, Long.MAX_VALUE);
+        check("memoryRetained", memoryRetained, 0, Long.MAX_VALUE);
+        check("semaphoreHistory", semaphoreHistory, 1, SemaphoreOptions.MAXIMUM_HISTORY);
+        executableFormats = Set.copyOf(executableFormats);
         memoryQuotas = Map.copyOf(memoryQuotas);
         memoryQuotas.forEach((consumer, bytes) -> check("memoryQuota of " + consumer, bytes, 0, Long.MAX_VALUE));
         loaders = List.copyOf(loaders);
@@ -60,6 +82,28 @@ public record DeviceOptions(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is %d and must be within [%d, %d]".formatted(name, value, minimum, maximum));
         }
+    }
+
+    /**
+     * Begins options that are like these.
+     *
+     * @return a builder with these values
+     */
+    public Builder toBuilder() {
+        Builder builder = new Builder();
+        builder.queueCount = queueCount;
+        builder.workers = workers;
+        builder.memoryLimit = memoryLimit;
+        builder.memoryQuotas.putAll(memoryQuotas);
+        builder.loaders.addAll(loaders);
+        builder.schedulingDomain = schedulingDomain;
+        builder.executor = executor;
+        builder.inlineNanos = inlineNanos;
+        builder.memoryIdle = memoryIdle;
+        builder.memoryRetained = memoryRetained;
+        builder.semaphoreHistory = semaphoreHistory;
+        builder.executableFormats = executableFormats;
+        return builder;
     }
 
     /**
@@ -81,6 +125,10 @@ public record DeviceOptions(
         private SchedulingDomain schedulingDomain = SchedulingDomain.ofProcess();
         private @Nullable ProcessExecutor executor;
         private long inlineNanos = DEFAULT_INLINE_NANOS;
+        private Duration memoryIdle = DEFAULT_MEMORY_IDLE;
+        private long memoryRetained = DEFAULT_MEMORY_RETAINED;
+        private int semaphoreHistory = SemaphoreOptions.DEFAULT_HISTORY;
+        private Set<String> executableFormats = Set.of();
 
         private Builder() {}
 
@@ -175,6 +223,50 @@ public record DeviceOptions(
         }
 
         /**
+         * Sets how long memory that nobody uses is kept for whoever asks next.
+         *
+         * @param time one minute unless set; zero for not at all
+         * @return this builder
+         */
+        public Builder memoryIdle(Duration time) {
+            this.memoryIdle = time;
+            return this;
+        }
+
+        /**
+         * Sets how much memory of large blocks, which have slabs of their own, is kept for whoever asks next.
+         *
+         * @param bytes 256 MiB unless set
+         * @return this builder
+         */
+        public Builder memoryRetained(long bytes) {
+            this.memoryRetained = bytes;
+            return this;
+        }
+
+        /**
+         * Sets how many of the last signals of a semaphore keep their own frontier. Who waits for an older one gets that of the oldest kept.
+         *
+         * @param signals 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}; {@value SemaphoreOptions#DEFAULT_HISTORY} unless set
+         * @return this builder
+         */
+        public Builder semaphoreHistory(int signals) {
+            this.semaphoreHistory = signals;
+            return this;
+        }
+
+        /**
+         * Limits what code may be loaded. Native code can do anything that the process can; {@code vmvx-bytecode-fb} can only compute.
+         *
+         * @param formats such as {@code vmvx-bytecode-fb}; empty, as without this, for all that the device takes
+         * @return this builder
+         */
+        public Builder executableFormats(Collection<String> formats) {
+            this.executableFormats = Set.copyOf(formats);
+            return this;
+        }
+
+        /**
          * Makes the options.
          *
          * @return the options
@@ -182,7 +274,18 @@ public record DeviceOptions(
          */
         public DeviceOptions build() {
             return new DeviceOptions(
-                    queueCount, workers, memoryLimit, memoryQuotas, loaders, schedulingDomain, executor, inlineNanos);
+                    queueCount,
+                    workers,
+                    memoryLimit,
+                    memoryQuotas,
+                    loaders,
+                    schedulingDomain,
+                    executor,
+                    inlineNanos,
+                    memoryIdle,
+                    memoryRetained,
+                    semaphoreHistory,
+                    executableFormats);
         }
     }
 }

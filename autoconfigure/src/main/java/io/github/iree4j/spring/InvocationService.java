@@ -3,7 +3,6 @@ package io.github.iree4j.spring;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
-import io.github.iree4j.hal.Device;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -115,26 +114,8 @@ public final class InvocationService {
 
     InvocationRequest resolve(
             String name, @Nullable String device, CallOptions options, boolean blocking, @Nullable Object[] inputs) {
-        LocatedFunction located = programs.locate(name);
-        if (device != null) {
-            requireDevice(located, device);
-        }
+        LocatedFunction located = programs.locate(name, null, device);
         return new InvocationRequest(located.program(), located.function(), Arrays.asList(inputs), options, blocking);
-    }
-
-    private static void requireDevice(LocatedFunction located, String device) {
-        List<String> devices =
-                located.program().program().devices().stream().map(Device::id).toList();
-        if (!devices.contains(device)) {
-            throw new IreeException(
-                    StatusCode.NOT_FOUND,
-                    "program '%s' does not run on device '%s' but on %s; set iree.modules.%s.device to change that"
-                            .formatted(
-                                    located.program().source().name(),
-                                    device,
-                                    devices,
-                                    located.program().source().name()));
-        }
     }
 
     Results invoke(InvocationRequest request) {

@@ -1,69 +1,270 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.ProgramOptions;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a program comes from.
+ * Where a program comes from and how it is loaded. Made with {@link #builder}.
  *
  * @param name the name under which its functions are called; not empty
+ * @param version its version; several versions of a name can be loaded at once
  * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
- * @param device the device that runs it; null for the runtime's own
+ * @param sha256 checksum that the module file must have, in hexadecimal; null for any
+ * @param devices names of devices of the runtime; empty for all of them
+ * @param placement what several devices are for
  * @param parameters locations of parameter archives (.irpa) by scope; the archives of scope {@code default} also serve
  *     programs that name no scope
+ * @param contexts how many calls run at the same time on each placement, each on state of its own
  * @param overlappingCalls whether one call may run while another waits; for programs whose functions leave nothing behind that a call must
  *     find as it left it
+ * @param warmUps calls to make before it counts as loaded
+ * @param customizer adapts the options it is loaded with, after all others
  */
 public record ProgramSource(
         String name,
+        String version,
         String location,
-        @Nullable String device,
+        @Nullable String sha256,
+        List<String> devices,
+        Placement placement,
         Map<String, List<String>> parameters,
-        boolean overlappingCalls) {
+        int contexts,
+        boolean overlappingCalls,
+        List<WarmUp> warmUps,
+        Consumer<ProgramOptions.Builder> customizer) {
 
     /** The scope whose archives also serve programs that name no scope. */
     public static final String DEFAULT_SCOPE = "default";
 
+    /** The version of programs that have no other. */
+    public static final String DEFAULT_VERSION = "1";
+
+    /** The most contexts that a program can have. */
+    public static final int MAXIMUM_CONTEXTS = 256;
+
     /**
-     * Copies the parameters.
+     * Calls of one function.
      *
-     * @throws IllegalArgumentException when the name or the location is empty
+     * @param function its name in the program
+     * @param inputs its inputs as text: {@code 1x64xf32=0} is a tensor, as is {@code 4xf32} with zeros, anything else a number
+     * @param repeat how many calls on each context, at least 1
+     */
+    public record WarmUp(String function, List<String> inputs, int repeat) {
+        /** Copies. */
+        public WarmUp {
+            inputs = List.copyOf(inputs);
+            if (repeat < 1) {
+                throw new IllegalArgumentException(
+                        "'repeat' of the warm-up of '%s' is %d and must be at least 1".formatted(function, repeat));
+            }
+        }
+    }
+
+    /**
+     * Copies what is given.
+     *
+     * @throws IllegalArgumentException when the name, version or location is empty, or another value is out of range
      */
     public ProgramSource {
         if (name.isBlank()) {
             throw new IllegalArgumentException("'name' must not be blank");
         }
+        if (version.isBlank()) {
+            throw new IllegalArgumentException("'version' of program '%s' must not be blank".formatted(name));
+        }
         if (location.isBlank()) {
             throw new IllegalArgumentException("'location' of program '%s' must not be blank".formatted(name));
         }
+        if (sha256 != null) {
+            sha256 = sha256.strip().toLowerCase(Locale.ROOT);
+            if (!sha256.matches("[0-9a-f]{64}")) {
+                throw new IllegalArgumentException(
+                        "'sha256' of program '%s' must have 64 hexadecimal digits".formatted(name));
+            }
+        }
+        if (contexts < 1 || contexts > MAXIMUM_CONTEXTS) {
+            throw new IllegalArgumentException("'contexts' of program '%s' is %d and must be within [1, %d]"
+                    .formatted(name, contexts, MAXIMUM_CONTEXTS));
+        }
+        devices = List.copyOf(devices);
+        warmUps = List.copyOf(warmUps);
         Map<String, List<String>> copy = new TreeMap<>();
         parameters.forEach((scope, locations) -> copy.put(scope, List.copyOf(locations)));
         parameters = Collections.unmodifiableMap(copy);
     }
 
     /**
-     * A program whose calls do not overlap.
-     *
-     * @param name the name under which its functions are called
-     * @param location the module file
-     * @param device the device that runs it, or null
-     * @param parameters locations of parameter archives by scope
-     */
-    public ProgramSource(String name, String location, @Nullable String device, Map<String, List<String>> parameters) {
-        this(name, location, device, parameters, false);
-    }
-
-    /**
-     * A program without parameters on the runtime's own device.
+     * A program without parameters on the devices of the runtime.
      *
      * @param name the name under which its functions are called
      * @param location the module file
      * @return the source
      */
     public static ProgramSource of(String name, String location) {
-        return new ProgramSource(name, location, null, Map.of());
+        return builder(name, location).build();
+    }
+
+    /**
+     * Begins a source.
+     *
+     * @param name the name under which its functions are called
+     * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
+     * @return a builder
+     */
+    public static Builder builder(String name, String location) {
+        return new Builder(name, location);
+    }
+
+    /** Name and version, for messages. */
+    String describe() {
+        return version.equals(DEFAULT_VERSION) ? "'%s'".formatted(name) : "'%s' version %s".formatted(name, version);
+    }
+
+    /** Collects what a program is loaded from. One thread. */
+    public static final class Builder {
+        private final String name;
+        private final String location;
+        private String version = DEFAULT_VERSION;
+        private @Nullable String sha256;
+        private final List<String> devices = new ArrayList<>();
+        private Placement placement = Placement.FIXED;
+        private final Map<String, List<String>> parameters = new TreeMap<>();
+        private int contexts = 1;
+        private boolean overlappingCalls;
+        private final List<WarmUp> warmUps = new ArrayList<>();
+        private Consumer<ProgramOptions.Builder> customizer = options -> {};
+
+        private Builder(String name, String location) {
+            this.name = name;
+            this.location = location;
+        }
+
+        /**
+         * Sets the version.
+         *
+         * @param label {@value #DEFAULT_VERSION} unless set
+         * @return this builder
+         */
+        public Builder version(String label) {
+            this.version = label;
+            return this;
+        }
+
+        /**
+         * Sets the checksum that the module file must have.
+         *
+         * @param hexadecimal 64 digits; null for any file
+         * @return this builder
+         */
+        public Builder sha256(@Nullable String hexadecimal) {
+            this.sha256 = hexadecimal;
+            return this;
+        }
+
+        /**
+         * Adds devices.
+         *
+         * @param names of devices of the runtime
+         * @return this builder
+         */
+        public Builder devices(List<String> names) {
+            devices.addAll(names);
+            return this;
+        }
+
+        /**
+         * Sets what several devices are for.
+         *
+         * @param policy FIXED unless set
+         * @return this builder
+         */
+        public Builder placement(Placement policy) {
+            this.placement = policy;
+            return this;
+        }
+
+        /**
+         * Adds parameter archives.
+         *
+         * @param archives locations by scope
+         * @return this builder
+         */
+        public Builder parameters(Map<String, List<String>> archives) {
+            archives.forEach((scope, locations) ->
+                    parameters.computeIfAbsent(scope, _ -> new ArrayList<>()).addAll(locations));
+            return this;
+        }
+
+        /**
+         * Sets how many calls run at the same time.
+         *
+         * @param count 1 unless set
+         * @return this builder
+         */
+        public Builder contexts(int count) {
+            this.contexts = count;
+            return this;
+        }
+
+        /**
+         * Sets whether one call may run while another waits.
+         *
+         * @param overlap for programs whose functions leave nothing behind that a call must find as it left it
+         * @return this builder
+         */
+        public Builder overlappingCalls(boolean overlap) {
+            this.overlappingCalls = overlap;
+            return this;
+        }
+
+        /**
+         * Adds calls to make before the program counts as loaded.
+         *
+         * @param calls in order
+         * @return this builder
+         */
+        public Builder warmUps(List<WarmUp> calls) {
+            warmUps.addAll(calls);
+            return this;
+        }
+
+        /**
+         * Sets who adapts the options that the program is loaded with.
+         *
+         * @param last called for each placement, after everything else was set
+         * @return this builder
+         */
+        public Builder customizer(Consumer<ProgramOptions.Builder> last) {
+            this.customizer = last;
+            return this;
+        }
+
+        /**
+         * Makes the source.
+         *
+         * @return the source
+         * @throws IllegalArgumentException naming what is out of range
+         */
+        public ProgramSource build() {
+            return new ProgramSource(
+                    name,
+                    version,
+                    location,
+                    sha256,
+                    devices,
+                    placement,
+                    parameters,
+                    contexts,
+                    overlappingCalls,
+                    warmUps,
+                    customizer);
+        }
     }
 }

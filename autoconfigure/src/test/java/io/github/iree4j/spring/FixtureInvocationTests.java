@@ -106,11 +106,11 @@ class FixtureInvocationTests {
     @Test
     void aMissingScopeIsNamed() {
         Path fixtures = TestModules.fixtures();
-        ProgramSource source = new ProgramSource(
-                "incomplete",
-                fixtures.resolve("scale2.vmfb").toString(),
-                null,
-                Map.of("model", List.of(fixtures.resolve("scale_weights.irpa").toString())));
+        ProgramSource source = ProgramSource.builder(
+                        "incomplete", fixtures.resolve("scale2.vmfb").toString())
+                .parameters(Map.of(
+                        "model", List.of(fixtures.resolve("scale_weights.irpa").toString())))
+                .build();
         assertThatExceptionOfType(ProgramLoadException.class)
                 .isThrownBy(() -> programs.load(source))
                 .withMessageContaining("'bias'")

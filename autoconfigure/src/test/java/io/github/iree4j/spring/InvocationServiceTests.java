@@ -117,8 +117,7 @@ class InvocationServiceTests {
                         .inputs(3, 4)
                         .device("cuda")
                         .invoke())
-                .withMessage(
-                        "program 'adder' does not run on device 'cuda' but on [local]; set iree.modules.adder.device to change that");
+                .withMessage("the runtime was not opened with device 'cuda' but with [local]");
     }
 
     @Test

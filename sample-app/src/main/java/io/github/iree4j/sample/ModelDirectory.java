@@ -85,7 +85,9 @@ class ModelDirectory {
                 return;
             }
             // Copies: whoever drops a newer file here overwrites the one that is being served.
-            programs.loadCopy(new ProgramSource(name, file.toString(), null, parameters(name)));
+            programs.loadCopy(ProgramSource.builder(name, file.toString())
+                    .parameters(parameters(name))
+                    .build());
             failures.remove(name);
             log.info("serving '{}' from {}", name, file);
         } catch (ProgramLoadException | IOException e) {

@@ -160,7 +160,9 @@ class DigitsModelTests {
                 directory.resolve("digits.vmfb"),
                 VmAssembler.assemble(Files.readString(sources.resolve("digits.vmasm")), directory));
         String parameters = "classpath:models/digits.irpa";
-        programs.load(new ProgramSource("bytecode", program.toString(), null, Map.of("model", List.of(parameters))));
+        programs.load(ProgramSource.builder("bytecode", program.toString())
+                .parameters(Map.of("model", List.of(parameters)))
+                .build());
         try {
             float[][] pictures = pixels(HandwrittenDigits.load().heldOut());
             float[][] expected = classify("digits", pictures);

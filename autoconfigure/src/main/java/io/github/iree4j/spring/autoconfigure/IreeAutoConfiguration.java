@@ -1,13 +1,18 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.DeviceSource;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.LoadPolicy;
 import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.ProgramStatusEvent;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.task.ScanPolicy;
-import io.github.iree4j.task.Topology;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -16,79 +21,89 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.io.ApplicationResourceLoader;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.io.ResourceLoader;
-import org.springframework.util.StringUtils;
 
 /** {@link AutoConfiguration Auto-configuration} for the runtime, the programs of {@code iree.modules} and the service that calls them. */
 @AutoConfiguration
 @ConditionalOnClass(IreeRuntime.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(IreeProperties.class)
+@Import(IreeNamedBeansRegistrar.class)
 public final class IreeAutoConfiguration {
 
     /** For Spring. */
     IreeAutoConfiguration() {}
 
+    @Bean
+    @ConditionalOnMissingBean
+    SchedulingDomain ireeSchedulingDomain(IreeProperties properties) {
+        int capacity = properties.frontier().capacity();
+        if (capacity < 1 || capacity > Frontier.MAXIMUM_CAPACITY) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.frontier.capacity",
+                    capacity,
+                    "It must be within [1, %d].".formatted(Frontier.MAXIMUM_CAPACITY));
+        }
+        return capacity == SchedulingDomain.ofProcess().frontierCapacity()
+                ? SchedulingDomain.ofProcess()
+                : SchedulingDomain.create(AxisAllocator.ofProcess(), FrontierTracker.create(), capacity);
+    }
+
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
-    IreeRuntime ireeRuntime(IreeProperties properties, ObjectProvider<IreeRuntimeCustomizer> customizers) {
+    IreeRuntime ireeRuntime(
+            IreeProperties properties,
+            SchedulingDomain domain,
+            ObjectProvider<IreeDeviceCustomizer> deviceCustomizers,
+            ObjectProvider<IreePoolCustomizer> poolCustomizers,
+            ObjectProvider<IreeRuntimeCustomizer> customizers) {
+        RuntimeProperties mapping = new RuntimeProperties(
+                properties,
+                domain,
+                deviceCustomizers.orderedStream().toList(),
+                poolCustomizers.orderedStream().toList());
         IreeRuntime.Builder builder = IreeRuntime.builder();
-        properties.devices().forEach(builder::device);
-        configure(builder, properties.task());
+        mapping.apply(builder);
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         try {
             return builder.build();
         } catch (IreeException e) {
-            throw new RuntimeOpenException(properties.devices(), e);
-        }
-    }
-
-    private static void configure(IreeRuntime.Builder builder, IreeProperties.Task task) {
-        if (!task.topology().strip().equals("auto")) {
-            try {
-                builder.topology(Topology.of(task.topology()));
-            } catch (IreeException e) {
-                throw new InvalidConfigurationPropertyValueException(
-                        "iree.task.topology", task.topology(), StringUtils.capitalize(e.getMessage()) + ".");
-            }
-        }
-        builder.taskWorkers(task.workers())
-                .taskAffinity(task.affinity())
-                .scanPolicy(
-                        switch (task.scanPolicy()) {
-                            case ROUND_ROBIN -> ScanPolicy.roundRobin();
-                            case PRIORITY -> ScanPolicy.byPriority();
-                            case BUDGET -> ScanPolicy.byBudget();
-                        });
-        try {
-            builder.tasks();
-        } catch (IreeException e) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "iree.task.workers", task.workers(), StringUtils.capitalize(e.getMessage()) + ".");
+            throw new RuntimeOpenException(
+                    builder.devices().stream().map(DeviceSource::uri).toList(), e);
         }
     }
 
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
-    Programs ireePrograms(IreeRuntime runtime, IreeProperties properties, ResourceLoader resources) {
-        Programs programs = new Programs(runtime, ApplicationResourceLoader.get(resources, true));
+    Programs ireePrograms(
+            IreeRuntime runtime,
+            IreeProperties properties,
+            ResourceLoader resources,
+            ApplicationEventPublisher publisher,
+            ObjectProvider<IreeModuleCustomizer> customizers) {
+        Programs programs = new Programs(
+                runtime,
+                ApplicationResourceLoader.get(resources, true),
+                status -> publisher.publishEvent(new ProgramStatusEvent(runtime, status)));
+        ProgramSources sources =
+                new ProgramSources(properties, customizers.orderedStream().toList());
         try {
-            properties.modules().forEach((name, module) -> programs.load(source(name, module, properties)));
+            properties.modules().forEach((name, module) -> {
+                for (ProgramSource source : sources.of(name, module)) {
+                    programs.define(source);
+                    if (module.load() == LoadPolicy.EAGER) {
+                        programs.load(source);
+                    }
+                }
+            });
         } catch (RuntimeException e) {
             programs.close();
             throw e;
         }
         return programs;
-    }
-
-    private static ProgramSource source(String name, IreeProperties.Module module, IreeProperties properties) {
-        if (module.location() == null || module.location().isBlank()) {
-            throw new ModuleLocationMissingException(name);
-        }
-        // With one device there is nothing to choose, and a runtime that the user defines may have named it otherwise.
-        String device = properties.devices().size() == 1 ? null : properties.deviceOf(module);
-        return new ProgramSource(name, module.location(), device, module.parameters(), module.overlappingCalls());
     }
 
     @Bean

@@ -1,14 +1,14 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.status.IreeException;
-import java.util.Set;
+import java.util.List;
 
 /** The runtime cannot be opened with the configured devices. */
 final class RuntimeOpenException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    RuntimeOpenException(Set<String> devices, IreeException cause) {
+    RuntimeOpenException(List<String> devices, IreeException cause) {
         super(
                 "the IREE runtime cannot be opened with device %s: %s"
                         .formatted(String.join(", ", devices), cause.getMessage()),

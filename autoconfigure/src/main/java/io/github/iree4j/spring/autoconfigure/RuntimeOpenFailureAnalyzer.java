@@ -20,7 +20,7 @@ final class RuntimeOpenFailureAnalyzer extends AbstractFailureAnalyzer<RuntimeOp
                 .collect(Collectors.joining(", "));
         return new FailureAnalysis(
                 "%s.".formatted(cause.getMessage()),
-                "Set 'iree.device' (or 'iree.modules.<name>.device') to a device of one of these drivers: %s."
+                "Set 'iree.devices.<name>.uri' (or 'iree.device', or 'iree.modules.<name>.devices') to a device of one of these drivers: %s."
                         .formatted(drivers),
                 cause);
     }

@@ -94,7 +94,7 @@ class IreeAutoConfigurationTests {
         runner.withPropertyValues(
                         "iree.modules.here.location=" + adder,
                         "iree.modules.there.location=" + adder,
-                        "iree.modules.there.device=local-sync")
+                        "iree.modules.there.devices=local-sync")
                 .run(context -> {
                     IreeRuntime runtime = context.getBean(IreeRuntime.class);
                     assertThat(runtime.options().devices()).containsExactly("local", "local-sync");

@@ -2,6 +2,10 @@ package io.github.iree4j.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.spring.LoadPolicy;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -13,15 +17,30 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 class IreePropertiesTests {
 
     @Test
-    void defaults() {
+    void defaultsAreThoseOfTheRuntime() {
         IreeProperties properties = bind(Map.of());
-        assertThat(properties)
-                .isEqualTo(new IreeProperties(
-                        true,
-                        "local",
-                        Map.of(),
-                        new IreeProperties.Task(0, "auto", false, IreeProperties.Task.ScanOrder.ROUND_ROBIN)));
-        assertThat(properties.devices()).containsExactly("local");
+        assertThat(properties.enabled()).isTrue();
+        assertThat(properties.device()).isNull();
+        assertThat(properties.defaultDevice()).isEqualTo("local");
+        assertThat(properties.allDevices()).containsOnlyKeys("local");
+        assertThat(properties.modules()).isEmpty();
+        assertThat(properties.task())
+                .isEqualTo(new IreeProperties.Task(0, "auto", false, IreeProperties.Task.ScanOrder.ROUND_ROBIN));
+        assertThat(properties.frontier().capacity()).isEqualTo(Frontier.DEFAULT_CAPACITY);
+        assertThat(properties.frontier().history()).isEqualTo(SemaphoreOptions.DEFAULT_HISTORY);
+        assertThat(properties.executables().allowedFormats()).isEmpty();
+        assertThat(IreeProperties.Device.DEFAULT.inlineWork().toNanos()).isEqualTo(DeviceOptions.DEFAULT.inlineNanos());
+        assertThat(IreeProperties.Pool.DEFAULT.trim().idleAfter()).isEqualTo(DeviceOptions.DEFAULT.memoryIdle());
+        assertThat(IreeProperties.Pool.DEFAULT.trim().retained().toBytes())
+                .isEqualTo(DeviceOptions.DEFAULT.memoryRetained());
+    }
+
+    @Test
+    void aDeviceOrPoolThatSaysLittleHasTheSameDefaultsAsOneThatSaysNothing() {
+        IreeProperties properties = bind(Map.of("iree.devices.x.uri", "local", "iree.pools.x.quotas.a", "1MB"));
+        assertThat(properties.devices().get("x"))
+                .isEqualTo(new IreeProperties.Device("local", 1, IreeProperties.Device.DEFAULT.inlineWork()));
+        assertThat(properties.pools().get("x").trim()).isEqualTo(IreeProperties.Pool.Trim.DEFAULT);
     }
 
     @Test
@@ -32,18 +51,40 @@ class IreePropertiesTests {
                 "iree.modules.a.parameters.model", "one.irpa, two.irpa",
                 "iree.modules.a.parameters.bias[0]", "three.irpa",
                 "iree.modules.b.location", "b.vmfb",
-                "iree.modules.b.device", "local-sync",
-                "iree.modules.b.overlapping-calls", "true"));
-        assertThat(properties.modules())
-                .containsEntry(
-                        "a",
-                        new IreeProperties.Module(
-                                "classpath:a.vmfb",
-                                null,
-                                Map.of("model", List.of("one.irpa", "two.irpa"), "bias", List.of("three.irpa")),
-                                false))
-                .containsEntry("b", new IreeProperties.Module("b.vmfb", "local-sync", Map.of(), true));
-        assertThat(properties.devices()).containsExactly("local", "local-sync");
+                "iree.modules.b.devices", "local-sync",
+                "iree.modules.b.overlapping-calls", "true",
+                "iree.modules.b.load", "background",
+                "iree.modules.b.warm-up[0].function", "f"));
+        IreeProperties.Module a = properties.modules().get("a");
+        assertThat(a.location()).isEqualTo("classpath:a.vmfb");
+        assertThat(a.parameters())
+                .isEqualTo(Map.of("model", List.of("one.irpa", "two.irpa"), "bias", List.of("three.irpa")));
+        assertThat(a.load()).isEqualTo(LoadPolicy.EAGER);
+        assertThat(a.contexts()).isEqualTo(1);
+        assertThat(a.batching().enabled()).isFalse();
+        IreeProperties.Module b = properties.modules().get("b");
+        assertThat(b.devices()).containsExactly("local-sync");
+        assertThat(b.overlappingCalls()).isTrue();
+        assertThat(b.load()).isEqualTo(LoadPolicy.BACKGROUND);
+        assertThat(b.warmUp()).containsExactly(new IreeProperties.Module.WarmUp("f", List.of(), 1));
+        assertThat(properties.allDevices()).containsOnlyKeys("local", "local-sync");
+    }
+
+    @Test
+    void theFirstDeviceIsTheOneOfProgramsThatNameNone() {
+        IreeProperties properties = bind(Map.of("iree.devices.cpu.uri", "local"));
+        assertThat(properties.allDevices()).containsOnlyKeys("cpu");
+        assertThat(properties.defaultDevice()).isEqualTo("cpu");
+    }
+
+    @Test
+    void aDeviceHasAsManyQueuesAsAreNamed() {
+        IreeProperties properties = bind(Map.of(
+                "iree.queues.copies.index", "2",
+                "iree.queues.other.device", "b",
+                "iree.devices.b.queue-count", "4"));
+        assertThat(properties.defaultDevice()).isEqualTo("b");
+        assertThat(properties.queueCount("b")).isEqualTo(4);
     }
 
     @Test
@@ -62,7 +103,7 @@ class IreePropertiesTests {
         try (InputStream in = getClass().getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
             assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8))
                     .contains("\"iree.enabled\"", "\"Whether to configure the runtime.\"")
-                    .contains("\"iree.device\"", "\"Device that runs programs.\"")
+                    .contains("\"iree.device\"", "Device of programs that name none.")
                     .contains("\"iree.modules\"", "\"Compiled programs by name.\"")
                     .contains("\"iree.task.workers\"", "Number of workers.")
                     .contains("\"iree.task.topology\"", "Where workers are")

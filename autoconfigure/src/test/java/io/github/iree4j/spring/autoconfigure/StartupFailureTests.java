@@ -104,7 +104,7 @@ class StartupFailureTests {
                 .contains("APPLICATION FAILED TO START")
                 .contains("abacus")
                 .contains(
-                        "Set 'iree.device' (or 'iree.modules.<name>.device') to a device of one of these drivers: local");
+                        "Set 'iree.devices.<name>.uri' (or 'iree.device', or 'iree.modules.<name>.devices') to a device of one of these drivers: local");
     }
 
     @Test

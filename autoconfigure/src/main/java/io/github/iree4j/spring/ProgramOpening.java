@@ -1,0 +1,208 @@
+package io.github.iree4j.spring;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.ProgramSource.WarmUp;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import org.springframework.core.io.ResourceLoader;
+
+/** Loads one program: finds and checks its files, loads it for each of its devices and contexts, and calls it for the first time. */
+final class ProgramOpening {
+
+    private static final int CHUNK = 1 << 20;
+
+    /** Hears how far it is. */
+    @FunctionalInterface
+    interface Progress {
+        void report(ProgramState state, String step, double done);
+    }
+
+    private final IreeRuntime runtime;
+    private final ResourceLoader resources;
+    private final ProgramSource source;
+    private final Progress progress;
+
+    ProgramOpening(IreeRuntime runtime, ResourceLoader resources, ProgramSource source, Progress progress) {
+        this.runtime = runtime;
+        this.resources = resources;
+        this.source = source;
+        this.progress = progress;
+    }
+
+    /**
+     * Loads it.
+     *
+     * @param copy whether to use private copies of all files
+     * @throws ProgramLoadException when it cannot be loaded; nothing is left open then
+     */
+    LoadedProgram open(boolean copy) {
+        List<Program> instances = new ArrayList<>();
+        try (ModuleFiles files = new ModuleFiles(resources, copy)) {
+            progress.report(ProgramState.LOADING, "finding '%s'".formatted(source.location()), 0);
+            Path module = files.file(source.location(), "module");
+            check(module);
+            List<List<String>> placements = placements();
+            for (List<String> devices : placements) {
+                progress.report(
+                        ProgramState.LOADING,
+                        devices.isEmpty() ? "loading" : "loading on " + String.join(", ", devices),
+                        0.3 + 0.4 * instances.size() / (placements.size() * source.contexts()));
+                Program first = runtime.load(options(files, module, devices));
+                instances.add(first);
+                for (int i = 1; i < source.contexts(); i++) {
+                    instances.add(first.newInstance());
+                }
+            }
+            warmUp(instances);
+            return new LoadedProgram(source, instances);
+        } catch (IreeException | IOException e) {
+            instances.forEach(Program::close);
+            throw new ProgramLoadException(source, e);
+        } catch (RuntimeException | Error e) {
+            instances.forEach(Program::close);
+            throw e;
+        }
+    }
+
+    /** The devices of each copy of the program. */
+    private List<List<String>> placements() {
+        if (source.placement() == Placement.FIXED) {
+            return List.of(source.devices());
+        }
+        List<String> devices = source.devices().isEmpty() ? runtime.options().devices() : source.devices();
+        return devices.stream().map(List::of).toList();
+    }
+
+    private ProgramOptions options(ModuleFiles files, Path module, List<String> devices) throws IOException {
+        ProgramOptions.Builder options = ProgramOptions.builder()
+                .module(module)
+                .consumer(source.name())
+                .overlappingCalls(source.overlappingCalls());
+        devices.forEach(options::device);
+        for (Map.Entry<String, List<String>> scope : source.parameters().entrySet()) {
+            for (String location : scope.getValue()) {
+                Path archive = files.file(location, "parameters of scope '%s'".formatted(scope.getKey()));
+                options.parameters(scope.getKey(), archive);
+                if (scope.getKey().equals(ProgramSource.DEFAULT_SCOPE)) {
+                    options.parameters("", archive);
+                }
+            }
+        }
+        source.customizer().accept(options);
+        return options.build();
+    }
+
+    private void check(Path module) throws IOException {
+        if (source.sha256() == null) {
+            return;
+        }
+        MessageDigest digest = sha256();
+        long size = Files.size(module);
+        long done = 0;
+        byte[] chunk = new byte[CHUNK];
+        try (InputStream in = Files.newInputStream(module)) {
+            for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
+                digest.update(chunk, 0, read);
+                done += read;
+                progress.report(
+                        ProgramState.LOADING,
+                        "checked %d of %d bytes".formatted(done, size),
+                        size == 0 ? 0.3 : 0.3 * Math.min(1, (double) done / size));
+            }
+        }
+        String actual = HexFormat.of().formatHex(digest.digest());
+        if (!actual.equals(source.sha256())) {
+            throw new IreeException(
+                    StatusCode.DATA_LOSS,
+                    "module '%s' has checksum %s and should have %s; it is another file, or damaged"
+                            .formatted(source.location(), actual, source.sha256()),
+                    null,
+                    new ChecksumMismatch(source.sha256(), actual));
+        }
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    private void warmUp(List<Program> instances) {
+        int calls = instances.size()
+                * source.warmUps().stream().mapToInt(WarmUp::repeat).sum();
+        int made = 0;
+        for (WarmUp call : source.warmUps()) {
+            for (Program instance : instances) {
+                ProgramFunction function = instance.function(call.function());
+                for (int i = 0; i < call.repeat(); i++) {
+                    progress.report(
+                            ProgramState.WARMING_UP,
+                            "call %d of %d, of '%s'".formatted(made + 1, calls, call.function()),
+                            0.7 + 0.3 * made / calls);
+                    WarmUpInputs.call(function, call.inputs());
+                    made++;
+                }
+            }
+        }
+    }
+
+    /** Inputs of a function from text. */
+    private static final class WarmUpInputs {
+        private WarmUpInputs() {}
+
+        static void call(ProgramFunction function, List<String> texts) {
+            String kinds = function.argumentKinds();
+            if (kinds.length() != texts.size()) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "function '%s' takes %d arguments; its warm-up has %d inputs"
+                                .formatted(function.name(), kinds.length(), texts.size()));
+            }
+            List<Tensor> tensors = new ArrayList<>();
+            try {
+                Object[] inputs = new Object[texts.size()];
+                for (int i = 0; i < inputs.length; i++) {
+                    inputs[i] = input(kinds.charAt(i), texts.get(i).strip());
+                    if (inputs[i] instanceof Tensor tensor) {
+                        tensors.add(tensor);
+                    }
+                }
+                function.invoke(inputs).close();
+            } catch (NumberFormatException e) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "warm-up of '%s' has an input that is no number: %s".formatted(function.name(), e.getMessage()),
+                        e);
+            } finally {
+                tensors.forEach(Tensor::close);
+            }
+        }
+
+        private static Object input(char kind, String text) {
+            return switch (kind) {
+                case 'i' -> Integer.valueOf(text);
+                case 'I' -> Long.valueOf(text);
+                case 'f' -> Float.valueOf(text);
+                case 'F' -> Double.valueOf(text);
+                default -> Tensor.parse(text);
+            };
+        }
+    }
+}

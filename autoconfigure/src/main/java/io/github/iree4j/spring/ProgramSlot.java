@@ -1,0 +1,148 @@
+package io.github.iree4j.spring;
+
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** One version of one program: what it is loaded from, how far it is, and the program once it is there. */
+final class ProgramSlot {
+
+    private final Programs programs;
+    /** Held while loading, unloading and changing the source; not while calling. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private volatile @Nullable LoadedProgram loaded;
+    private volatile ProgramStatus status;
+    private boolean wanted = true; // guarded by lock: whether a call may load it
+
+    ProgramSlot(Programs programs, ProgramSource source) {
+        this.programs = programs;
+        this.status = new ProgramStatus(source, ProgramState.UNLOADED, "", 0, Instant.now(), Duration.ZERO, null);
+    }
+
+    ProgramStatus status() {
+        return status;
+    }
+
+    ProgramSource source() {
+        return status.source();
+    }
+
+    @Nullable
+    LoadedProgram loaded() {
+        return loaded;
+    }
+
+    /** The program, loaded now if nobody has and nobody forbade it. Waits for a loading that is under way. */
+    LoadedProgram require() {
+        LoadedProgram now = loaded;
+        if (now != null) {
+            return now;
+        }
+        lock.lock();
+        try {
+            now = loaded;
+            if (now != null) {
+                return now;
+            }
+            Throwable failure = status.failure();
+            if (failure != null) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION,
+                        "program %s is not there: %s; correct that and load it again"
+                                .formatted(source().describe(), failure.getMessage()),
+                        failure);
+            }
+            if (!wanted) {
+                throw new IreeException(
+                        StatusCode.NOT_FOUND, "program %s was unloaded; load it again".formatted(source().describe()));
+            }
+            try {
+                return load(source(), false);
+            } catch (ProgramLoadException e) {
+                throw new IreeException(
+                        e.getCause() instanceof IreeException cause ? cause.code() : StatusCode.UNAVAILABLE,
+                        String.valueOf(e.getMessage()),
+                        e);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Loads the program anew; one that is there serves until then, and stays if that fails. */
+    LoadedProgram load(ProgramSource source, boolean copy) {
+        lock.lock();
+        try {
+            long start = System.nanoTime();
+            LoadedProgram before = loaded;
+            LoadedProgram fresh;
+            try {
+                fresh = programs.opening(source, (state, step, done) -> report(source, state, step, done))
+                        .open(copy);
+            } catch (RuntimeException | Error e) {
+                if (before == null) {
+                    become(source, ProgramState.FAILED, since(start), e);
+                } else {
+                    become(before.source(), ProgramState.READY, since(start), e);
+                }
+                throw e;
+            }
+            loaded = fresh;
+            wanted = true;
+            become(source, ProgramState.READY, since(start), null);
+            if (before != null) {
+                before.close();
+            }
+            return fresh;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Loads the program again from where it came from. */
+    LoadedProgram reload() {
+        return load(source(), false);
+    }
+
+    /** Closes the program; returns whether there was one. */
+    boolean unload() {
+        lock.lock();
+        try {
+            LoadedProgram before = loaded;
+            loaded = null;
+            wanted = false;
+            become(source(), ProgramState.UNLOADED, status.loadTime(), null);
+            if (before != null) {
+                before.close();
+            }
+            return before != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static Duration since(long start) {
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    private void report(ProgramSource source, ProgramState state, String step, double done) {
+        ProgramStatus before = status;
+        Instant since = before.state() == state ? before.since() : Instant.now();
+        set(new ProgramStatus(source, state, step, done, since, before.loadTime(), null));
+    }
+
+    private void become(ProgramSource source, ProgramState state, Duration loadTime, @Nullable Throwable failure) {
+        double done = state == ProgramState.READY ? 1 : 0;
+        set(new ProgramStatus(source, state, "", done, Instant.now(), loadTime, failure));
+    }
+
+    private void set(ProgramStatus now) {
+        status = now;
+        programs.changed(now);
+    }
+}

@@ -1,0 +1,129 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.task.ScanPolicy;
+import io.github.iree4j.task.Topology;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.util.StringUtils;
+import org.springframework.util.unit.DataSize;
+
+/** Sets up a runtime as the properties say; a value that does not fit is refused with the name of its property. */
+final class RuntimeProperties {
+
+    private final IreeProperties properties;
+    private final SchedulingDomain domain;
+    private final List<IreeDeviceCustomizer> deviceCustomizers;
+    private final List<IreePoolCustomizer> poolCustomizers;
+
+    RuntimeProperties(
+            IreeProperties properties,
+            SchedulingDomain domain,
+            List<IreeDeviceCustomizer> deviceCustomizers,
+            List<IreePoolCustomizer> poolCustomizers) {
+        this.properties = properties;
+        this.domain = domain;
+        this.deviceCustomizers = deviceCustomizers;
+        this.poolCustomizers = poolCustomizers;
+    }
+
+    void apply(IreeRuntime.Builder builder) {
+        Map<String, IreeProperties.Device> devices = properties.allDevices();
+        for (String pool : properties.pools().keySet()) {
+            if (!devices.containsKey(pool)) {
+                throw new InvalidConfigurationPropertyValueException(
+                        "iree.pools." + pool,
+                        properties.pools().get(pool),
+                        "There is no device of that name; there are %s.".formatted(new TreeSet<>(devices.keySet())));
+            }
+        }
+        devices.forEach((name, device) ->
+                builder.device(name, device.uri() == null ? name : device.uri(), options(name, device)));
+        apply(builder, properties.task());
+    }
+
+    private DeviceOptions options(String name, IreeProperties.Device device) {
+        DeviceOptions.Builder options = DeviceOptions.builder()
+                .schedulingDomain(domain)
+                .executableFormats(properties.executables().allowedFormats());
+        String key = "iree.devices." + name;
+        checked(
+                key + ".queue-count",
+                device.queueCount(),
+                () -> options.queueCount(properties.queueCount(name)).build());
+        checked(
+                key + ".inline-work",
+                device.inlineWork(),
+                () -> options.inlineWork(device.inlineWork()).build());
+        checked(
+                "iree.frontier.history",
+                properties.frontier().history(),
+                () -> options.semaphoreHistory(properties.frontier().history()).build());
+        pool("iree.pools." + name, properties.pools().getOrDefault(name, IreeProperties.Pool.DEFAULT), options);
+        deviceCustomizers.forEach(customizer -> customizer.customize(name, options));
+        poolCustomizers.forEach(customizer -> customizer.customize(name, options));
+        return options.build();
+    }
+
+    private static void pool(String key, IreeProperties.Pool pool, DeviceOptions.Builder options) {
+        DataSize budget = pool.budget();
+        if (budget != null) {
+            checked(key + ".budget", budget, () -> {
+                if (budget.toBytes() == 0) {
+                    throw new IllegalArgumentException("must not be zero");
+                }
+                return options.memoryLimit(budget.toBytes()).build();
+            });
+        }
+        pool.quotas()
+                .forEach((program, quota) -> checked(
+                        key + ".quotas." + program,
+                        quota,
+                        () -> options.memoryQuota(program, quota.toBytes()).build()));
+        checked(
+                key + ".trim.idle-after",
+                pool.trim().idleAfter(),
+                () -> options.memoryIdle(pool.trim().idleAfter()).build());
+        checked(
+                key + ".trim.retained",
+                pool.trim().retained(),
+                () -> options.memoryRetained(pool.trim().retained().toBytes()).build());
+    }
+
+    private static void apply(IreeRuntime.Builder builder, IreeProperties.Task task) {
+        if (!task.topology().strip().equals("auto")) {
+            checked("iree.task.topology", task.topology(), () -> builder.topology(Topology.of(task.topology())));
+        }
+        builder.taskWorkers(task.workers())
+                .taskAffinity(task.affinity())
+                .scanPolicy(
+                        switch (task.scanPolicy()) {
+                            case ROUND_ROBIN -> ScanPolicy.roundRobin();
+                            case PRIORITY -> ScanPolicy.byPriority();
+                            case BUDGET -> ScanPolicy.byBudget();
+                        });
+        checked("iree.task.workers", task.workers(), builder::tasks);
+    }
+
+    /** Sets something; what it returns does not matter. */
+    @FunctionalInterface
+    private interface Step {
+        Object run();
+    }
+
+    /** Runs a step that refuses values out of range, and says which property is to be changed. */
+    private static void checked(String property, @Nullable Object value, Step step) {
+        try {
+            step.run();
+        } catch (IreeException | IllegalArgumentException | ArithmeticException e) {
+            throw new InvalidConfigurationPropertyValueException(
+                    property, value, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
+        }
+    }
+}

@@ -214,7 +214,7 @@ final class ArgumentList implements AutoCloseable {
 
     private Object passed(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared, boolean transfer) {
         AbiDeclaration.TensorType wanted = declared == null ? null : declared.tensor();
-        if (wanted != null && !wanted.accepts(tensor.elementType(), tensor.shape())) {
+        if (wanted != null && !tensor.fits(wanted)) {
             throw mismatch(index, null, tensor.header());
         }
         BufferView view;

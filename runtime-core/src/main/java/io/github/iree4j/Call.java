@@ -13,10 +13,22 @@ final class Call {
     private @Nullable Thread thread;
     private @Nullable Runnable onCancel;
     private boolean cancelled;
+    private final boolean confined;
 
-    Call(String function, ArgumentList arguments) {
+    private Call(String function, ArgumentList arguments, boolean confined) {
         this.function = function;
         this.arguments = arguments;
+        this.confined = confined;
+    }
+
+    /** A call that other threads may cancel. */
+    Call(String function, ArgumentList arguments) {
+        this(function, arguments, false);
+    }
+
+    /** A call that only the calling thread ever knows of, so that nobody can cancel it. */
+    static Call confined(String function, ArgumentList arguments) {
+        return new Call(function, arguments, true);
     }
 
     ArgumentList arguments() {
@@ -28,13 +40,23 @@ final class Call {
         thread = own;
     }
 
-    synchronized void begin(Invocation invocation) {
-        checkNotCancelled();
-        running = invocation;
+    void begin(Invocation invocation) {
+        if (confined) {
+            return; // two locks less, which a call of a trivial function would notice
+        }
+        synchronized (this) {
+            checkNotCancelled();
+            running = invocation;
+        }
     }
 
-    synchronized void end() {
-        running = null;
+    void end() {
+        if (confined) {
+            return;
+        }
+        synchronized (this) {
+            running = null;
+        }
     }
 
     /** Says what else is to be told of a cancellation, at once if that has been. */

@@ -54,12 +54,7 @@ final class DeviceMemory {
             own.retain();
             return own;
         }
-        Buffer buffer = buffer(tensor);
-        try {
-            return BufferView.create(buffer, tensor.shape(), tensor.elementType(), BufferView.ENCODING_DENSE_ROW_MAJOR);
-        } finally {
-            buffer.release();
-        }
+        return tensor.adopt(buffer(tensor));
     }
 
     /**
@@ -77,12 +72,7 @@ final class DeviceMemory {
                             .formatted(tensor.header()));
         }
         BufferParams params = data.isReadOnly() ? INPUT.withAccess(MemoryAccess.READ) : INPUT;
-        Buffer buffer = device.allocator().importHost(params, data, new Lender(data));
-        try {
-            return BufferView.create(buffer, tensor.shape(), tensor.elementType(), BufferView.ENCODING_DENSE_ROW_MAJOR);
-        } finally {
-            buffer.release();
-        }
+        return tensor.adopt(device.allocator().importHost(params, data, new Lender(data)));
     }
 
     private Buffer buffer(Tensor tensor) {
@@ -90,14 +80,7 @@ final class DeviceMemory {
         if (isImportable(data)) {
             return device.allocator().importHost(INPUT, data, new Lender(data));
         }
-        Buffer buffer = device.allocator().allocate(INPUT, data.byteSize());
-        try {
-            buffer.map(MemoryAccess.DISCARD_WRITE, 0, data.byteSize()).copyFrom(data);
-            return buffer;
-        } catch (RuntimeException e) {
-            buffer.release();
-            throw e;
-        }
+        return device.allocator().allocate(INPUT, data);
     }
 
     /** Whether a device may use memory where it is: native, aligned, and out of reach of any {@code Arena.close()}. */

@@ -1,5 +1,7 @@
 package io.github.iree4j;
 
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import java.lang.ref.Cleaner;
 import java.util.Comparator;
 import java.util.List;
@@ -39,29 +41,29 @@ final class Leaks {
     }
 
     /** Watches a tensor that owns device memory until it is closed. */
-    Watch watch(Tensor tensor, String what) {
+    Watch watch(Tensor tensor, long[] shape, ElementType type) {
         openTensors.increment();
-        return watch(tensor, "result", what, true);
+        return watch(tensor, new Result(this, shape, type));
     }
 
     /** Watches a program, which nobody can drop but with its runtime, until it is closed. */
     Watch watch(Program program, String what) {
-        return watch(program, "program", what, false);
+        return watch(program, new Named(this, "program " + what));
     }
 
-    /** Watches the runtime itself until it is closed. */
+    /** Watches the runtime itself until it is closed. It is not open as what it made is. */
     Watch watch(IreeRuntime runtime, String what) {
-        return watch(runtime, "runtime", what, false);
+        return register(runtime, new Named(this, "runtime " + what));
     }
 
-    private Watch watch(Object watched, String kind, String what, boolean tensor) {
-        Watch watch;
+    private Watch watch(Object watched, Watch watch) {
         if (trace) {
-            watch = new Watch(this, kind, what, tensor, nextId.incrementAndGet(), new CreationSite());
             open.add(watch);
-        } else {
-            watch = new Watch(this, kind, what, tensor, 0, null);
         }
+        return register(watched, watch);
+    }
+
+    private static Watch register(Object watched, Watch watch) {
         watch.cleanable = CLEANER.register(watched, watch);
         return watch;
     }
@@ -81,38 +83,31 @@ final class Leaks {
     /** What is open but for the runtime itself, in the order of creation; nothing unless places of creation are remembered. */
     List<LeakReport.Open> open() {
         return open.stream()
-                .filter(watch -> !watch.kind.equals("runtime"))
                 .sorted(Comparator.comparingLong(watch -> watch.id))
-                .map(watch -> new LeakReport.Open(watch.id, watch.kind + " " + watch.what, watch.site))
+                .map(watch -> new LeakReport.Open(watch.id, watch.what(), watch.site))
                 .toList();
     }
 
     /** Knows of what it watches only what to say about it: it must not keep it reachable. */
-    static final class Watch implements Runnable {
-        private final Leaks leaks;
+    abstract static class Watch implements Runnable {
+        final Leaks leaks;
         private final long id; // in the order of creation; 0 when that is not remembered
-        private final String kind;
-        private final String what;
-        private final boolean tensor;
         private final @Nullable CreationSite site;
         private Cleaner.@Nullable Cleanable cleanable;
-        private volatile boolean closed;
+        private boolean closed; // read by whoever wrote it: what was closed is not found by the collector
 
-        private Watch(Leaks leaks, String kind, String what, boolean tensor, long id, @Nullable CreationSite site) {
+        Watch(Leaks leaks) {
             this.leaks = leaks;
-            this.id = id;
-            this.kind = kind;
-            this.what = what;
-            this.tensor = tensor;
-            this.site = site;
+            this.id = leaks.trace ? leaks.nextId.incrementAndGet() : 0;
+            this.site = leaks.trace ? new CreationSite() : null;
         }
 
-        /** It was closed as it should be. Once. */
+        /** Says what it is; not asked for what is closed. */
+        abstract String what();
+
+        /** It was closed as it should be. Once, while it is reachable. */
         void closed() {
             closed = true;
-            if (tensor) {
-                leaks.openTensors.decrement();
-            }
             if (site != null) {
                 leaks.open.remove(this);
             }
@@ -122,23 +117,66 @@ final class Leaks {
             }
         }
 
-        @Override
-        public void run() {
-            if (closed) {
-                return;
-            }
+        /** It was dropped. */
+        void forgotten() {
             FORGOTTEN_IN_PROCESS.increment();
-            if (tensor) {
-                leaks.forgottenTensors.increment();
-            }
             if (site != null) {
-                LOG.warn("{} {} was never closed; its memory is lost. It was created here", kind, what, site);
+                LOG.warn("{} was never closed; its memory is lost. It was created here", what(), site);
             } else {
                 LOG.warn(
-                        "{} {} was never closed; its memory is lost. Set traceLeaks in RuntimeOptions to see where it was created",
-                        kind,
-                        what);
+                        "{} was never closed; its memory is lost. Set traceLeaks in RuntimeOptions to see where it was created",
+                        what());
             }
+        }
+
+        @Override
+        public final void run() {
+            if (!closed) {
+                forgotten();
+            }
+        }
+    }
+
+    private static final class Named extends Watch {
+        private final String what;
+
+        Named(Leaks leaks, String what) {
+            super(leaks);
+            this.what = what;
+        }
+
+        @Override
+        String what() {
+            return what;
+        }
+    }
+
+    /** There is one for each result of each call, so it is put into words only when somebody reads them. */
+    private static final class Result extends Watch {
+        private final long[] shape;
+        private final ElementType type;
+
+        Result(Leaks leaks, long[] shape, ElementType type) {
+            super(leaks);
+            this.shape = shape;
+            this.type = type;
+        }
+
+        @Override
+        String what() {
+            return "result " + Shape.format(shape, type);
+        }
+
+        @Override
+        void closed() {
+            leaks.openTensors.decrement();
+            super.closed();
+        }
+
+        @Override
+        void forgotten() {
+            leaks.forgottenTensors.increment();
+            super.forgotten();
         }
     }
 

@@ -51,7 +51,8 @@ public final class Program implements AutoCloseable {
         for (VmModule module : loaded.modules()) {
             for (VmFunction function : module.exports()) {
                 if (!function.name().startsWith("__")) {
-                    functions.putIfAbsent(function.fullName(), new ProgramFunction(this, function));
+                    ProgramFunction callable = new ProgramFunction(this, function);
+                    functions.putIfAbsent(callable.fullName(), callable);
                 }
             }
         }

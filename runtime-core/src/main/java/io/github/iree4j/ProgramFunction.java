@@ -43,6 +43,7 @@ public final class ProgramFunction {
 
     private final Program program;
     private final Signature signature;
+    private final String fullName;
     private final List<ValueDeclaration> arguments;
     private final List<ValueDeclaration> results;
     private final ProcessOptions processOptions;
@@ -52,9 +53,10 @@ public final class ProgramFunction {
     ProgramFunction(Program program, VmFunction function) {
         this.program = program;
         this.signature = new Signature(function);
+        this.fullName = function.fullName(); // put together each time
         this.arguments = signature.argumentDeclarations();
         this.results = signature.resultDeclarations();
-        this.processOptions = CoroutineProcess.options(function.fullName());
+        this.processOptions = CoroutineProcess.options(fullName);
     }
 
     /**
@@ -72,7 +74,7 @@ public final class ProgramFunction {
      * @return for example {@code module.add}
      */
     public String fullName() {
-        return signature.function().fullName();
+        return fullName;
     }
 
     /**
@@ -159,7 +161,7 @@ public final class ProgramFunction {
     public Results invoke(@Nullable Object... inputs) {
         program.enter();
         try (ArgumentList arguments = new ArgumentList(signature, program.memory(), inputs)) {
-            return program.run(this, new Call(fullName(), arguments));
+            return program.run(this, Call.confined(fullName(), arguments));
         } finally {
             program.exit();
         }

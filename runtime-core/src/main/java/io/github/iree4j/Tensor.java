@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -68,7 +69,7 @@ public final class Tensor implements AutoCloseable {
         this.view = view;
         this.memory = memory;
         this.guard = new UseGuard(this::describe, view::release);
-        this.watch = leaks.watch(this, header());
+        this.watch = leaks.watch(this, shape, type);
     }
 
     /** Makes a result; takes over the caller's reference to the view. */
@@ -569,6 +570,21 @@ public final class Tensor implements AutoCloseable {
     @Nullable
     BufferView view() {
         return view;
+    }
+
+    /** Whether it may be passed where such a tensor is declared. */
+    boolean fits(AbiDeclaration.TensorType declared) {
+        return declared.accepts(type, shape);
+    }
+
+    /** Makes a view of this shape and type, which takes over the caller's reference to the buffer. */
+    BufferView adopt(Buffer buffer) {
+        try {
+            return BufferView.adopt(buffer, shape, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
+        } catch (RuntimeException | Error e) {
+            buffer.release();
+            throw e;
+        }
     }
 
     /** Keeps the elements from being freed until {@link #exit}. */

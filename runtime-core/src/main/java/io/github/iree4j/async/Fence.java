@@ -31,11 +31,14 @@ public final class Fence extends Resource {
     /** The points from the second on, in arrays as long as each other. */
     private record Others(TimelineSemaphore[] semaphores, long[] values) {}
 
-    /** Retains the semaphores. */
+    /** Takes over the references to the semaphores. */
     private Fence(TimelineSemaphore firstSemaphore, long firstValue, @Nullable Others others) {
         this.firstSemaphore = firstSemaphore;
         this.firstValue = firstValue;
         this.others = others;
+    }
+
+    private Fence retainingAll() {
         for (int i = 0; i < size(); i++) {
             try {
                 semaphore(i).retain();
@@ -46,6 +49,7 @@ public final class Fence extends Resource {
                 throw e;
             }
         }
+        return this;
     }
 
     /**
@@ -64,6 +68,18 @@ public final class Fence extends Resource {
      * @return the fence; the caller closes it
      */
     public static Fence at(TimelineSemaphore semaphore, long value) {
+        semaphore.retain();
+        return new Fence(semaphore, value, null);
+    }
+
+    /**
+     * Creates a fence at one point of a timeline that is the fence's from then on, as where nobody else is to signal it.
+     *
+     * @param semaphore the timeline; the caller's reference goes over to the fence
+     * @param value the value waited for or signalled
+     * @return the fence; the caller closes it
+     */
+    public static Fence adopt(TimelineSemaphore semaphore, long value) {
         return new Fence(semaphore, value, null);
     }
 
@@ -413,7 +429,7 @@ public final class Fence extends Resource {
             Others others = count == 1
                     ? null
                     : new Others(Arrays.copyOfRange(semaphores, 1, count), Arrays.copyOfRange(values, 1, count));
-            return new Fence(semaphores[0], values[0], others);
+            return new Fence(semaphores[0], values[0], others).retainingAll();
         }
     }
 }

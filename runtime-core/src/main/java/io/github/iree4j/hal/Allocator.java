@@ -28,6 +28,27 @@ public interface Allocator {
     Buffer allocate(BufferParams params, long size);
 
     /**
+     * Allocates memory that holds a copy of what the host has.
+     *
+     * @param params what kind; mappable by the host
+     * @param contents what it is to hold, any memory that the calling thread can read
+     * @return the buffer, as large as the contents; the caller closes it
+     * @throws IreeException as {@link #allocate(BufferParams, long)}
+     * @throws IllegalStateException when the memory of the contents has been closed
+     * @throws WrongThreadException when it belongs to another thread
+     */
+    default Buffer allocate(BufferParams params, MemorySegment contents) {
+        Buffer buffer = allocate(params, contents.byteSize());
+        try {
+            buffer.map(MemoryAccess.DISCARD_WRITE, 0, contents.byteSize()).copyFrom(contents);
+            return buffer;
+        } catch (RuntimeException e) {
+            buffer.release();
+            throw e;
+        }
+    }
+
+    /**
      * Makes a buffer of memory that the host has, without copying.
      *
      * @param params what may be done with it; write access only if the memory is writable

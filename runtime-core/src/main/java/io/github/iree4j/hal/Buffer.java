@@ -4,7 +4,8 @@ import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,30 @@ import org.jspecify.annotations.Nullable;
  * execution of {@link DeviceQueue#dealloca}; before and after, every use fails with FAILED_PRECONDITION.
  */
 public abstract class Buffer extends Resource {
+    /*
+     * Who has a say in when the allocation goes is one word:
+     *
+     *   63..32  31..0
+     *   LOANS | OWNERS
+     *
+     * OWNERS  who has preserved it and will discard it, whoever made it included; stays at 0 once the last has discarded it.
+     * LOANS   calls under way that borrow it.
+     *
+     * BUF-3: of those who discard an allocation one is the last, and none while it is lent.
+     */
+    private static final long OWNERS = 0xFFFF_FFFFL;
+
+    private static final long LOAN = 1L << 32;
+    private static final VarHandle HOLDS;
+
+    static {
+        try {
+            HOLDS = MethodHandles.lookup().findVarHandle(Buffer.class, "holds", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     /** As a length: everything from the offset on. */
     public static final long WHOLE = -1;
 
@@ -30,10 +55,9 @@ public abstract class Buffer extends Resource {
     private final int usage;
     private final int access;
     private final long length;
-    private final AtomicInteger preserved = new AtomicInteger(1);
 
-    /** Calls under way that borrow the allocation. */
-    private final AtomicInteger loans = new AtomicInteger();
+    @SuppressWarnings("UnusedVariable") // through HOLDS
+    private long holds = 1; // of an allocation
 
     /**
      * Creates a buffer.
@@ -207,17 +231,30 @@ public abstract class Buffer extends Resource {
      * and discards. Loans are counted.
      */
     public final void lend() {
-        allocatedBuffer().loans().incrementAndGet();
+        allocatedBuffer().addLoans(LOAN);
     }
 
     /** Ends one {@link #lend()}. */
     public final void endLoan() {
-        allocatedBuffer().loans().decrementAndGet();
+        allocatedBuffer().addLoans(-LOAN);
     }
 
-    /** Notes one more owner of the allocation that will {@link #discard()} it. For programs; not a reference to the object. */
+    /**
+     * Notes one more owner of the allocation that will {@link #discard()} it. For programs; not a reference to the object.
+     *
+     * @throws IreeException RESOURCE_EXHAUSTED for more owners than can be counted
+     */
     public final void preserve() {
-        allocatedBuffer().preserved().incrementAndGet();
+        Buffer allocation = allocatedBuffer();
+        long h;
+        do {
+            h = allocation.holdsAcquire();
+            if ((h & OWNERS) == OWNERS) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        describe() + " is preserved " + OWNERS + " times; discard it as often");
+            }
+        } while (!allocation.casHolds(h, h + 1));
     }
 
     /**
@@ -226,12 +263,19 @@ public abstract class Buffer extends Resource {
      * @return true if it was the last: the allocation may be deallocated now; never while it is lent, when one owner stays
      */
     public final boolean discard() {
-        if (allocatedBuffer().loans().get() > 0) {
-            allocatedBuffer().preserved().getAndUpdate(n -> Math.max(Math.min(n, 1), n - 1));
-            return false;
+        Buffer allocation = allocatedBuffer();
+        while (true) {
+            long h = allocation.holdsAcquire();
+            long owners = h & OWNERS;
+            boolean lent = h >= LOAN;
+            // An allocation nobody preserved again stays at 0; below, a second "last" owner would deallocate twice.
+            if (owners == 0 || owners == 1 && lent) {
+                return false;
+            }
+            if (allocation.casHolds(h, h - 1)) {
+                return owners == 1; // BUF-3
+            }
         }
-        // An allocation nobody preserved again stays at 0; below, a second "last" owner would deallocate twice.
-        return allocatedBuffer().preserved().getAndUpdate(n -> Math.max(0, n - 1)) == 1;
     }
 
     /**
@@ -240,8 +284,7 @@ public abstract class Buffer extends Resource {
      * @return true if the next {@link #discard()} is the last; false while it is lent
      */
     public final boolean isTerminal() {
-        return allocatedBuffer().preserved().get() == 1
-                && allocatedBuffer().loans().get() == 0;
+        return allocatedBuffer().holdsAcquire() == 1;
     }
 
     /**
@@ -251,16 +294,19 @@ public abstract class Buffer extends Resource {
      * @return true if there is more than one owner
      */
     protected final boolean isPreservedByOthers() {
-        return allocatedBuffer().preserved().get() > 1
-                || allocatedBuffer().loans().get() > 0;
+        return allocatedBuffer().holdsAcquire() > 1;
     }
 
-    private AtomicInteger loans() {
-        return loans;
+    private long holdsAcquire() {
+        return (long) HOLDS.getAcquire(this);
     }
 
-    private AtomicInteger preserved() {
-        return preserved;
+    private boolean casHolds(long expected, long next) {
+        return HOLDS.compareAndSet(this, expected, next);
+    }
+
+    private void addLoans(long loans) {
+        HOLDS.getAndAdd(this, loans);
     }
 
     /**

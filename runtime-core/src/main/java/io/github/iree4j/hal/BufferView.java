@@ -42,6 +42,26 @@ public final class BufferView extends Resource {
      *     more bytes than the buffer has
      */
     public static BufferView create(Buffer buffer, long[] shape, ElementType elementType, int encoding) {
+        buffer.retain();
+        try {
+            return adopt(buffer, shape, elementType, encoding);
+        } catch (RuntimeException | Error e) {
+            buffer.release();
+            throw e;
+        }
+    }
+
+    /**
+     * Creates a view of a whole buffer that is the view's from then on.
+     *
+     * @param buffer the bytes; the caller's reference goes over to the view, unless this throws
+     * @param shape dimensions, outermost first; copied
+     * @param elementType type of the elements
+     * @param encoding as {@link #create}
+     * @return the view; the caller closes it
+     * @throws IreeException as {@link #create}; the reference stays the caller's then
+     */
+    public static BufferView adopt(Buffer buffer, long[] shape, ElementType elementType, int encoding) {
         long[] copy = shape.clone();
         long count = Shape.elementCount(copy);
         long bytes = elementType.byteSize(count);
@@ -51,7 +71,6 @@ public final class BufferView extends Resource {
                     "%s needs %d bytes and does not fit buffer of %d bytes"
                             .formatted(Shape.format(copy, elementType), bytes, buffer.length()));
         }
-        buffer.retain();
         return new BufferView(buffer, copy, elementType, encoding, count, bytes);
     }
 

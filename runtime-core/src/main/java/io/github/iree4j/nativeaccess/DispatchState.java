@@ -72,9 +72,13 @@ public final class DispatchState {
         this.bindingCount = bindingCount;
         memory.set(ValueLayout.JAVA_SHORT, CONSTANT_COUNT, (short) constantCount);
         memory.set(ValueLayout.JAVA_BYTE, BINDING_COUNT, (byte) bindingCount);
-        memory.asSlice(CONSTANTS, 4L * constantCount).fill((byte) 0);
-        memory.asSlice(BINDING_POINTERS, 8L * bindingCount).fill((byte) 0);
-        memory.asSlice(BINDING_LENGTHS, 8L * bindingCount).fill((byte) 0);
+        for (int i = 0; i < constantCount; i++) { // a few words: what a bulk operation checks takes longer
+            memory.set(ValueLayout.JAVA_INT, CONSTANTS + 4L * i, 0);
+        }
+        for (int i = 0; i < bindingCount; i++) {
+            memory.set(ValueLayout.JAVA_LONG, BINDING_POINTERS + 8L * i, 0);
+            memory.set(ValueLayout.JAVA_LONG, BINDING_LENGTHS + 8L * i, 0);
+        }
         workgroupCount(0, 0, 0);
         workgroupSize(1, 1, 1);
         maxConcurrency(1);

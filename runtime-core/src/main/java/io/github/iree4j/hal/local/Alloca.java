@@ -9,6 +9,8 @@ import io.github.iree4j.hal.pool.PoolSet;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,14 +18,29 @@ import org.jspecify.annotations.Nullable;
 /** Gives a buffer its storage: reserved when the operation is issued, or in line before that; there when it has been executed. */
 final class Alloca extends HostOperation implements StorageRequest {
     /*
-     * `reservation` is set by whoever grants it, under `this`, until the operation has failed: what is granted after that goes back.
+     * GRANT is null until somebody grants memory, then the Reservation, and OVER once the operation has failed: who takes it away from
+     * what it was gives the memory back, and so does who is granted some when it is OVER.
      */
+    private static final Object OVER = new Object();
+
+    private static final VarHandle GRANT;
+
+    static {
+        try {
+            GRANT = MethodHandles.lookup().findVarHandle(Alloca.class, "grant", Object.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final LocalBuffer buffer;
     private final PoolSet pools;
     private final ReservationRequest request;
-    private @Nullable Reservation reservation; // guarded by this, like the next two
-    private Cancellation waiting = Cancellation.OVER;
-    private boolean over;
+
+    @SuppressWarnings("UnusedVariable") // through GRANT
+    private @Nullable Object grant;
+
+    private @Nullable Cancellation waiting; // in line; guarded by this, once somebody waits
 
     Alloca(LocalBuffer buffer, PoolSet pools, ReservationRequest request) {
         super("alloca");
@@ -32,15 +49,25 @@ final class Alloca extends HostOperation implements StorageRequest {
         this.request = request;
     }
 
+    private @Nullable Object grantAcquire() {
+        return GRANT.getAcquire(this);
+    }
+
+    private @Nullable Reservation reservation() {
+        return grantAcquire() instanceof Reservation granted ? granted : null;
+    }
+
     @Override
     public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
-        synchronized (this) {
-            if (reservation != null) {
-                return true;
-            }
+        if (reservation() != null) {
+            return true;
         }
         Reservation granted = pools.tryReserve(request.after(after, timepoints));
-        return granted != null && keep(granted);
+        if (granted == null) {
+            return false;
+        }
+        keep(granted);
+        return true;
     }
 
     @Override
@@ -52,28 +79,18 @@ final class Alloca extends HostOperation implements StorageRequest {
             done.accept(failure);
         });
         synchronized (this) {
-            if (!over) {
-                waiting = cancellation;
-                return;
-            }
+            waiting = cancellation;
         }
-        cancellation.cancel();
+        if (OVER.equals(grantAcquire())) { // whoever ended it may have come before
+            cancellation.cancel();
+        }
     }
 
     /** Keeps what was granted, or gives it back when nobody wants it any more. */
-    private boolean keep(Reservation granted) {
-        synchronized (this) {
-            if (!over) {
-                reservation = granted;
-                return true;
-            }
+    private void keep(Reservation granted) {
+        if (!GRANT.compareAndSet(this, null, granted)) {
+            granted.cancel();
         }
-        granted.cancel();
-        return true;
-    }
-
-    private synchronized @Nullable Reservation reservation() {
-        return reservation;
     }
 
     @Override
@@ -105,16 +122,16 @@ final class Alloca extends HostOperation implements StorageRequest {
 
     @Override
     protected void failed(IreeException cause) {
-        Reservation granted;
+        Object before = GRANT.getAndSet(this, OVER);
         Cancellation line;
         synchronized (this) {
-            over = true;
-            granted = reservation;
             line = waiting;
         }
-        line.cancel();
+        if (line != null) {
+            line.cancel();
+        }
         boolean committed = buffer.fail(cause);
-        if (granted != null && !committed) {
+        if (before instanceof Reservation granted && !committed) {
             Frontier own = frontier();
             if (own.size() == 0) {
                 granted.cancel(); // never issued

@@ -35,6 +35,11 @@ final class LocalAllocator implements Allocator {
     }
 
     @Override
+    public Buffer allocate(BufferParams params, MemorySegment contents) {
+        return LocalBuffer.copyOf(memory, params, contents);
+    }
+
+    @Override
     public Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner) {
         device.checkOpen();
         if (!bytes.isNative()) {

@@ -29,7 +29,7 @@ final class LocalBuffer extends Buffer {
      * GONE       deallocated, failed or destroyed; set once. Whoever brings a COMMITTED word to GONE with no PINS frees the storage.
      *
      * BUF-1: storage is freed exactly once, and never while somebody has it pinned.
-     * BUF-2: whoever pins sees the block (volatile write of COMMITTED after it).
+     * BUF-2: whoever pins sees the block (COMMITTED is released after it).
      *
      * On a stream the storage is reserved when the allocation is issued, and others may have it once the deallocation is issued: they
      * run after it. What is here says only who may touch it. The pool takes each reservation back once, whoever is first.
@@ -59,8 +59,8 @@ final class LocalBuffer extends Buffer {
     private volatile boolean released; // on a stream, before the deallocation was executed
     private volatile @Nullable IreeException failure; // why storage never came
 
-    @SuppressWarnings("FieldMayBeFinal") // written through STATE
-    private volatile int state;
+    @SuppressWarnings("UnusedVariable") // through STATE
+    private int state;
 
     private LocalBuffer(
             HostMemory memory,
@@ -102,7 +102,23 @@ final class LocalBuffer extends Buffer {
     static LocalBuffer allocated(HostMemory memory, BufferParams params, long length) {
         checkParams(params, length);
         LocalBuffer buffer = new LocalBuffer(memory, params, length, null, 0, false, null);
-        buffer.commit(memory.acquire(params, length));
+        buffer.commitFirst(memory.acquire(params, length));
+        return buffer;
+    }
+
+    /** An allocation with its storage, which holds a copy of what is given. */
+    static LocalBuffer copyOf(HostMemory memory, BufferParams params, MemorySegment contents) {
+        long length = contents.byteSize();
+        checkParams(params, length);
+        LocalBuffer buffer = new LocalBuffer(memory, params, length, null, 0, false, null);
+        HostMemory.Block storage = memory.acquire(params, length);
+        try {
+            storage.segment.copyFrom(contents);
+        } catch (RuntimeException e) {
+            storage.release(Frontier.EMPTY);
+            throw e;
+        }
+        buffer.commitFirst(storage);
         return buffer;
     }
 
@@ -120,8 +136,22 @@ final class LocalBuffer extends Buffer {
             owner.retain();
         }
         LocalBuffer buffer = new LocalBuffer(memory, params, bytes.byteSize(), null, 0, true, owner);
-        buffer.commit(HostMemory.Block.imported(bytes));
+        buffer.commitFirst(HostMemory.Block.imported(bytes));
         return buffer;
+    }
+
+    private int stateAcquire() {
+        return (int) STATE.getAcquire(this);
+    }
+
+    private boolean casState(int expected, int next) {
+        return STATE.compareAndSet(this, expected, next);
+    }
+
+    /** Gives a buffer its storage before anybody else has the buffer. */
+    private void commitFirst(HostMemory.Block storage) {
+        block = storage;
+        STATE.setRelease(this, COMMITTED); // BUF-2
     }
 
     private static void checkParams(BufferParams params, long length) {
@@ -148,16 +178,16 @@ final class LocalBuffer extends Buffer {
     /** Gives the buffer its storage. */
     void commit(Reservation reservation) {
         HostMemory.Block storage = reserved == null ? HostMemory.Block.of(reservation) : block;
-        if (announced) {
+        commit(storage);
+        if (announced) { // whoever announced it and did not find the storage wrote that before
             storage.announceRelease();
         }
-        commit(storage);
     }
 
     /** A deallocation is on its way. */
     void announceRelease() {
         announced = true;
-        if (reserved != null || (state & COMMITTED) != 0) {
+        if (reserved != null || ((int) STATE.getVolatile(this) & COMMITTED) != 0) {
             block.announceRelease();
         }
     }
@@ -169,9 +199,10 @@ final class LocalBuffer extends Buffer {
      */
     boolean releaseAfter(Frontier death) {
         Frontier allocation = reserved;
-        boolean allocated = (state & (COMMITTED | GONE)) == COMMITTED
+        int s = stateAcquire();
+        boolean allocated = (s & (COMMITTED | GONE)) == COMMITTED
                 || allocation != null && death.reaches(allocation.producerAxis(), allocation.producerEpoch());
-        if (!allocated || (state & GONE) != 0 || released) {
+        if (!allocated || (stateAcquire() & GONE) != 0 || released) {
             return false;
         }
         released = true;
@@ -194,7 +225,7 @@ final class LocalBuffer extends Buffer {
 
     /** Whoever uses the storage still was not ordered before the deallocation, and must be over before it is. */
     private void awaitUsers() {
-        while ((state & PINS) != 0) {
+        while ((stateAcquire() & PINS) != 0) {
             Thread.onSpinWait();
         }
     }
@@ -208,12 +239,12 @@ final class LocalBuffer extends Buffer {
 
     void commit(HostMemory.Block storage) {
         block = storage;
-        for (int s = state; ; s = state) {
+        for (int s = stateAcquire(); ; s = stateAcquire()) {
             if ((s & COMMITTED) != 0) {
                 throw new IreeException(StatusCode.INTERNAL, describe() + " gets storage twice");
             }
             // A failed buffer stays failed; its storage goes at once.
-            if (STATE.compareAndSet(this, s, s | COMMITTED)) { // BUF-2
+            if (casState(s, s | COMMITTED)) { // BUF-2
                 if ((s & GONE) != 0) {
                     free();
                 }
@@ -230,7 +261,7 @@ final class LocalBuffer extends Buffer {
     boolean fail(IreeException cause) {
         failure = cause;
         markGone();
-        return (state & COMMITTED) != 0;
+        return (stateAcquire() & COMMITTED) != 0;
     }
 
     /**
@@ -239,7 +270,7 @@ final class LocalBuffer extends Buffer {
      * @throws IreeException FAILED_PRECONDITION when there is none
      */
     void deallocate() {
-        int before = state;
+        int before = stateAcquire();
         if ((before & (COMMITTED | GONE)) != COMMITTED || !markGone()) {
             throw unavailable("dealloca");
         }
@@ -247,8 +278,8 @@ final class LocalBuffer extends Buffer {
 
     /** Returns whether this call is the one that took the storage away from later users. */
     private boolean markGone() {
-        for (int s = state; (s & GONE) == 0; s = state) {
-            if (STATE.compareAndSet(this, s, s | GONE)) {
+        for (int s = stateAcquire(); (s & GONE) == 0; s = stateAcquire()) {
+            if (casState(s, s | GONE)) {
                 if ((s & COMMITTED) != 0 && (s & PINS) == 0) {
                     free(); // BUF-1
                 }
@@ -265,8 +296,8 @@ final class LocalBuffer extends Buffer {
      * @throws IreeException FAILED_PRECONDITION when there is none; why the allocation failed
      */
     HostMemory.Block pin() {
-        for (int s = state; (s & (COMMITTED | GONE)) == COMMITTED; s = state) {
-            if (STATE.compareAndSet(this, s, s + 1)) {
+        for (int s = stateAcquire(); (s & (COMMITTED | GONE)) == COMMITTED; s = stateAcquire()) {
+            if (casState(s, s + 1)) {
                 HostMemory.Block storage = block;
                 if (imported && !storage.segment.scope().isAlive()) {
                     unpin();
@@ -307,7 +338,7 @@ final class LocalBuffer extends Buffer {
                     what + " of " + describe() + " whose allocation failed: " + failed.getMessage(),
                     failed);
         }
-        int s = state;
+        int s = stateAcquire();
         String why = !isLive()
                 ? " is closed"
                 : (s & GONE) != 0

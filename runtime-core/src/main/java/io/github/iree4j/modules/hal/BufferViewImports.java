@@ -42,9 +42,10 @@ final class BufferViewImports {
         }
         Buffer part = buffer.subspan(offset, length);
         try {
-            call.returnRef(BufferView.create(part, shape, elementType, encoding));
-        } finally {
-            part.release(); // the view has its own reference
+            call.returnRef(BufferView.adopt(part, shape, elementType, encoding));
+        } catch (RuntimeException | Error e) {
+            part.release();
+            throw e;
         }
     }
 

@@ -1,7 +1,6 @@
 package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -29,12 +28,7 @@ final class FenceImports {
     private static void create(HalState state, VmCall call) {
         Device device = call.required(Device.class);
         Arguments.bits("flags", call.i64(), 0);
-        TimelineSemaphore semaphore = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-        try {
-            call.returnRef(Fence.at(semaphore, 1));
-        } finally {
-            semaphore.release(); // the fence has its own reference
-        }
+        call.returnRef(Fence.adopt(device.createSemaphore(0, Device.SEMAPHORE_DEFAULT), 1));
     }
 
     private static void join(HalState state, VmCall call) {

@@ -6,6 +6,7 @@ import io.github.iree4j.modules.check.CheckModule;
 import io.github.iree4j.modules.hal.HalModule;
 import io.github.iree4j.modules.hal.HalTypes;
 import io.github.iree4j.modules.parameters.ParameterArchive;
+import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.modules.parameters.ParametersModule;
 import io.github.iree4j.status.IreeException;
@@ -22,7 +23,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -108,11 +108,15 @@ final class ProgramLoader {
             for (ProgramOptions.Source source : options.modules()) {
                 modules.add(module(source, owned));
             }
-            List<ParameterProvider> parameters = parameters(options.parameters(), owned);
+            List<ParameterProvider> parameters = parameters(options, owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
             List<VmModule> linked = new ArrayList<>();
             addUnlessGiven(linked, modules, "hal", () -> HalModule.create(devices, questions, consumer(options)));
-            addUnlessGiven(linked, modules, "io_parameters", () -> ParametersModule.create(parameters));
+            addUnlessGiven(
+                    linked,
+                    modules,
+                    "io_parameters",
+                    () -> ParametersModule.create(parameters, options.parameterListener()));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
             linked.addAll(modules);
             return new Loaded(link(linked, questions), new Shared(linked, modules, options.overlappingCalls(), owned));
@@ -171,12 +175,16 @@ final class ProgramLoader {
         };
     }
 
-    private static List<ParameterProvider> parameters(Map<String, List<Path>> scopes, List<AutoCloseable> owned) {
+    private static List<ParameterProvider> parameters(ProgramOptions options, List<AutoCloseable> owned) {
         List<ParameterProvider> providers = new ArrayList<>();
-        scopes.forEach((scope, paths) -> {
+        options.parameters().forEach((scope, paths) -> {
             List<ParameterArchive> archives = new ArrayList<>();
             try {
-                paths.forEach(path -> archives.add(ParameterArchive.open(path)));
+                for (Path path : paths) {
+                    ParameterArchive archive = ParameterArchive.open(path);
+                    archives.add(archive);
+                    reportOpened(options, scope, archive);
+                }
                 ParameterProvider provider = ParameterProvider.of(scope, archives.toArray(ParameterArchive[]::new));
                 owned.add(provider);
                 providers.add(provider);
@@ -184,7 +192,21 @@ final class ProgramLoader {
                 archives.forEach(ParameterArchive::close);
             }
         });
+        providers.addAll(options.providers());
         return providers;
+    }
+
+    private static void reportOpened(ProgramOptions options, String scope, ParameterArchive archive) {
+        ParameterProgress.Listener listener = options.parameterListener();
+        if (listener == null) {
+            return;
+        }
+        try {
+            listener.progressed(
+                    new ParameterProgress(ParameterProgress.Phase.OPENED, scope, archive.path(), 0, archive.size()));
+        } catch (RuntimeException e) {
+            LoggerFactory.getLogger(ProgramLoader.class).warn("a listener of parameter progress failed", e);
+        }
     }
 
     private static void addUnlessGiven(

@@ -1,5 +1,7 @@
 package io.github.iree4j;
 
+import io.github.iree4j.modules.parameters.ParameterProgress;
+import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.vm.VmModule;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,17 +16,22 @@ import org.jspecify.annotations.Nullable;
  *
  * @param modules compiled files, bytes of compiled files, and modules written in Java
  * @param parameters archives of each scope, looked through in order; the scope {@code ""} is the one without a name
+ * @param providers further sources of parameters, asked after the archives of their scope; they stay the caller's, and a program that is
+ *     loaded keeps what it needs of them
  * @param devices names of the devices it sees, of those that the runtime was opened with; empty for all of them
  * @param overlappingCalls whether one call may run while another waits for a fence; for programs whose functions leave nothing behind, in
  *     globals or in buffers that globals hold, that a call must find as it left it
  * @param consumer whom the memory of the program is accounted to; null for the name of its last module, for a file without {@code .vmfb}
+ * @param parameterListener hears how far the program's parameters are, or null
  */
 public record ProgramOptions(
         List<Source> modules,
         Map<String, List<Path>> parameters,
+        List<ParameterProvider> providers,
         List<String> devices,
         boolean overlappingCalls,
-        @Nullable String consumer) {
+        @Nullable String consumer,
+        ParameterProgress.@Nullable Listener parameterListener) {
 
     /** Where a module comes from. */
     public sealed interface Source {
@@ -71,12 +78,15 @@ public record ProgramOptions(
      *
      * @param modules modules in order
      * @param parameters archives by scope
+     * @param providers further sources of parameters
      * @param devices names of devices, or empty
      * @param overlappingCalls whether one call may run while another waits
      * @param consumer whom its memory is accounted to
+     * @param parameterListener hears of progress, or null
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
+        providers = List.copyOf(providers);
         devices = List.copyOf(devices);
         Map<String, List<Path>> copy = new LinkedHashMap<>();
         parameters.forEach((scope, archives) -> copy.put(scope, List.copyOf(archives)));
@@ -101,9 +111,11 @@ public record ProgramOptions(
     public static final class Builder {
         private final List<Source> modules = new ArrayList<>();
         private final Map<String, List<Path>> parameters = new LinkedHashMap<>();
+        private final List<ParameterProvider> providers = new ArrayList<>();
         private final List<String> devices = new ArrayList<>();
         private boolean overlappingCalls;
         private @Nullable String consumer;
+        private ParameterProgress.@Nullable Listener parameterListener;
 
         private Builder() {}
 
@@ -145,11 +157,34 @@ public record ProgramOptions(
          * Adds a parameter archive. A scope may have several; the first that has a parameter gives it.
          *
          * @param scope as the program names it; empty for the one without a name
-         * @param archive an {@code .irpa} file
+         * @param archive an {@code .irpa}, {@code .gguf} or {@code .safetensors} file
          * @return this builder
          */
         public Builder parameters(String scope, Path archive) {
             parameters.computeIfAbsent(scope, _ -> new ArrayList<>()).add(archive);
+            return this;
+        }
+
+        /**
+         * Adds a source of parameters of its own, or of an archive that the program may write
+         * ({@link io.github.iree4j.modules.parameters.ParameterArchive#openWritable}). It is asked after the archives of its scope.
+         *
+         * @param provider the source; stays the caller's, who may close it once the program is loaded
+         * @return this builder
+         */
+        public Builder parameters(ParameterProvider provider) {
+            providers.add(provider);
+            return this;
+        }
+
+        /**
+         * Sets who hears how far the program's parameters are: of each archive that is opened, and of what the program then loads.
+         *
+         * @param listener called on threads of devices too; see there for what it must not do
+         * @return this builder
+         */
+        public Builder parameterListener(ParameterProgress.@Nullable Listener listener) {
+            parameterListener = listener;
             return this;
         }
 
@@ -193,7 +228,8 @@ public record ProgramOptions(
          * @return the options
          */
         public ProgramOptions build() {
-            return new ProgramOptions(modules, parameters, devices, overlappingCalls, consumer);
+            return new ProgramOptions(
+                    modules, parameters, providers, devices, overlappingCalls, consumer, parameterListener);
         }
     }
 }

@@ -1,17 +1,10 @@
 package io.github.iree4j.modules.parameters;
 
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
-
 /**
  * Layout of an IREE parameter archive, major version 0 (facts from {@code iree/schemas/parameter_archive.h}). Everything is
  * little-endian and packed; offsets in a header are relative to that header, references to names and data are relative to a segment.
  */
 final class IrpaFormat {
-    static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    static final ValueLayout.OfLong U64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
     static final int MAGIC = 0x41505249; // "IRPA"
 
     // Prefix, the same in every version.
@@ -47,6 +40,10 @@ final class IrpaFormat {
 
     static final long DATA_ENTRY_SIZE = 76;
     static final long DATA_STORAGE = 60;
+
+    static final long EXTERNAL_ENTRY_SIZE = 92;
+    static final long EXTERNAL_PATH = 60;
+    static final long EXTERNAL_RANGE = 76;
 
     static final long ENTRY_ALIGNMENT = 16;
     static final long DATA_ALIGNMENT = 64;

@@ -8,18 +8,27 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes {@code .irpa} archives, byte for byte as IREE's tools lay them out: header, entry table, names, data aligned to 64 bytes, file
  * padded to 4096. Not thread-safe.
  */
 public final class IrpaWriter {
+    private static final long CHUNK = 64L << 20; // written at once, and reported
+
     private final Map<String, ParameterEntry> entries = new LinkedHashMap<>();
 
     /** Creates a writer without entries. */
@@ -47,7 +56,7 @@ public final class IrpaWriter {
         byte[] bytes = new byte[Math.multiplyExact(data.length, Float.BYTES)];
         MemorySegment segment = MemorySegment.ofArray(bytes);
         for (int i = 0; i < data.length; i++) {
-            segment.set(IrpaFormat.U32, (long) i * Float.BYTES, Float.floatToRawIntBits(data[i]));
+            segment.set(ArchiveSource.U32, (long) i * Float.BYTES, Float.floatToRawIntBits(data[i]));
         }
         return stored(key, segment);
     }
@@ -64,7 +73,13 @@ public final class IrpaWriter {
         return add(new ParameterEntry.Splat(key, length, pattern));
     }
 
-    private IrpaWriter add(ParameterEntry entry) {
+    /**
+     * Adds a parameter as it is in another archive, under its key there.
+     *
+     * @param entry a parameter; its bytes are read when the archive is written, and must be valid until then
+     * @return this
+     */
+    public IrpaWriter add(ParameterEntry entry) {
         if (entries.putIfAbsent(entry.key(), entry) != null) {
             throw new IreeException(
                     StatusCode.ALREADY_EXISTS, "parameter '%s' is in the archive already".formatted(entry.key()));
@@ -73,23 +88,60 @@ public final class IrpaWriter {
     }
 
     /**
-     * Writes the archive, replacing what is there.
+     * Writes the archive, replacing what is there. It is written under another name beside it and renamed when complete, so that
+     * whoever has the old file mapped (this writer too, if its parameters come from there) keeps it.
      *
      * @param path the file
      * @throws IOException when it cannot be written
      */
     public void write(Path path) throws IOException {
+        write(path, null);
+    }
+
+    /**
+     * As {@link #write(Path)}, telling how far it is.
+     *
+     * @param path the file
+     * @param listener hears of bytes written, LOADING until everything is there, then LOADED; on this thread. Null for nobody
+     * @throws IOException when it cannot be written
+     */
+    public void write(Path path, ParameterProgress.@Nullable Listener listener) throws IOException {
+        Path target = Files.isSymbolicLink(path) ? path.toRealPath() : path.toAbsolutePath();
+        Path partial =
+                Files.createTempFile(target.getParent(), "." + target.getFileName(), ".part", permissionsLike(target));
+        try {
+            writeTo(partial, listener);
+            Files.move(partial, target, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(partial);
+        }
+    }
+
+    private void writeTo(Path partial, ParameterProgress.@Nullable Listener listener) throws IOException {
         MemorySegment head = layOut();
-        try (FileChannel channel = FileChannel.open(
-                path, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-            long storage = head.get(IrpaFormat.U64, IrpaFormat.STORAGE_SEGMENT);
-            long end = storage + head.get(IrpaFormat.U64, IrpaFormat.STORAGE_SEGMENT + 8);
+        long total = entries.values().stream()
+                .filter(ParameterEntry.Stored.class::isInstance)
+                .mapToLong(ParameterEntry::length)
+                .sum();
+        LoadProgress progress = listener == null ? null : new LoadProgress(listener, "");
+        if (progress != null) {
+            progress.expect(total);
+        }
+        try (FileChannel channel = FileChannel.open(partial, StandardOpenOption.WRITE)) {
+            long storage = head.get(ArchiveSource.U64, IrpaFormat.STORAGE_SEGMENT);
+            long end = storage + head.get(ArchiveSource.U64, IrpaFormat.STORAGE_SEGMENT + 8);
             write(channel, head, 0);
             long at = storage;
             for (ParameterEntry entry : entries.values()) {
                 if (entry instanceof ParameterEntry.Stored stored) {
                     at = storage + IrpaFormat.align(at - storage, IrpaFormat.DATA_ALIGNMENT);
-                    write(channel, stored.data(), at);
+                    for (long done = 0; done < stored.length(); done += CHUNK) {
+                        long size = Math.min(CHUNK, stored.length() - done);
+                        write(channel, stored.data().asSlice(done, size), at + done);
+                        if (progress != null) {
+                            progress.arrived(stored, size);
+                        }
+                    }
                     at += stored.length();
                 }
             }
@@ -98,6 +150,20 @@ public final class IrpaWriter {
                 channel.write(ByteBuffer.allocate(1), size - 1);
             }
         }
+        if (progress != null) {
+            progress.complete();
+        }
+    }
+
+    /** A temporary file is its owner's only; an archive is for whoever may read what is there now, or what the process creates. */
+    private static FileAttribute<?>[] permissionsLike(Path target) throws IOException {
+        if (!target.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            return new FileAttribute<?>[0];
+        }
+        Set<PosixFilePermission> permissions = Files.exists(target)
+                ? Files.getPosixFilePermissions(target)
+                : PosixFilePermissions.fromString("rw-r--r--");
+        return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(permissions)};
     }
 
     /** Header, entry table and names: everything before the data. */
@@ -126,9 +192,9 @@ public final class IrpaWriter {
         long storage = IrpaFormat.align(metadata + namesSize, anyStored ? IrpaFormat.DATA_ALIGNMENT : 1);
 
         MemorySegment head = MemorySegment.ofArray(new byte[Math.toIntExact(storage)]);
-        head.set(IrpaFormat.U32, 0, IrpaFormat.MAGIC);
-        head.set(IrpaFormat.U64, IrpaFormat.HEADER_SIZE_FIELD, IrpaFormat.HEADER_SIZE);
-        head.set(IrpaFormat.U64, IrpaFormat.ENTRY_COUNT, entries.size());
+        head.set(ArchiveSource.U32, 0, IrpaFormat.MAGIC);
+        head.set(ArchiveSource.U64, IrpaFormat.HEADER_SIZE_FIELD, IrpaFormat.HEADER_SIZE);
+        head.set(ArchiveSource.U64, IrpaFormat.ENTRY_COUNT, entries.size());
         setRange(head, IrpaFormat.ENTRY_SEGMENT, table, tableSize);
         setRange(head, IrpaFormat.METADATA_SEGMENT, metadata, namesSize);
         setRange(head, IrpaFormat.STORAGE_SEGMENT, storage, storageSize);
@@ -145,9 +211,9 @@ public final class IrpaWriter {
             switch (entry) {
                 case ParameterEntry.Splat splat -> {
                     byte[] pattern = splat.pattern();
-                    head.set(IrpaFormat.U64, at, IrpaFormat.SPLAT_ENTRY_SIZE);
-                    head.set(IrpaFormat.U32, at + IrpaFormat.ENTRY_TYPE, IrpaFormat.TYPE_SPLAT);
-                    head.set(IrpaFormat.U64, at + IrpaFormat.SPLAT_LENGTH, splat.length());
+                    head.set(ArchiveSource.U64, at, IrpaFormat.SPLAT_ENTRY_SIZE);
+                    head.set(ArchiveSource.U32, at + IrpaFormat.ENTRY_TYPE, IrpaFormat.TYPE_SPLAT);
+                    head.set(ArchiveSource.U64, at + IrpaFormat.SPLAT_LENGTH, splat.length());
                     MemorySegment.copy(
                             MemorySegment.ofArray(pattern), 0, head, at + IrpaFormat.SPLAT_PATTERN, pattern.length);
                     head.set(ValueLayout.JAVA_BYTE, at + IrpaFormat.SPLAT_PATTERN_LENGTH, (byte) pattern.length);
@@ -155,9 +221,9 @@ public final class IrpaWriter {
                 }
                 case ParameterEntry.Stored stored -> {
                     dataAt = IrpaFormat.align(dataAt, IrpaFormat.DATA_ALIGNMENT);
-                    head.set(IrpaFormat.U64, at, IrpaFormat.DATA_ENTRY_SIZE);
-                    head.set(IrpaFormat.U32, at + IrpaFormat.ENTRY_TYPE, IrpaFormat.TYPE_DATA);
-                    head.set(IrpaFormat.U64, at + IrpaFormat.ENTRY_ALIGNMENT_FIELD, IrpaFormat.DATA_ALIGNMENT);
+                    head.set(ArchiveSource.U64, at, IrpaFormat.DATA_ENTRY_SIZE);
+                    head.set(ArchiveSource.U32, at + IrpaFormat.ENTRY_TYPE, IrpaFormat.TYPE_DATA);
+                    head.set(ArchiveSource.U64, at + IrpaFormat.ENTRY_ALIGNMENT_FIELD, IrpaFormat.DATA_ALIGNMENT);
                     setRange(head, at + IrpaFormat.DATA_STORAGE, dataAt, stored.length());
                     dataAt += stored.length();
                     at += IrpaFormat.DATA_ENTRY_SIZE;
@@ -168,18 +234,15 @@ public final class IrpaWriter {
     }
 
     private static void setRange(MemorySegment head, long field, long offset, long length) {
-        head.set(IrpaFormat.U64, field, offset);
-        head.set(IrpaFormat.U64, field + 8, length);
+        head.set(ArchiveSource.U64, field, offset);
+        head.set(ArchiveSource.U64, field + 8, length);
     }
 
+    /** Writes less than 2 GiB, as much as a ByteBuffer holds. */
     private static void write(FileChannel channel, MemorySegment bytes, long at) throws IOException {
-        long chunk = 1 << 30; // a ByteBuffer holds less than 2 GiB
-        for (long done = 0; done < bytes.byteSize(); ) {
-            long size = Math.min(chunk, bytes.byteSize() - done);
-            ByteBuffer buffer = bytes.asSlice(done, size).asByteBuffer();
-            while (buffer.hasRemaining()) {
-                done += channel.write(buffer, at + done);
-            }
+        ByteBuffer buffer = bytes.asByteBuffer();
+        for (long to = at; buffer.hasRemaining(); ) {
+            to += channel.write(buffer, to);
         }
     }
 }

@@ -7,11 +7,14 @@ import java.util.Collections;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open {@code .irpa} file: parameters by key, stored or splat.
+ * An open parameter file, {@code .irpa}, {@code .gguf} or {@code .safetensors}: parameters by key, stored or splat. Which of these it is
+ * shows in its contents; its name does not matter.
  *
  * <p>The file is mapped, not read; opening one that is open already shares its mapping. Buffers that a program imported from it keep
  * the mapping, so closing an archive while programs use it is safe. The file must not be truncated while it is open, as with every
  * mapped file: the operating system then stops whoever touches the missing part. Safe to use from any thread.
+ *
+ * <p>Nobody vouches for such files: their indexes are checked completely when they are opened, in time and memory linear in their size.
  */
 public final class ParameterArchive extends Resource {
     private final MappedArchive mapping;
@@ -21,15 +24,46 @@ public final class ParameterArchive extends Resource {
     }
 
     /**
-     * Opens an archive and reads its index.
+     * Opens an archive for reading and reads its index.
      *
-     * @param path an {@code .irpa} file
+     * @param path a parameter file
      * @return the archive, to be closed by the caller
      * @throws io.github.iree4j.status.IreeException NOT_FOUND without the file, INVALID_ARGUMENT or OUT_OF_RANGE when it is no archive
-     *     or a damaged one, INCOMPATIBLE for a later version of the format, UNIMPLEMENTED for entries that lie in other files
+     *     or a damaged one, INCOMPATIBLE for a version of the format that is not known, UNIMPLEMENTED for an element type that is not
+     *     known, PERMISSION_DENIED for a file or a file it refers to that may not be opened, RESOURCE_EXHAUSTED for one beyond a limit
      */
     public static ParameterArchive open(Path path) {
-        return new ParameterArchive(MappedArchive.open(path));
+        return new ParameterArchive(MappedArchive.open(path, false));
+    }
+
+    /**
+     * Opens an archive so that programs can write its stored parameters in place, by scattering to them. What they have written is in
+     * the file when the last user lets go of it. The index cannot be changed this way.
+     *
+     * @param path a parameter file that this process may write
+     * @return the archive, to be closed by the caller
+     * @throws io.github.iree4j.status.IreeException as {@link #open}
+     */
+    public static ParameterArchive openWritable(Path path) {
+        return new ParameterArchive(MappedArchive.open(path, true));
+    }
+
+    /**
+     * Returns the format of the file.
+     *
+     * @return the format
+     */
+    public ParameterFormat format() {
+        return mapping.format();
+    }
+
+    /**
+     * Returns the size of the file.
+     *
+     * @return bytes
+     */
+    public long size() {
+        return mapping.size();
     }
 
     /**

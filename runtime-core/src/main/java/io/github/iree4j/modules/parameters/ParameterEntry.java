@@ -27,14 +27,25 @@ public sealed interface ParameterEntry {
      * A parameter whose bytes exist in memory, usually in a mapped archive.
      *
      * @param key the key
-     * @param data the bytes, read-only, valid while {@code owner} is retained
+     * @param data the bytes, valid while {@code owner} is retained; programs can scatter to the parameter unless they are read-only
      * @param owner what keeps {@code data} valid: retained by whoever uses the bytes beyond the lifetime of the provider; null when the
      *     garbage collector does
+     * @param origin where they come from; null when they are not in a file
      */
-    record Stored(String key, MemorySegment data, @Nullable RefCounted owner) implements ParameterEntry {
-        /** Makes the bytes read-only. */
-        public Stored {
-            data = data.asReadOnly();
+    record Stored(
+            String key,
+            MemorySegment data,
+            @Nullable RefCounted owner,
+            @Nullable ParameterOrigin origin) implements ParameterEntry {
+        /**
+         * A parameter that cannot be written and comes from no file.
+         *
+         * @param key the key
+         * @param data the bytes, made read-only
+         * @param owner what keeps them valid, or null
+         */
+        public Stored(String key, MemorySegment data, @Nullable RefCounted owner) {
+            this(key, data.asReadOnly(), owner, null);
         }
 
         @Override

@@ -43,8 +43,8 @@ final class ParameterSpans {
     }
 
     String key(int row) {
-        long offset = Integer.toUnsignedLong(keyTable.get(IrpaFormat.U32, (long) row * KEY_SIZE));
-        long length = Integer.toUnsignedLong(keyTable.get(IrpaFormat.U32, (long) row * KEY_SIZE + 4));
+        long offset = Integer.toUnsignedLong(keyTable.get(ArchiveSource.U32, (long) row * KEY_SIZE));
+        long length = Integer.toUnsignedLong(keyTable.get(ArchiveSource.U32, (long) row * KEY_SIZE + 4));
         if (offset > keyData.byteSize() || length > keyData.byteSize() - offset) {
             throw new IreeException(
                     StatusCode.OUT_OF_RANGE,
@@ -55,15 +55,15 @@ final class ParameterSpans {
     }
 
     long parameterOffset(int row) {
-        return spans.get(IrpaFormat.U64, (long) row * SPAN_SIZE);
+        return spans.get(ArchiveSource.U64, (long) row * SPAN_SIZE);
     }
 
     long bufferOffset(int row) {
-        return spans.get(IrpaFormat.U64, (long) row * SPAN_SIZE + 8);
+        return spans.get(ArchiveSource.U64, (long) row * SPAN_SIZE + 8);
     }
 
     long length(int row) {
-        return spans.get(IrpaFormat.U64, (long) row * SPAN_SIZE + 16);
+        return spans.get(ArchiveSource.U64, (long) row * SPAN_SIZE + 16);
     }
 
     /** Checks that a row's span lies in its parameter. */

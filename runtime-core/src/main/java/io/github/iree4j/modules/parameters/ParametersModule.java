@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The {@code io_parameters} module, version 0: gives programs their parameters.
  *
- * <p>Stored parameters that a program will not write are used where they are mapped; others are copied in queue order. Contexts retain
+ * <p>Stored parameters that a program will not write are used where they are mapped; others are copied in queue order. A program
+ * can write parameters of archives that are open for writing. Contexts retain
  * the providers they use, so providers may be closed once the contexts exist. The module may be shared between contexts and threads.
  * Signatures: {@code iree/modules/io/parameters/exports.inl}.
  */
@@ -42,8 +43,20 @@ public final class ParametersModule {
      * @return the module
      */
     public static VmModule create(List<ParameterProvider> providers) {
+        return create(providers, null);
+    }
+
+    /**
+     * Creates the module.
+     *
+     * @param providers where parameters come from; of those for one scope the first that has a key is asked. Borrowed, and retained by
+     *     each context
+     * @param listener hears how far requests of programs for parameters are, or null
+     * @return the module
+     */
+    public static VmModule create(List<ParameterProvider> providers, ParameterProgress.@Nullable Listener listener) {
         List<ParameterProvider> all = List.copyOf(providers);
-        return NativeModule.builder("io_parameters", 0, () -> new State(all))
+        return NativeModule.builder("io_parameters", 0, () -> new State(all, listener))
                 .function("load", "0rIrrrIiirrr_r", ParametersModule::load)
                 .function("gather", "0rIrrrrrrr_v", ParametersModule::gather)
                 .function("scatter", "0rIrrrrrrr_v", ParametersModule::scatter)
@@ -62,7 +75,8 @@ public final class ParametersModule {
         ParameterSpans spans = spans(call);
         BufferParams params = new BufferParams(memoryTypes, usage).withAffinity(targetAffinity);
         VmList buffers = VmList.create(VmType.ref("hal.buffer", Buffer.class), spans.count());
-        try (TransferBatch batch = new TransferBatch(device, affinity, wait)) {
+        LoadProgress progress = state.progress(scope, spans);
+        try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
             for (int row = 0; row < spans.count(); row++) {
                 ParameterEntry entry = scope.find(spans.key(row));
                 spans.checkFits(row, entry);
@@ -75,15 +89,20 @@ public final class ParametersModule {
                 Buffer buffer = importOrNull(device, params, entry, spans.parameterOffset(row), spans.length(row));
                 if (buffer == null) {
                     buffer = device.allocator().allocate(writable(params), spans.length(row));
-                    batch.add(entry, spans.parameterOffset(row), buffer, 0, spans.length(row));
+                    batch.load(entry, spans.parameterOffset(row), buffer, 0, spans.length(row));
+                } else if (progress != null) {
+                    progress.arrived(entry, spans.length(row));
                 }
                 buffers.push(buffer); // the list has its own reference
                 buffer.close();
             }
             batch.end(signal);
+            if (progress != null) {
+                progress.complete();
+            }
         } catch (RuntimeException e) {
             buffers.close();
-            throw failed(signal, e);
+            throw failed(signal, progress, e);
         }
         call.returnRef(buffers);
     }
@@ -122,42 +141,57 @@ public final class ParametersModule {
         Scope scope = state.scope(call.ref(VmBuffer.class));
         Buffer target = call.required(Buffer.class);
         ParameterSpans spans = spans(call);
-        try (TransferBatch batch = new TransferBatch(device, affinity, wait)) {
+        LoadProgress progress = state.progress(scope, spans);
+        try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
             for (int row = 0; row < spans.count(); row++) {
                 ParameterEntry entry = scope.find(spans.key(row));
                 spans.checkFits(row, entry);
                 target.checkRange("parameter '" + entry.key() + "'", spans.bufferOffset(row), spans.length(row));
-                batch.add(entry, spans.parameterOffset(row), target, spans.bufferOffset(row), spans.length(row));
+                batch.load(entry, spans.parameterOffset(row), target, spans.bufferOffset(row), spans.length(row));
             }
             batch.end(signal);
+            if (progress != null) {
+                progress.complete();
+            }
         } catch (RuntimeException e) {
-            throw failed(signal, e);
+            throw failed(signal, progress, e);
         }
     }
 
-    /** Parameters are read-only here, so this only finds the words to say so. */
     private static void scatter(State state, VmCall call) {
         Device device = call.required(Device.class);
         long affinity = call.i64();
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
-        call.required(Buffer.class);
+        Buffer source = call.required(Buffer.class);
         Scope scope = state.scope(call.ref(VmBuffer.class));
         ParameterSpans spans = spans(call);
-        try {
-            if (spans.count() == 0) {
-                device.queueFor(affinity).barrier(wait, signal, 0);
-                return;
+        try (TransferBatch batch = new TransferBatch(device, affinity, wait, null)) {
+            for (int row = 0; row < spans.count(); row++) {
+                ParameterEntry.Stored entry = writable(scope, scope.find(spans.key(row)));
+                spans.checkFits(row, entry);
+                source.checkRange("parameter '" + entry.key() + "'", spans.bufferOffset(row), spans.length(row));
+                batch.store(entry, spans.parameterOffset(row), source, spans.bufferOffset(row), spans.length(row));
             }
-            ParameterEntry entry = scope.find(spans.key(0));
-            spans.checkFits(0, entry);
-            throw new IreeException(
-                    StatusCode.PERMISSION_DENIED,
-                    "parameter '%s' of scope '%s' cannot be written: archives are opened for reading only"
-                            .formatted(entry.key(), scope.name()));
+            batch.end(signal);
         } catch (RuntimeException e) {
-            throw failed(signal, e);
+            throw failed(signal, null, e);
         }
+    }
+
+    private static ParameterEntry.Stored writable(Scope scope, ParameterEntry entry) {
+        if (entry instanceof ParameterEntry.Stored stored && !stored.data().isReadOnly()) {
+            return stored;
+        }
+        throw new IreeException(
+                StatusCode.PERMISSION_DENIED,
+                "parameter '%s' of scope '%s' cannot be written: %s"
+                        .formatted(
+                                entry.key(),
+                                scope.name(),
+                                entry instanceof ParameterEntry.Splat
+                                        ? "it is a splat, which takes no room in its archive; store it there first"
+                                        : "its archive is open for reading only; give the program one from ParameterArchive.openWritable"));
     }
 
     private static ParameterSpans spans(VmCall call) {
@@ -166,7 +200,11 @@ public final class ParametersModule {
     }
 
     /** Nobody will signal the fence any more, so those who wait for it must hear why. */
-    private static RuntimeException failed(@Nullable Fence signal, RuntimeException e) {
+    private static RuntimeException failed(
+            @Nullable Fence signal, @Nullable LoadProgress progress, RuntimeException e) {
+        if (progress != null) {
+            progress.failed();
+        }
         if (signal != null) {
             signal.fail(
                     e instanceof IreeException status
@@ -206,7 +244,10 @@ public final class ParametersModule {
     private static final class State implements AutoCloseable {
         private final List<ParameterProvider> providers = new ArrayList<>();
 
-        State(List<ParameterProvider> providers) {
+        private final ParameterProgress.@Nullable Listener listener;
+
+        State(List<ParameterProvider> providers, ParameterProgress.@Nullable Listener listener) {
+            this.listener = listener;
             try {
                 for (ParameterProvider provider : providers) {
                     provider.retain();
@@ -218,6 +259,19 @@ public final class ParametersModule {
             }
         }
 
+        /** What reports the progress of a request; null when nobody listens. */
+        @Nullable
+        LoadProgress progress(Scope scope, ParameterSpans spans) {
+            if (listener == null) {
+                return null;
+            }
+            LoadProgress progress = new LoadProgress(listener, scope.name());
+            for (int row = 0; row < spans.count(); row++) {
+                progress.expect(Math.max(0, spans.length(row)));
+            }
+            return progress;
+        }
+
         Scope scope(@Nullable VmBuffer name) {
             String wanted = name == null ? "" : name.utf8();
             List<ParameterProvider> found =
@@ -227,7 +281,7 @@ public final class ParametersModule {
                 providers.forEach(p -> scopes.add(p.scope()));
                 throw new IreeException(
                         StatusCode.NOT_FOUND,
-                        "no parameters were given for scope '%s' (given: %s); add an .irpa archive for it, on the command line with %s"
+                        "no parameters were given for scope '%s' (given: %s); add an archive for it (.irpa, .gguf or .safetensors), on the command line with %s"
                                 .formatted(
                                         wanted,
                                         names(scopes),

@@ -13,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transfers of parameters into buffers that together stand between a wait fence and a signal fence.
+ * Transfers between parameters and buffers that together stand between a wait fence and a signal fence.
  *
  * <p>They are spread over a few timelines, so that some run at once and thousands of parameters do not make thousands of timelines.
  * Each waits for the one before it on its timeline; if one fails, so does everything after it, and in the end the signal fence.
@@ -21,9 +21,13 @@ import org.jspecify.annotations.Nullable;
 final class TransferBatch implements AutoCloseable {
     private static final int MAX_TIMELINES = 4; // a guess; one device queue rarely profits from more
 
+    /** Larger transfers are cut into pieces, which run at once and are reported one by one. A multiple of every pattern. */
+    static final long PIECE = 64L << 20; // a guess
+
     private final Device device;
     private final DeviceQueue queue;
     private final @Nullable Fence wait;
+    private final @Nullable LoadProgress progress;
     private final List<Timeline> timelines = new ArrayList<>();
     private int next;
 
@@ -36,25 +40,59 @@ final class TransferBatch implements AutoCloseable {
         }
     }
 
-    TransferBatch(Device device, long affinity, @Nullable Fence wait) {
+    TransferBatch(Device device, long affinity, @Nullable Fence wait, @Nullable LoadProgress progress) {
         this.device = device;
         this.queue = device.queueFor(affinity);
         this.wait = wait;
+        this.progress = progress;
+    }
+
+    /** A transfer of some bytes between two fences. */
+    @FunctionalInterface
+    private interface Transfer {
+        void submit(@Nullable Fence before, Fence after, long done, long length);
     }
 
     /** Writes {@code [offset, offset + length)} of a parameter into a buffer. */
-    void add(ParameterEntry entry, long offset, Buffer target, long targetOffset, long length) {
-        if (length == 0) {
-            return;
-        }
-        Timeline timeline = nextTimeline();
-        Fence before = timeline.value == 0 ? wait : Fence.at(timeline.semaphore, timeline.value);
-        try (Fence after = Fence.at(timeline.semaphore, timeline.value + 1)) {
-            transfer(before, after, entry, offset, target, targetOffset, length);
-            timeline.value++;
-        } finally {
-            if (before != null && before != wait) {
-                before.close();
+    void load(ParameterEntry entry, long offset, Buffer target, long targetOffset, long length) {
+        inPieces(
+                entry,
+                length,
+                (before, after, done, size) ->
+                        read(before, after, entry, offset + done, target, targetOffset + done, size));
+    }
+
+    /** Writes a range of a buffer into a parameter that may be written. */
+    void store(ParameterEntry.Stored entry, long offset, Buffer source, long sourceOffset, long length) {
+        inPieces(entry, length, (before, after, done, size) -> {
+            try (HalFile file = HalFile.ofMemory(entry.data(), MemoryAccess.WRITE, entry.owner())) {
+                queue.write(before, after, source, sourceOffset + done, file, offset + done, size, 0);
+            }
+        });
+    }
+
+    private void inPieces(ParameterEntry entry, long length, Transfer transfer) {
+        for (long done = 0; done < length; done += PIECE) {
+            long size = Math.min(PIECE, length - done);
+            Timeline timeline = nextTimeline();
+            long value = timeline.value + 1;
+            Fence before = timeline.value == 0 ? wait : Fence.at(timeline.semaphore, timeline.value);
+            try (Fence after = Fence.at(timeline.semaphore, value)) {
+                transfer.submit(before, after, done, size);
+                timeline.value = value;
+            } finally {
+                if (before != null && before != wait) {
+                    before.close();
+                }
+            }
+            if (progress != null) {
+                timeline.semaphore.whenReached(value, (_, failure) -> {
+                    if (failure == null) {
+                        progress.arrived(entry, size);
+                    } else {
+                        progress.failed();
+                    }
+                });
             }
         }
     }
@@ -67,7 +105,7 @@ final class TransferBatch implements AutoCloseable {
         return timelines.get(index);
     }
 
-    private void transfer(
+    private void read(
             @Nullable Fence before,
             Fence after,
             ParameterEntry entry,

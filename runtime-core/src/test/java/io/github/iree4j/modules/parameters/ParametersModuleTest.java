@@ -25,6 +25,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -244,15 +245,218 @@ class ParametersModuleTest {
         return parameters.failure(code, "load", LOAD, arguments);
     }
 
-    @Test
-    void parametersCannotBeWritten() {
-        Buffer source = device.allocator().allocate(BufferParams.DEFAULT, 16);
+    private Object[] scatterArguments(Buffer source, String scope, Span... spans) {
         List<Object> arguments = new ArrayList<>(List.of(device, -1L));
         arguments.add(null);
-        arguments.addAll(List.of(done, source, VmBuffer.ofUtf8("model")));
-        arguments.addAll(tables(new Span("stored", 0, 0, 16)));
-        assertThat(parameters.failure(StatusCode.PERMISSION_DENIED, "scatter", SCATTER, arguments.toArray()))
-                .hasMessageContaining("'stored'");
+        arguments.addAll(List.of(done, source, VmBuffer.ofUtf8(scope)));
+        arguments.addAll(tables(spans));
+        return arguments.toArray();
+    }
+
+    @Test
+    void parametersOfArchivesOpenForReadingCannotBeWritten() {
+        Buffer source = device.allocator().allocate(BufferParams.DEFAULT, 16);
+        Object[] arguments = scatterArguments(source, "model", new Span("stored", 0, 0, 16));
+        assertThat(parameters.failure(StatusCode.PERMISSION_DENIED, "scatter", SCATTER, arguments))
+                .hasMessageContaining("'stored' of scope 'model'")
+                .hasMessageContaining("openWritable");
+        assertThat(done.query()).isEqualTo(StatusCode.PERMISSION_DENIED);
         source.close();
+    }
+
+    /** A module over one archive that programs may write. */
+    private ModuleCalls writable(Path file) {
+        try (ParameterArchive archive = ParameterArchive.openWritable(file);
+                ParameterProvider provider = ParameterProvider.of("state", archive)) {
+            return new ModuleCalls(ParametersModule.create(List.of(provider)));
+        }
+    }
+
+    @Test
+    void scattersABufferToParametersThatMayBeWritten() throws IOException {
+        Path file = directory.resolve("state.irpa");
+        new IrpaWriter().stored("a", 1, 2, 3, 4).stored("b", 5, 6).write(file);
+        Buffer source = device.allocator().allocate(BufferParams.DEFAULT, 16);
+        source.map(MemoryAccess.DISCARD_WRITE, 0, 16).copyFrom(MemorySegment.ofArray(new float[] {10, 20, 30, 40}));
+        ModuleCalls calls = writable(file);
+        calls.call(
+                "scatter",
+                SCATTER,
+                scatterArguments(
+                        source, "state", new Span("a", 4, 8, 8), new Span("b", 0, 0, 4), new Span("b", 4, 4, 0)));
+        done.await();
+        calls.close();
+        source.close();
+        try (ParameterArchive archive = ParameterArchive.open(file)) {
+            assertThat(floats(archive, "a")).containsExactly(1, 30, 40, 4);
+            assertThat(floats(archive, "b")).containsExactly(10, 6);
+        }
+    }
+
+    private static float[] floats(ParameterArchive archive, String key) {
+        return ((ParameterEntry.Stored) archive.find(key)).data().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+    }
+
+    @Test
+    void splatsCannotBeWrittenAndScatterStaysInBounds() throws IOException {
+        Path file = directory.resolve("state.irpa");
+        new IrpaWriter().stored("a", 1, 2).splat("s", 8, (byte) 1).write(file);
+        Buffer source = device.allocator().allocate(BufferParams.DEFAULT, 8);
+        ModuleCalls calls = writable(file);
+        Object[] splat = scatterArguments(source, "state", new Span("s", 0, 0, 8));
+        assertThat(calls.failure(StatusCode.PERMISSION_DENIED, "scatter", SCATTER, splat))
+                .hasMessageContaining("it is a splat");
+        Object[] beyond = scatterArguments(source, "state", new Span("a", 4, 0, 8));
+        assertThat(calls.failure(StatusCode.OUT_OF_RANGE, "scatter", SCATTER, beyond))
+                .hasMessageContaining("'a'");
+        Object[] outside = scatterArguments(source, "state", new Span("a", 0, 4, 8));
+        assertThat(calls.failure(StatusCode.OUT_OF_RANGE, "scatter", SCATTER, outside))
+                .hasMessageContaining("'a'");
+        calls.close();
+        source.close();
+    }
+
+    @Test
+    void archivesOfAllFormatsServeOneScope() throws IOException {
+        Path irpa = directory.resolve("one.irpa");
+        new IrpaWriter().stored("in.irpa", 1).write(irpa);
+        Path gguf = new FileBytes()
+                .text("GGUF")
+                .u32(3)
+                .u64(1, 0)
+                .string("in.gguf")
+                .u32(1)
+                .u64(1)
+                .u32(0)
+                .u64(0)
+                .align(32)
+                .f32(2)
+                .write(directory.resolve("two.gguf"));
+        String header = "{\"in.safetensors\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}";
+        Path safetensors =
+                new FileBytes().u64(header.length()).text(header).f32(3).write(directory.resolve("three.safetensors"));
+        ModuleCalls calls;
+        try (ParameterArchive one = ParameterArchive.open(irpa);
+                ParameterArchive two = ParameterArchive.open(gguf);
+                ParameterArchive three = ParameterArchive.open(safetensors);
+                ParameterProvider first = ParameterProvider.of("all", one);
+                ParameterProvider second = ParameterProvider.of("all", two, three)) {
+            calls = new ModuleCalls(ParametersModule.create(List.of(first, second)));
+        }
+        VmList list = calls.one(
+                "load",
+                LOAD,
+                arguments(
+                        "all",
+                        MAPPED,
+                        new Span("in.safetensors", 0, 0, 4),
+                        new Span("in.gguf", 0, 0, 4),
+                        new Span("in.irpa", 0, 0, 4)));
+        done.await();
+        assertThat(floats((Buffer) list.ref(0))).containsExactly(3);
+        assertThat(floats((Buffer) list.ref(1))).containsExactly(2);
+        assertThat(floats((Buffer) list.ref(2))).containsExactly(1);
+        list.release();
+        calls.close();
+    }
+
+    /** Loads while somebody listens. */
+    private List<ParameterProgress> heard(int usage, Span... spans) {
+        List<ParameterProgress> heard = Collections.synchronizedList(new ArrayList<>());
+        ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), heard::add));
+        VmList list = calls.one("load", LOAD, arguments("model", usage, spans));
+        done.await();
+        list.release();
+        calls.close();
+        return List.copyOf(heard);
+    }
+
+    @Test
+    void progressRisesToTheTotalAndNamesTheFile() {
+        List<ParameterProgress> heard =
+                heard(MAPPED, new Span("stored", 0, 0, 16), new Span("late", 0, 0, 4), new Span("splat", 0, 0, 8));
+        assertThat(heard).allSatisfy(p -> {
+            assertThat(p.scope()).isEqualTo("model");
+            assertThat(p.totalBytes()).isEqualTo(28);
+        });
+        assertThat(heard).extracting(ParameterProgress::doneBytes).isSorted().endsWith(28L);
+        assertThat(heard)
+                .filteredOn(p -> p.phase() == ParameterProgress.Phase.LOADING)
+                .extracting(p -> p.file() == null ? "" : p.file().getFileName().toString())
+                .containsExactlyInAnyOrder("weights.irpa", "more.irpa", "");
+        assertThat(heard.getLast().phase()).isEqualTo(ParameterProgress.Phase.LOADED);
+        assertThat(heard)
+                .filteredOn(p -> p.phase() == ParameterProgress.Phase.LOADED)
+                .hasSize(1);
+    }
+
+    @Test
+    void parametersUsedWhereTheyAreMappedAreThereAtOnce() {
+        List<ParameterProgress> heard = heard(MAPPED | BufferUsage.SHARING_IMMUTABLE, new Span("stored", 0, 0, 16));
+        assertThat(heard)
+                .extracting(ParameterProgress::phase)
+                .containsExactly(ParameterProgress.Phase.LOADING, ParameterProgress.Phase.LOADED);
+    }
+
+    @Test
+    void aRequestThatFailsIsReportedOnce() {
+        List<ParameterProgress> heard = new ArrayList<>();
+        ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), heard::add));
+        calls.failure(StatusCode.NOT_FOUND, "load", LOAD, arguments("model", MAPPED, new Span("none", 0, 0, 4)));
+        calls.close();
+        assertThat(heard).extracting(ParameterProgress::phase).containsExactly(ParameterProgress.Phase.FAILED);
+    }
+
+    @Test
+    void aListenerThatThrowsHarmsNothing() {
+        ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), _ -> {
+            throw new IllegalStateException("listener");
+        }));
+        VmList list = calls.one("load", LOAD, arguments("model", MAPPED, new Span("stored", 0, 0, 16)));
+        done.await();
+        assertThat(floats((Buffer) list.ref(0))).containsExactly(1, 2, 3, 4);
+        list.release();
+        calls.close();
+    }
+
+    @Test
+    void largeParametersArriveInPieces() {
+        long length = 2 * TransferBatch.PIECE + 16;
+        List<ParameterProgress> heard = new ArrayList<>();
+        ParameterProvider large = new ParameterProvider("large") {
+            @Override
+            public ParameterEntry find(String key) {
+                return new ParameterEntry.Splat(key, length, bytes(16));
+            }
+
+            @Override
+            public List<String> keys() {
+                return List.of("wide");
+            }
+
+            @Override
+            protected void destroy() {}
+        };
+        ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(large), p -> {
+            synchronized (heard) {
+                heard.add(p);
+            }
+        }));
+        VmList list = calls.one("load", LOAD, arguments("large", MAPPED, new Span("wide", 0, 0, length)));
+        done.await();
+        MemorySegment all = ((Buffer) list.ref(0)).map(MemoryAccess.READ, 0, Buffer.WHOLE);
+        for (long at : new long[] {0, TransferBatch.PIECE - 1, TransferBatch.PIECE, length - 1}) {
+            assertThat(all.get(ValueLayout.JAVA_BYTE, at)).isEqualTo((byte) (at % 16));
+        }
+        list.release();
+        calls.close();
+        large.close();
+        synchronized (heard) {
+            assertThat(heard)
+                    .extracting(ParameterProgress::doneBytes)
+                    .hasSizeBetween(3, 4)
+                    .isSorted()
+                    .endsWith(length);
+        }
     }
 }

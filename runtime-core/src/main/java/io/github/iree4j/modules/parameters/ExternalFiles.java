@@ -1,0 +1,101 @@
+package io.github.iree4j.modules.parameters;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Files that an archive refers to. Since nobody vouches for an archive, it can name only files in its own directory and below:
+ * otherwise it could give a program any file that this process may read.
+ */
+final class ExternalFiles {
+    /** Most files that one archive may refer to; each is mapped. */
+    static final int MAX_FILES = 1024;
+
+    /** For bytes that lie in no directory: refuses every reference. */
+    static final ExternalFiles NONE = new ExternalFiles(null, false);
+
+    private final @Nullable Path directory;
+    private final boolean writable;
+    private final Map<String, MappedFile> files = new HashMap<>();
+
+    private ExternalFiles(@Nullable Path directory, boolean writable) {
+        this.directory = directory;
+        this.writable = writable;
+    }
+
+    /** For an archive at a path. */
+    static ExternalFiles beside(Path archive, boolean writable) {
+        return new ExternalFiles(archive.toAbsolutePath().getParent(), writable);
+    }
+
+    /** The file of a name, mapped; stays open until {@link #close}. */
+    MappedFile open(String name) {
+        MappedFile known = files.get(name);
+        if (known != null) {
+            return known;
+        }
+        if (files.size() >= MAX_FILES) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "refers to more than %d files; pack it with 'iree4j parameters convert'".formatted(MAX_FILES));
+        }
+        MappedFile file = MappedFile.open(resolve(name), writable);
+        files.put(name, file);
+        return file;
+    }
+
+    private Path resolve(String name) {
+        if (directory == null) {
+            throw refused(name, "has no directory to look for it in");
+        }
+        try {
+            Path relative = Path.of(name);
+            if (relative.isAbsolute() || name.isEmpty()) {
+                throw refused(name, "may name files in its own directory only");
+            }
+            Path root = directory.toRealPath();
+            Path named = root.resolve(relative).normalize();
+            if (!named.startsWith(root)) {
+                throw refused(name, "may name files in its own directory only");
+            }
+            Path real = named.toRealPath(); // a symbolic link may lead elsewhere
+            if (!real.startsWith(root)) {
+                throw refused(name, "may name files in its own directory only, and this is a link out of it");
+            }
+            return named;
+        } catch (InvalidPathException e) {
+            throw refused(name, "names it in a way that the file system does not know");
+        } catch (IOException e) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "refers to file %s, which cannot be found in '%s'; put it there"
+                            .formatted(ArchiveSource.quote(name), directory),
+                    e);
+        }
+    }
+
+    private static IreeException refused(String name, String why) {
+        return new IreeException(
+                StatusCode.PERMISSION_DENIED,
+                "refers to file %s and %s; move it there, or pack both into one archive"
+                        .formatted(ArchiveSource.quote(name), why));
+    }
+
+    /** All files that are open, for whoever keeps their parameters. */
+    List<MappedFile> opened() {
+        return new ArrayList<>(files.values());
+    }
+
+    void close() {
+        files.values().forEach(MappedFile::release);
+        files.clear();
+    }
+}

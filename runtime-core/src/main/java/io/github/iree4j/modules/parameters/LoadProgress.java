@@ -1,0 +1,82 @@
+package io.github.iree4j.modules.parameters;
+
+import io.github.iree4j.modules.parameters.ParameterProgress.Phase;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/** Counts the bytes of one request and reports them, not more often than somebody would want to see. Safe from any thread. */
+final class LoadProgress {
+    /** A report at least so often, in parts of the whole and in bytes. */
+    private static final int PARTS = 100;
+
+    private static final long STEP = 256L << 20;
+
+    private final ParameterProgress.Listener listener;
+    private final String scope;
+
+    // Under the monitor, which is held while the listener runs so that it hears of rising numbers.
+    private long total;
+    private long done;
+    private long reported = -1;
+    private boolean complete;
+    private boolean over;
+
+    LoadProgress(ParameterProgress.Listener listener, String scope) {
+        this.listener = listener;
+        this.scope = scope;
+    }
+
+    /** More bytes are wanted; called before any arrive. */
+    synchronized void expect(long bytes) {
+        total += bytes;
+    }
+
+    /** Bytes have arrived. */
+    synchronized void arrived(ParameterEntry entry, long bytes) {
+        done += bytes;
+        if (!over && (done - reported >= Math.max(1, Math.min(STEP, total / PARTS)) || done == total)) {
+            report(Phase.LOADING, fileOf(entry));
+        }
+        finish();
+    }
+
+    /** Everything has been asked for. */
+    synchronized void complete() {
+        complete = true;
+        finish();
+    }
+
+    synchronized void failed() {
+        if (!over) {
+            over = true;
+            report(Phase.FAILED, null);
+        }
+    }
+
+    private void finish() {
+        if (complete && done == total && !over) {
+            over = true;
+            report(Phase.LOADED, null);
+        }
+    }
+
+    private void report(Phase phase, @Nullable Path file) {
+        reported = done;
+        report(listener, new ParameterProgress(phase, scope, file, done, total));
+    }
+
+    static void report(ParameterProgress.Listener listener, ParameterProgress progress) {
+        try {
+            listener.progressed(progress);
+        } catch (RuntimeException e) {
+            LoggerFactory.getLogger(LoadProgress.class).warn("a listener of parameter progress failed", e);
+        }
+    }
+
+    private static @Nullable Path fileOf(ParameterEntry entry) {
+        return entry instanceof ParameterEntry.Stored stored && stored.origin() != null
+                ? stored.origin().file()
+                : null;
+    }
+}

@@ -1,0 +1,148 @@
+package io.github.iree4j.modules.parameters;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** One mapping of one file, shared by everyone who has the file open in the same way; unmapped when the last of them lets go. */
+final class MappedFile extends Resource {
+    /** Which file, in which state: a file replaced or rewritten under its name is another one. */
+    record Identity(Object file, long size, FileTime modified, boolean writable) {}
+
+    // Entries leave in destroy(); a dying one may be found here for a moment and is then replaced.
+    private static final Map<Identity, MappedFile> OPEN = new ConcurrentHashMap<>();
+
+    private final Identity identity;
+    private final Arena arena;
+    private final MemorySegment bytes;
+    private final Path path;
+
+    private MappedFile(Identity identity, Path path) throws IOException {
+        this.identity = identity;
+        this.path = path;
+        this.arena = Arena.ofShared();
+        boolean failed = true;
+        try (FileChannel channel = identity.writable
+                ? FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)
+                : FileChannel.open(path, StandardOpenOption.READ)) {
+            FileChannel.MapMode mode =
+                    identity.writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY;
+            bytes = channel.map(mode, 0, channel.size(), arena);
+            failed = false;
+        } finally {
+            if (failed) {
+                arena.close();
+            }
+        }
+    }
+
+    /** The mapping of a file, retained for the caller. */
+    static MappedFile open(Path path, boolean writable) {
+        Identity identity = identify(path, writable);
+        try {
+            // Whoever opens the same file at the same time waits here, and shares the mapping.
+            return Objects.requireNonNull(OPEN.compute(
+                    identity, (_, known) -> known != null && known.tryRetain() ? known : map(identity, path)));
+        } catch (UncheckedIOException e) {
+            throw unreadable(path, Objects.requireNonNull(e.getCause()));
+        }
+    }
+
+    /** Says which file a path names now. */
+    static Identity identify(Path path, boolean writable) {
+        try {
+            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            if (!attributes.isRegularFile()) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "parameter archive '%s' is %s and must be a regular file"
+                                .formatted(path, attributes.isDirectory() ? "a directory" : "no file"));
+            }
+            Object file = Objects.requireNonNullElseGet(attributes.fileKey(), path.toAbsolutePath()::normalize);
+            return new Identity(file, attributes.size(), attributes.lastModifiedTime(), writable);
+        } catch (NoSuchFileException e) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "parameter archive '%s' does not exist; check the path given for its scope".formatted(path),
+                    e);
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    private static MappedFile map(Identity identity, Path path) {
+        try {
+            return new MappedFile(identity, path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static IreeException unreadable(Path path, IOException e) {
+        return e instanceof AccessDeniedException
+                ? new IreeException(
+                        StatusCode.PERMISSION_DENIED,
+                        "parameter archive '%s' may not be opened by this process; check its permissions"
+                                .formatted(path),
+                        e)
+                : new IreeException(
+                        StatusCode.UNAVAILABLE, "parameter archive '%s' cannot be read: %s".formatted(path, e), e);
+    }
+
+    Identity identity() {
+        return identity;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** All bytes of the file, valid while this is retained; writable if the file was opened so. */
+    MemorySegment bytes() {
+        return bytes;
+    }
+
+    private boolean tryRetain() {
+        if (!isLive()) {
+            return false;
+        }
+        try {
+            retain();
+            return true;
+        } catch (IreeException e) {
+            return false; // closed between the two lines
+        }
+    }
+
+    @Override
+    protected String describe() {
+        return "parameter file '" + path + "'";
+    }
+
+    @Override
+    protected void destroy() {
+        OPEN.remove(identity, this);
+        try {
+            if (identity.writable) {
+                bytes.force();
+            }
+        } finally {
+            arena.close();
+        }
+    }
+}

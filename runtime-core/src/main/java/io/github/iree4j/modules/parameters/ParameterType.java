@@ -1,0 +1,34 @@
+package io.github.iree4j.modules.parameters;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * What a file says about the elements of a parameter. Programs do not look at it: they take bytes.
+ *
+ * @param name the type as the file's format names it, for example {@code BF16} or {@code Q4_K}
+ * @param shape sizes of the dimensions, outermost first; empty for a scalar
+ * @param blockElements how many elements are stored together; 1 unless the type is quantised in blocks
+ * @param blockBits bits that these take
+ */
+public record ParameterType(String name, List<Long> shape, int blockElements, int blockBits) {
+    /** Copies the shape. */
+    public ParameterType {
+        shape = List.copyOf(shape);
+    }
+
+    /**
+     * Returns whether elements are stored in blocks with a common scale.
+     *
+     * @return true for the quantised types of GGUF
+     */
+    public boolean isQuantized() {
+        return blockElements > 1;
+    }
+
+    /** Returns the shape and the type, for example {@code 4096x4096xBF16}, or {@code F32} for a scalar. */
+    @Override
+    public String toString() {
+        return shape.stream().map(size -> size + "x").collect(Collectors.joining()) + name;
+    }
+}

@@ -1,0 +1,102 @@
+package io.github.iree4j.modules.parameters;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Damaged files of every format: read or refused with a status, never anything else, and never with an entry that is not in the file. */
+class ParameterFilesFuzzTest {
+    private static final int ROUNDS = 50_000;
+
+    @TempDir
+    Path directory;
+
+    private final long seed = Long.getLong("iree.test.seed", 20260801);
+
+    @Test
+    void damagedIrpaIsReadOrRefused() throws IOException {
+        Path file = directory.resolve("seed.irpa");
+        new IrpaWriter()
+                .stored("a", 1f, 2f, 3f)
+                .splat("b", 32, (byte) 1, (byte) 2)
+                .stored("c", 4f)
+                .write(file);
+        fuzz(Arrays.copyOf(Files.readAllBytes(file), 512), 360, "");
+    }
+
+    @Test
+    void damagedGgufIsReadOrRefused() {
+        FileBytes file = new FileBytes().text("GGUF").u32(3).u64(3, 3);
+        file.string("general.alignment").u32(4).u32(64);
+        file.string("text").u32(8).string("llama");
+        file.string("words").u32(9).u32(8).u64(2).string("a").string("bc");
+        file.string("a").u32(2).u64(2, 3).u32(0).u64(0);
+        file.string("b").u32(1).u64(32).u32(2).u64(64);
+        file.string("c").u32(0).u32(26).u64(128);
+        file.align(64).zeros(192);
+        fuzz(file.toArray(), file.size() - 192, "");
+    }
+
+    @Test
+    void damagedSafetensorsIsReadOrRefused() {
+        String header = """
+                {"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"b\\u00e9":\
+                {"dtype":"F4","shape":[4],"data_offsets":[24,26]},"c":{"dtype":"U8","shape":[],"data_offsets":[26,27],"x":[1.5e3,null]}}""";
+        FileBytes file = FileBytes.safetensors(header, 27);
+        fuzz(file.toArray(), file.size() - 27, "{}[]\",:\\0123456789eE.-untf \t");
+    }
+
+    /** Damages a few bytes of the first {@code index} ones, or cuts the file. */
+    private void fuzz(byte[] valid, int index, String alphabet) {
+        byte[] letters = alphabet.getBytes(StandardCharsets.US_ASCII);
+        Random random = new Random(seed);
+        int read = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            byte[] bytes = valid.clone();
+            for (int n = 1 + random.nextInt(4); n > 0; n--) {
+                int at = random.nextInt(random.nextInt(4) == 0 ? bytes.length : index);
+                switch (random.nextInt(letters.length == 0 ? 3 : 5)) {
+                    case 0 -> bytes[at] = (byte) random.nextInt();
+                    case 1 -> bytes[at] ^= (byte) (1 << random.nextInt(8));
+                    case 2 -> bytes[at] = (byte) (random.nextBoolean() ? 0xFF : 0);
+                    default -> bytes[at] = letters[random.nextInt(letters.length)];
+                }
+            }
+            int length = random.nextInt(8) == 0 ? random.nextInt(bytes.length) : bytes.length;
+            try {
+                check(MemorySegment.ofArray(bytes).asSlice(0, length));
+                read++;
+            } catch (IreeException expected) {
+                assertThat(expected).hasMessageStartingWith("parameter archive 'fuzz', offset ");
+            } catch (RuntimeException | Error e) {
+                throw new AssertionError("seed %d, round %d".formatted(seed, round), e);
+            }
+        }
+        assertThat(read).as("files that survived, seed " + seed).isBetween(1, ROUNDS - 1);
+    }
+
+    private static void check(MemorySegment bytes) {
+        ArchiveSource source = new ArchiveSource(bytes, Path.of("fuzz"), null, ExternalFiles.NONE);
+        Map<String, ParameterEntry> entries = switch (ParameterFormat.of(source)) {
+            case IRPA -> IrpaReader.read(source);
+            case GGUF -> GgufReader.read(source);
+            case SAFETENSORS -> SafetensorsReader.read(source);
+        };
+        for (ParameterEntry entry : entries.values()) {
+            if (entry instanceof ParameterEntry.Stored stored && stored.length() > 0) {
+                stored.data().get(ValueLayout.JAVA_BYTE, stored.length() - 1);
+            }
+        }
+    }
+}

@@ -16,7 +16,8 @@ import picocli.CommandLine.Command;
             DumpCommand.class,
             AsmCommand.class,
             DevicesCommand.class,
-            TopologyCommand.class
+            TopologyCommand.class,
+            ParametersCommand.class
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class Iree4jCommand implements Runnable {

@@ -3,25 +3,18 @@ package io.github.iree4j.tools;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
-import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
-import io.github.iree4j.Tensor;
-import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code iree4j run}: calls one function of a module, with the flags and the output of {@code iree-run-module}. */
@@ -41,13 +34,8 @@ final class RunCommand implements Callable<Integer> {
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
 
-    @Option(
-            names = "--module",
-            required = true,
-            paramLabel = "FILE",
-            description =
-                    "A .vmfb, or - for standard input. Repeat it for several modules: later ones may import from earlier ones.")
-    private List<String> modules;
+    @Mixin
+    private ProgramFlags flags;
 
     @Option(
             names = "--function",
@@ -61,15 +49,6 @@ final class RunCommand implements Callable<Integer> {
             paramLabel = "VALUE",
             description = "An argument. Repeat it in the order of the arguments.")
     private List<String> inputs = new ArrayList<>();
-
-    @Option(
-            names = "--parameters",
-            paramLabel = "[SCOPE=]FILE",
-            description = "A parameter archive (.irpa), with the scope the program knows it by.")
-    private List<String> parameters = new ArrayList<>();
-
-    @Option(names = "--device", paramLabel = "DEVICE", description = "A device, see 'iree4j devices'. Default: local.")
-    private List<String> devices = new ArrayList<>();
 
     @Option(
             names = "--output",
@@ -138,130 +117,28 @@ final class RunCommand implements Callable<Integer> {
 
     RunCommand() {}
 
-    @Option(names = "--module_mode", hidden = true)
-    void moduleMode(String mode) {
-        // Known to iree-run-module; here modules are always mapped.
-    }
-
-    @Option(names = "--parameter_mode", hidden = true)
-    void parameterMode(String mode) {
-        // Known to iree-run-module; here archives are always mapped.
-    }
-
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        IreeRuntime.Builder builder = IreeRuntime.builder();
-        devices.forEach(builder::device);
-        try (IreeRuntime runtime = builder.build();
-                Program program = runtime.load(program())) {
-            int status = run(function(program), out);
+        try (IreeRuntime runtime = flags.open();
+                Program program = runtime.load(flags.options().build())) {
+            int status = run(ProgramFlags.function(program, function), out);
             if (printStatistics) {
-                for (Device device : runtime.devices()) {
-                    spec.commandLine()
-                            .getErr()
-                            .println("Device: " + device.id() + "\n"
-                                    + device.allocator().statistics());
-                }
+                ProgramFlags.printStatistics(runtime, spec.commandLine().getErr());
             }
             return status;
         }
     }
 
-    private ProgramOptions program() throws IOException {
-        ProgramOptions.Builder builder = ProgramOptions.builder();
-        for (String module : modules) {
-            if (module.equals("-")) {
-                builder.module("standard input", System.in.readAllBytes());
-            } else {
-                builder.module(Path.of(module));
-            }
-        }
-        for (String parameter : parameters) {
-            int equals = parameter.indexOf('=');
-            String scope = equals < 0 ? "" : parameter.substring(0, equals);
-            builder.parameters(scope, Path.of(parameter.substring(equals + 1)));
-        }
-        return builder.build();
-    }
-
-    private ProgramFunction function(Program program) {
-        if (function != null && !function.isEmpty()) {
-            return program.function(function);
-        }
-        String module = program.name() + ".";
-        List<ProgramFunction> candidates = program.functions().stream()
-                .filter(f -> f.fullName().startsWith(module))
-                .toList();
-        if (candidates.size() != 1) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "module '%s' exports %d functions; choose one with --function= (%s)"
-                            .formatted(
-                                    program.name(),
-                                    candidates.size(),
-                                    candidates.stream()
-                                            .map(ProgramFunction::name)
-                                            .collect(Collectors.joining(", "))));
-        }
-        return candidates.getFirst();
-    }
-
     private int run(ProgramFunction called, PrintWriter out) {
-        List<Object> arguments = List.of();
-        try (InputSpecs specs = new InputSpecs()) {
-            arguments = specs.parse(called.argumentKinds(), inputs);
+        try (CallArguments arguments = CallArguments.parse(called, inputs)) {
             out.println("EXEC @" + called.name());
             out.flush();
-            @Nullable Object[] values = forCall(called.program().devices().getFirst(), arguments);
-            try (Results results = called.invoke(values)) {
+            try (Results results = called.invoke(arguments.values())) {
                 return process(called, results, out);
-            } finally {
-                releaseStorage(values);
             }
         } catch (IreeException e) {
             throw called.declaration().isEmpty() ? e : e.during("`" + called.declaration() + "`");
-        } finally {
-            arguments.forEach(RunCommand::closeTensor);
-        }
-    }
-
-    private static @Nullable Object[] forCall(Device device, List<Object> arguments) {
-        @Nullable Object[] values = new Object[arguments.size()];
-        try {
-            for (int i = 0; i < values.length; i++) {
-                Object argument = arguments.get(i);
-                values[i] = argument instanceof InputSpecs.NoValue
-                        ? null
-                        : argument instanceof InputSpecs.Storage storage ? buffer(device, storage.tensor()) : argument;
-            }
-            return values;
-        } catch (RuntimeException e) {
-            releaseStorage(values);
-            throw e;
-        }
-    }
-
-    /** Storage for a result is a buffer without a shape, whether the function declares it or not. */
-    private static Buffer buffer(Device device, Tensor contents) {
-        Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, contents.byteSize());
-        contents.copyTo(buffer.map(MemoryAccess.DISCARD_WRITE, 0, contents.byteSize()));
-        return buffer;
-    }
-
-    private static void releaseStorage(@Nullable Object[] values) {
-        for (Object value : values) {
-            if (value instanceof Buffer buffer) {
-                buffer.close();
-            }
-        }
-    }
-
-    private static void closeTensor(Object value) {
-        if (value instanceof Tensor tensor) {
-            tensor.close();
-        } else if (value instanceof InputSpecs.Storage storage) {
-            storage.tensor().close();
         }
     }
 
@@ -315,7 +192,7 @@ final class RunCommand implements Callable<Integer> {
             }
             return matched ? 0 : 1;
         } finally {
-            expected.forEach(RunCommand::closeTensor);
+            expected.forEach(CallArguments::closeTensor);
         }
     }
 }

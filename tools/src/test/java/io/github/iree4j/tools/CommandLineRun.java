@@ -1,0 +1,27 @@
+package io.github.iree4j.tools;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Assumptions;
+
+/** One run of the command line as a script sees it. */
+record CommandLineRun(int status, String out, String err) {
+    private static final Path FIXTURES = Path.of(System.getProperty("iree4j.fixtures", "../../shared/vmfb"));
+
+    static CommandLineRun iree4j(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int status = Iree4jCommand.execute(new PrintWriter(out), new PrintWriter(err), arguments);
+        return new CommandLineRun(status, out.toString().replace("\r", ""), err.toString());
+    }
+
+    static String fixture(String name) {
+        Path file = FIXTURES.resolve(name);
+        Assumptions.assumeTrue(
+                Files.isRegularFile(file),
+                "fixture '" + file + "' is not there; name its directory with -Diree4j.fixtures=DIR");
+        return file.toString();
+    }
+}

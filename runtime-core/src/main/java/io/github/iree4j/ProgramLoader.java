@@ -192,7 +192,11 @@ final class ProgramLoader {
                 archives.forEach(ParameterArchive::close);
             }
         });
-        providers.addAll(options.providers());
+        for (ParameterProvider provider : options.providers()) {
+            provider.retain();
+            owned.add(provider::release);
+            providers.add(provider);
+        }
         return providers;
     }
 

@@ -216,7 +216,7 @@ public final class IreeRuntime implements AutoCloseable {
      */
     public Program load(ProgramOptions program) {
         List<Device> seen = devices(program.devices());
-        return open(seen, () -> new ProgramLoader(seen, options.context()).load(program));
+        return open(seen, () -> new ProgramLoader(seen, options.context(), leaks()).load(program));
     }
 
     /** Another program of what one was loaded from; the caller is in a use of that one. */

@@ -153,6 +153,32 @@ public final class Program implements AutoCloseable {
     }
 
     /**
+     * Implements an interface by functions of this program.
+     *
+     * <pre>{@code
+     * interface Calculator {
+     *     float[] add(float[] a, float[] b);
+     *     @Import("module.add") CompletableFuture<Tensor> addLater(Tensor a, Tensor b);
+     * }
+     * }</pre>
+     *
+     * <p>A method calls the function that its {@link io.github.iree4j.module.Import} or else its name says, as {@link #function} finds it. Parameters are
+     * whatever {@link ProgramFunction#invoke} takes. A result is a {@link Tensor} (the caller closes it), a Java array or number, of which a tensor
+     * is copied and freed, a {@code String} or {@code byte[]} for a {@code !vm.buffer}, a {@code List}, an {@code Object}; several are a record, or {@link Results}. A method that
+     * returns a {@link java.util.concurrent.CompletableFuture} of those calls as {@link ProgramFunction#invokeAsync}. An import on a default method is optional.
+     *
+     * @param type the interface, in a package that is open to this module
+     * @param <T> the interface
+     * @return an object for use from any thread, for as long as the program is open
+     * @throws IreeException NOT_FOUND when a function is absent, INVALID_ARGUMENT when it takes or returns another number of values than the method or of
+     *     other kinds; both name function and method
+     * @throws IllegalArgumentException when the type cannot be implemented
+     */
+    public <T> T bind(Class<T> type) {
+        return new ProgramInterface(this).bind(type);
+    }
+
+    /**
      * Returns whether {@link #close()} was called.
      *
      * @return true once closed

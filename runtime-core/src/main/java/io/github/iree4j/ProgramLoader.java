@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.module.JavaModule;
 import io.github.iree4j.modules.check.CheckModule;
 import io.github.iree4j.modules.hal.HalModule;
 import io.github.iree4j.modules.hal.HalTypes;
@@ -33,10 +34,12 @@ final class ProgramLoader {
 
     private final List<Device> devices;
     private final ContextOptions limits;
+    private final Leaks leaks;
 
-    ProgramLoader(List<Device> devices, ContextOptions limits) {
+    ProgramLoader(List<Device> devices, ContextOptions limits, Leaks leaks) {
         this.devices = devices;
         this.limits = limits;
+        this.leaks = leaks;
     }
 
     /**
@@ -105,8 +108,9 @@ final class ProgramLoader {
         List<AutoCloseable> owned = new ArrayList<>();
         try {
             List<VmModule> modules = new ArrayList<>();
+            VmTypes types = types(options);
             for (ProgramOptions.Source source : options.modules()) {
-                modules.add(module(source, owned));
+                modules.add(module(source, types, owned));
             }
             List<ParameterProvider> parameters = parameters(options, owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
@@ -154,11 +158,28 @@ final class ProgramLoader {
         }
     }
 
-    private static VmModule module(ProgramOptions.Source source, List<AutoCloseable> owned) {
+    /** What programs may name: the types of the runtime, and those that modules in Java bring along. */
+    private static VmTypes types(ProgramOptions options) {
+        VmTypes types = TYPES;
+        for (ProgramOptions.Source source : options.modules()) {
+            if (source instanceof ProgramOptions.Source.Module given) {
+                for (Map.Entry<String, Class<?>> type :
+                        given.module().referenceTypes().entrySet()) {
+                    types = types.with(type.getKey(), type.getValue());
+                }
+            }
+        }
+        return types;
+    }
+
+    private VmModule module(ProgramOptions.Source source, VmTypes types, List<AutoCloseable> owned) {
         return switch (source) {
-            case ProgramOptions.Source.Module given -> given.module();
+            case ProgramOptions.Source.Module given ->
+                given.module() instanceof JavaModule java
+                        ? java.with(Tensor.class, new TensorReferences(new DeviceMemory(devices.getFirst()), leaks))
+                        : given.module();
             case ProgramOptions.Source.File file -> {
-                BytecodeModule module = BytecodeModule.map(file.path(), TYPES, ModuleLimits.DEFAULTS);
+                BytecodeModule module = BytecodeModule.map(file.path(), types, ModuleLimits.DEFAULTS);
                 owned.add(module);
                 yield module;
             }
@@ -167,7 +188,7 @@ final class ProgramLoader {
                 // heap.
                 try (NativeCopy copy = new NativeCopy(bytes.content())) {
                     BytecodeModule module =
-                            BytecodeModule.read(copy.segment, bytes.name(), TYPES, ModuleLimits.DEFAULTS, copy);
+                            BytecodeModule.read(copy.segment, bytes.name(), types, ModuleLimits.DEFAULTS, copy);
                     owned.add(module);
                     yield module;
                 }

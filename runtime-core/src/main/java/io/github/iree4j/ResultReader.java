@@ -46,7 +46,7 @@ final class ResultReader {
         };
     }
 
-    private static boolean isDense(BufferView view) {
+    static boolean isDense(BufferView view) {
         return view.encoding() == BufferView.ENCODING_DENSE_ROW_MAJOR
                 && view.elementType().bitCount() > 0;
     }

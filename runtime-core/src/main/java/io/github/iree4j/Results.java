@@ -76,6 +76,13 @@ public final class Results implements AutoCloseable {
         return tensor;
     }
 
+    /** Hands any result over, with all that it owns. */
+    synchronized @Nullable Object takeAny(int index) {
+        Object value = get(index);
+        values[index] = Taken.TAKEN;
+        return value;
+    }
+
     /**
      * Returns a primitive.
      *

@@ -23,7 +23,7 @@ final class Signature {
         this.asynchronous = COARSE_FENCES.equals(function.attributes().get("iree.abi.model")) && letters.endsWith("rr");
         this.arguments = asynchronous ? letters.substring(0, letters.length() - 2) : letters;
         this.results = function.convention().results();
-        String text = function.attributes().getOrDefault("iree.abi.declaration", "");
+        String text = function.declaration();
         this.declarationText = text;
         AbiDeclaration parsed = AbiDeclaration.parse(text);
         boolean fits = parsed != null

@@ -98,13 +98,27 @@ public final class Context extends Resource {
      */
     public Invocation invocation(VmFunction function) {
         checkLive();
+        return new Invocation(this, function, states.get(indexOf(function)).callable(function));
+    }
+
+    /**
+     * Prepares calls that functions written in Java make while they are called themselves; see {@link Invocation#runWithin}.
+     *
+     * @param function an export of one of the modules
+     * @return an invocation that does not keep the context, to be used again and again, and closed
+     */
+    public Invocation nestedInvocation(VmFunction function) {
+        return new Invocation(null, function, states.get(indexOf(function)).callable(function));
+    }
+
+    private int indexOf(VmFunction function) {
         int index = modules.indexOf(function.module());
         if (index < 0) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
                     "'%s' belongs to no module of this context (%s)".formatted(function.fullName(), moduleNames()));
         }
-        return new Invocation(this, function, states.get(index).callable(function));
+        return index;
     }
 
     @Override
@@ -131,6 +145,7 @@ public final class Context extends Resource {
         checkDependencies(module);
         VmModuleState state = module.createState(options);
         try {
+            state.attach(this);
             link(module, state);
         } catch (Throwable e) {
             state.close();
@@ -208,7 +223,7 @@ public final class Context extends Resource {
         VmModule provider = modules.get(index);
         List<String> available = provider.exports().stream()
                 .filter(f -> f.name().equals(wanted.function()))
-                .map(f -> "'" + f.convention() + "'")
+                .map(f -> "'" + f.convention() + "'" + (f.declaration().isEmpty() ? "" : " (" + f.declaration() + ")"))
                 .toList();
         if (available.isEmpty()) {
             return new IreeException(

@@ -54,7 +54,7 @@ public final class Invocation implements AutoCloseable {
     private int spanStart;
     private int resultIndex;
 
-    Invocation(Context context, VmFunction function, VmCallable target) {
+    Invocation(@Nullable Context context, VmFunction function, VmCallable target) {
         this(context, function, target, Long.MAX_VALUE);
     }
 
@@ -208,6 +208,27 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
+     * Calls the function from within another call of the same context and waits until it has returned. It is cancelled with the outer
+     * call.
+     *
+     * @param outer the call that goes on meanwhile, on this thread
+     * @throws IreeException as {@link #run()}
+     */
+    public void runWithin(VmCall outer) {
+        VmCall root = outer.root();
+        Invocation before = root.inner;
+        // VM-4: this writes inner and then looks at the flag of the outer call, cancel() the other way round.
+        root.inner = this;
+        call.outer = root;
+        try {
+            run();
+        } finally {
+            root.inner = before;
+            call.outer = null;
+        }
+    }
+
+    /**
      * Calls the function until it returns or waits.
      *
      * @return true when it has returned; false when it waits for {@link #pendingWait()} and must be resumed
@@ -261,6 +282,10 @@ public final class Invocation implements AutoCloseable {
         CountDownLatch asleep = sleeping;
         if (asleep != null) {
             asleep.countDown();
+        }
+        Invocation nested = call.inner;
+        if (nested != null) {
+            nested.cancel();
         }
     }
 
@@ -537,6 +562,10 @@ public final class Invocation implements AutoCloseable {
     private final class Root extends VmCall {
         volatile boolean cancelled;
 
+        /** The call within which this one is made, if it is. */
+        @Nullable
+        VmCall outer;
+
         void enter(boolean again) {
             bind(words, 0, refs, 0);
             begin(function, letters, operands, argumentCount, again);
@@ -574,7 +603,8 @@ public final class Invocation implements AutoCloseable {
 
         @Override
         public boolean isCancelled() {
-            return cancelled || (context == null && isHookOver());
+            VmCall within = outer;
+            return cancelled || (within != null ? within.isCancelled() : context == null && isHookOver());
         }
 
         private boolean isHookOver() {

@@ -37,6 +37,9 @@ public abstract class VmCall {
     private @Nullable Object[] resultRefs = new Object[4];
     private int resultCount;
 
+    /** Of a root: the call that is being made from within, if one is. */
+    volatile @Nullable Invocation inner;
+
     private @Nullable VmWait wait;
     private boolean resumed;
     private @Nullable Object attachment;
@@ -328,6 +331,15 @@ public abstract class VmCall {
                     "'%s' set %d of %d results".formatted(function().fullName(), set, resultLetters.length()));
         }
         return true;
+    }
+
+    /**
+     * Returns the call from outside that this one is part of.
+     *
+     * @return this call, if it is one from outside
+     */
+    protected VmCall root() {
+        return this;
     }
 
     /**

@@ -4,6 +4,9 @@ import java.util.Map;
 
 /** A function that a module exports. Immutable. */
 public final class VmFunction {
+    /** Attribute with the signature in the source language. */
+    public static final String DECLARATION = "iree.abi.declaration";
+
     private final VmModule module;
     private final int ordinal;
     private final String name;
@@ -80,6 +83,15 @@ public final class VmFunction {
      */
     public Map<String, String> attributes() {
         return attributes;
+    }
+
+    /**
+     * Returns its signature in its source language.
+     *
+     * @return the attribute {@value #DECLARATION}; empty when there is none
+     */
+    public String declaration() {
+        return attributes.getOrDefault(DECLARATION, "");
     }
 
     @Override

@@ -62,6 +62,15 @@ public interface VmModule {
     VmFunction resolve(String functionName, String callingConvention);
 
     /**
+     * Returns the reference types that the module brings along: what type tables of modules that import from it may name.
+     *
+     * @return Java types by name, without the leading {@code !}; unmodifiable, empty for most
+     */
+    default Map<String, Class<?>> referenceTypes() {
+        return Map.of();
+    }
+
+    /**
      * Creates what the module keeps per context.
      *
      * @param options limits that hold in the context

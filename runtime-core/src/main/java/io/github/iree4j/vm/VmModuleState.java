@@ -3,6 +3,14 @@ package io.github.iree4j.vm;
 /** What a module keeps per context: globals, linked imports, a Java module's own object. Belongs to its context's thread. */
 public interface VmModuleState extends AutoCloseable {
     /**
+     * Tells the state which context it is of. Called once, before everything else. The context outlives the state, which needs no
+     * reference to keep it.
+     *
+     * @param context the context
+     */
+    default void attach(Context context) {}
+
+    /**
      * Binds an import to the function found for it. Called once for each import that is found, before any function runs; an optional
      * import that is absent stays unbound.
      *

@@ -45,6 +45,11 @@ final class ImportCall extends VmCall {
     }
 
     @Override
+    protected VmCall root() {
+        return execution.root();
+    }
+
+    @Override
     public boolean isCancelled() {
         return execution.root().isCancelled();
     }

@@ -1,0 +1,54 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.module.ReferenceAdapter;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmTypes;
+
+/** Tensors as methods of Java modules take and return them. */
+final class TensorReferences implements ReferenceAdapter<Tensor> {
+    private final DeviceMemory memory;
+    private final Leaks leaks;
+
+    TensorReferences(DeviceMemory memory, Leaks leaks) {
+        this.memory = memory;
+        this.leaks = leaks;
+    }
+
+    @Override
+    public Tensor take(Object reference) {
+        if (!(reference instanceof BufferView view)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "a %s where a tensor is wanted".formatted(VmTypes.nameOf(reference)));
+        }
+        if (!ResultReader.isDense(view)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "a view that is no dense array, where a tensor is wanted");
+        }
+        view.retain();
+        return Tensor.adopt(view, memory, leaks);
+    }
+
+    @Override
+    public Object give(Tensor value) {
+        Object view = lend(value);
+        value.close();
+        return view;
+    }
+
+    @Override
+    public Object lend(Tensor value) {
+        value.enter();
+        try {
+            return memory.upload(value);
+        } finally {
+            value.exit();
+        }
+    }
+
+    @Override
+    public void done(Tensor value) {
+        value.close();
+    }
+}

@@ -1,0 +1,290 @@
+package io.github.iree4j.module;
+
+import io.github.iree4j.module.ImportedInterface.Imported;
+import io.github.iree4j.vm.CallingConvention;
+import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.VmDependency;
+import io.github.iree4j.vm.VmFunction;
+import io.github.iree4j.vm.VmImport;
+import io.github.iree4j.vm.VmModule;
+import io.github.iree4j.vm.VmModuleState;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A module that is a Java class, to be put into a program before the modules that import from it.
+ *
+ * <pre>{@code
+ * @IreeModule("custom")
+ * final class Strings {
+ *     @ReferenceType("custom.string")
+ *     record Text(String value) {}
+ *
+ *     @Export("string.create") Text create(String bytes) { return new Text(bytes); }
+ *     @Export("string.length") long length(Text text) { return text.value().length(); }
+ * }
+ * ...
+ * runtime.load(ProgramOptions.builder().module(JavaModule.of(new Strings())).module(file).build());
+ * }</pre>
+ *
+ * <p><b>Types.</b> {@code int}, {@code short}, {@code byte} and {@code boolean} are i32, {@code long} i64, {@code float} f32,
+ * {@code double} f64. Everything else is a reference: {@code String} (UTF-8) and {@code byte[]} copy a {@code !vm.buffer},
+ * {@code MemorySegment} looks at it, {@code List} copies a {@code !vm.list} with its elements (numbers boxed), and
+ * in programs {@code Tensor} stands for {@code !hal.buffer_view}; all other objects, such as buffers, buffer views, fences and those of your own
+ * classes, are passed as they are. An array other than {@code byte[]} is a variadic argument, one of records a variadic argument of tuples. A
+ * record returned is several results, {@code void} none. A future returned makes the call wait for it without a thread. A class with
+ * {@link ReferenceType} is always one reference. Where programs pass null, parameters need an annotation called {@code Nullable}.
+ *
+ * <p><b>Ownership.</b> References passed, and those that functions called return, are borrowed until the method returns; retain what
+ * you keep. They may be returned as they are; any other counted object that is returned, or is an element of a list returned, is given away. Tensors passed are
+ * closed when the method returns, and those returned are the program's.
+ *
+ * <p><b>State.</b> {@link #of(Class, Supplier)} makes an object for each context (each program loaded), which calls use one at a time
+ * and which is closed with it if it is {@link AutoCloseable}. {@link #of(Object)} has all contexts share one, which must be safe from any
+ * thread and stays the caller's.
+ *
+ * <p><b>Calling programs.</b> A parameter whose type is an interface with {@link Import} methods is no argument: it calls other functions of the same
+ * context, for as long as the method runs and on its thread. Functions of modules before this one are linked like those of any module, others are {@linkplain Import#late late}.
+ *
+ * <p><b>Failures.</b> An exception fails the call with a status that names function and method, and the exception as its cause:
+ * an {@link io.github.iree4j.status.IreeException} with its own code, {@code IllegalArgumentException} INVALID_ARGUMENT,
+ * {@code IndexOutOfBoundsException} OUT_OF_RANGE, {@code IllegalStateException} FAILED_PRECONDITION, {@code UnsupportedOperationException}
+ * UNIMPLEMENTED, {@code NoSuchElementException} NOT_FOUND, {@code TimeoutException} DEADLINE_EXCEEDED, {@code InterruptedException}
+ * CANCELLED, anything else INTERNAL.
+ *
+ * <p>Immutable; may be in several programs.
+ */
+public final class JavaModule implements VmModule {
+    private final Class<?> type;
+    private final Supplier<?> instances;
+    private final boolean shared;
+    private final References references;
+    private final String name;
+    private final int version;
+    private final List<JavaFunction> functions = new ArrayList<>();
+    private final List<VmFunction> exports = new ArrayList<>();
+    private final List<ImportedInterface> interfaces = new ArrayList<>();
+    private final List<VmImport> imports = new ArrayList<>();
+    private final Map<String, Class<?>> referenceTypes = new LinkedHashMap<>();
+
+    private JavaModule(Class<?> type, Supplier<?> instances, boolean shared, References references) {
+        this.type = type;
+        this.instances = instances;
+        this.shared = shared;
+        this.references = references;
+        IreeModule declared = declaration(type);
+        name = declared.value();
+        version = declared.version();
+        if (name.isEmpty() || name.indexOf('.') >= 0) {
+            throw new IllegalArgumentException(
+                    "module name '%s' of '%s' must not be empty or have a dot".formatted(name, type.getName()));
+        }
+        Reader reader = new Reader();
+        for (Method method : exportedMethods(type)) {
+            add(reader, method);
+        }
+        for (ImportedInterface each : interfaces) {
+            for (Imported imported : each.methods()) {
+                if (!imported.late()) {
+                    imports.add(new VmImport(
+                            imported.fullName(), imported.convention().text(), !imported.optional()));
+                }
+            }
+        }
+    }
+
+    /**
+     * Makes a module of an object, shared by all contexts.
+     *
+     * @param instance its class or a class above it is an {@link IreeModule}; must be safe from any thread, stays the caller's
+     * @return the module
+     * @throws IllegalArgumentException when the class is not annotated, or a method cannot be a function of programs
+     */
+    public static JavaModule of(Object instance) {
+        return new JavaModule(instance.getClass(), () -> instance, true, References.standard());
+    }
+
+    /**
+     * Makes a module of a class, with an object for each context.
+     *
+     * @param type the class or a class above it is an {@link IreeModule}
+     * @param instances makes an object; it is closed with its context if it is {@link AutoCloseable}
+     * @param <T> the class
+     * @return the module
+     * @throws IllegalArgumentException when the class is not annotated, or a method cannot be a function of programs
+     */
+    public static <T> JavaModule of(Class<T> type, Supplier<? extends T> instances) {
+        return new JavaModule(type, instances, false, References.standard());
+    }
+
+    /**
+     * Returns this module with another understanding of a type.
+     *
+     * @param javaType a type of parameters, results and elements of lists; subtypes are not meant
+     * @param adapter turns references into it and back
+     * @param <T> the type
+     * @return the new module
+     */
+    public <T> JavaModule with(Class<T> javaType, ReferenceAdapter<T> adapter) {
+        return new JavaModule(type, instances, shared, references.with(javaType, adapter));
+    }
+
+    private static IreeModule declaration(Class<?> type) {
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            IreeModule declared = each.getAnnotation(IreeModule.class);
+            if (declared != null) {
+                return declared;
+            }
+        }
+        throw new IllegalArgumentException("'%s' is not annotated @IreeModule".formatted(type.getName()));
+    }
+
+    /** Those of superclasses too, unless overridden, in an order that does not change. */
+    private static List<Method> exportedMethods(Class<?> type) {
+        Map<String, Method> found = new LinkedHashMap<>();
+        Set<String> overridden = new LinkedHashSet<>();
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            for (Method method : each.getDeclaredMethods()) {
+                String signature = method.getName() + Arrays.toString(method.getParameterTypes());
+                if (method.isAnnotationPresent(Export.class) && !method.isBridge()) {
+                    if (overridden.add(signature) || Modifier.isPrivate(method.getModifiers())) {
+                        found.put(each.getName() + "." + signature, method);
+                    }
+                }
+            }
+        }
+        if (found.isEmpty()) {
+            throw new IllegalArgumentException("'%s' has no method annotated @Export".formatted(type.getName()));
+        }
+        return found.entrySet().stream()
+                .sorted(Map.Entry.comparingByKey())
+                .map(Map.Entry::getValue)
+                .toList();
+    }
+
+    private void add(Reader reader, Method method) {
+        String given = method.getAnnotation(Export.class).value();
+        String exported = given.isEmpty() ? method.getName() : given;
+        JavaFunction function = JavaFunction.of(reader, method, exported, name + "." + exported);
+        for (JavaFunction other : functions) {
+            String duplicate = function.duplicateOf(other);
+            if (duplicate != null) {
+                throw new IllegalArgumentException("function '%s' with convention '%s' is there twice: %s and %s"
+                        .formatted(function, function.convention(), duplicate, function.method()));
+            }
+        }
+        exports.add(new VmFunction(this, functions.size(), exported, function.convention(), function.attributes()));
+        functions.add(function);
+    }
+
+    private final class Reader implements JavaFunction.Builder {
+        @Override
+        public References references() {
+            return references;
+        }
+
+        @Override
+        public void seen(Type seen) {
+            if (seen instanceof ParameterizedType parameterized) {
+                for (Type argument : parameterized.getActualTypeArguments()) {
+                    seen(argument);
+                }
+                seen(parameterized.getRawType());
+            } else if (seen instanceof Class<?> c && c.isAnnotationPresent(ReferenceType.class)) {
+                String typeName = c.getAnnotation(ReferenceType.class).value();
+                Class<?> previous = referenceTypes.put(typeName, c);
+                if (previous != null && previous != c) {
+                    throw new IllegalArgumentException("reference type '%s' is both '%s' and '%s'"
+                            .formatted(typeName, previous.getName(), c.getName()));
+                }
+            }
+        }
+
+        @Override
+        public int imports(Class<?> imported) {
+            for (int i = 0; i < interfaces.size(); i++) {
+                if (interfaces.get(i).type() == imported) {
+                    return i;
+                }
+            }
+            interfaces.add(new ImportedInterface(imported, references, this::seen));
+            return interfaces.size() - 1;
+        }
+    }
+
+    List<ImportedInterface> interfaces() {
+        return interfaces;
+    }
+
+    JavaFunction function(VmFunction export) {
+        return functions.get(export.ordinal());
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public int version() {
+        return version;
+    }
+
+    @Override
+    public Map<String, String> attributes() {
+        return Map.of();
+    }
+
+    @Override
+    public List<VmDependency> dependencies() {
+        return List.of();
+    }
+
+    @Override
+    public List<VmImport> imports() {
+        return List.copyOf(imports);
+    }
+
+    @Override
+    public List<VmFunction> exports() {
+        return List.copyOf(exports);
+    }
+
+    @Override
+    public Map<String, Class<?>> referenceTypes() {
+        return Map.copyOf(referenceTypes);
+    }
+
+    @Override
+    public @Nullable VmFunction resolve(String functionName, String callingConvention) {
+        CallingConvention wanted = callingConvention.isEmpty() ? null : CallingConvention.parse(callingConvention);
+        for (VmFunction export : exports) {
+            if (export.name().equals(functionName)
+                    && (wanted == null || export.convention().matches(wanted))) {
+                return export;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public VmModuleState createState(ContextOptions options) {
+        return new JavaState(this, instances.get(), !shared);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,38 @@
+package io.github.iree4j.module;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An argument that is a reference.
+ *
+ * @param adapter makes what the method takes
+ * @param where names the parameter in messages
+ * @param nullable whether the method takes null
+ */
+record ReferenceArgument(ReferenceAdapter<Object> adapter, String where, boolean nullable) {
+    @Nullable
+    Object take(Scope scope) {
+        Object reference = scope.call().ref(Object.class);
+        if (reference == null) {
+            if (nullable) {
+                return null;
+            }
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "%s is null; annotate it @Nullable to take that".formatted(where));
+        }
+        if (reference instanceof RefCounted) {
+            scope.borrow(reference);
+        }
+        Object value;
+        try {
+            value = adapter.take(reference);
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "%s is %s".formatted(where, e.getMessage()), e);
+        }
+        scope.open(adapter, value);
+        return value;
+    }
+}

@@ -1,0 +1,114 @@
+package io.github.iree4j.module;
+
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmCall;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One call of a Java method: what it was given and what is to be freed when it ends. Used again for later calls. */
+final class Scope implements AutoCloseable {
+    private final JavaState state;
+    private final List<Object> borrowed = new ArrayList<>();
+    private final List<RefCounted> kept = new ArrayList<>();
+    /** Adapters with something to free, each followed by what. */
+    private final List<Object> opened = new ArrayList<>();
+
+    private @Nullable VmCall call;
+    private @Nullable Thread thread;
+    private boolean deferred;
+
+    Scope(JavaState state) {
+        this.state = state;
+    }
+
+    JavaState state() {
+        return state;
+    }
+
+    void enter(VmCall entered) {
+        call = entered;
+        thread = Thread.currentThread();
+        deferred = false;
+    }
+
+    /** The method has come back, though what it returned may not be there yet. */
+    void leave() {
+        call = null;
+        thread = null;
+    }
+
+    VmCall call() {
+        VmCall current = call;
+        if (current == null || !Thread.currentThread().equals(thread)) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "functions of a program can be called by a Java module only while it is called itself, on the thread of that call");
+        }
+        return current;
+    }
+
+    /** The object whose method is called. */
+    Object instance() {
+        return state.instance();
+    }
+
+    /** The implementation of an interface of imports. */
+    Object imported(int index) {
+        return state.imported(index);
+    }
+
+    /** What the method returned comes later: nothing is freed until then. */
+    void defer() {
+        deferred = true;
+    }
+
+    boolean isDeferred() {
+        return deferred;
+    }
+
+    void borrow(Object reference) {
+        borrowed.add(reference);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // the very same object
+    boolean isBorrowed(Object reference) {
+        for (Object each : borrowed) {
+            if (each == reference) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes over a reference that a nested call returned, until the end. */
+    void keep(Object reference) {
+        if (reference instanceof RefCounted counted) {
+            kept.add(counted);
+            borrowed.add(reference);
+        }
+    }
+
+    void open(ReferenceAdapter<Object> adapter, Object value) {
+        opened.add(adapter);
+        opened.add(value);
+    }
+
+    /** Frees what was opened and kept. */
+    @Override
+    @SuppressWarnings("unchecked")
+    public void close() {
+        borrowed.clear();
+        try {
+            for (int i = opened.size() - 2; i >= 0; i -= 2) {
+                ((ReferenceAdapter<Object>) opened.get(i)).done(opened.get(i + 1));
+            }
+        } finally {
+            opened.clear();
+            kept.forEach(RefCounted::release);
+            kept.clear();
+        }
+    }
+}

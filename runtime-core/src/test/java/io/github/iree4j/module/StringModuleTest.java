@@ -1,0 +1,149 @@
+package io.github.iree4j.module;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.asm.VmAssembler;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A module with a type of its own, as IREE's {@code custom_module/basic}: strings that a program makes, measures and prints. */
+class StringModuleTest {
+    private final IreeRuntime runtime = IreeRuntime.create();
+
+    @AfterEach
+    void close() {
+        runtime.close();
+    }
+
+    @ReferenceType("custom.string")
+    record Text(String value) {}
+
+    @IreeModule("custom")
+    static class Strings {
+        final List<String> printed = new ArrayList<>();
+
+        @Export("string.create")
+        Text create(String bytes) {
+            return new Text(bytes);
+        }
+
+        @Export("string.length")
+        static long length(Text text) {
+            return text.value().length();
+        }
+
+        @Export("string.print")
+        void print(Text text) {
+            printed.add(text.value());
+        }
+    }
+
+    static final class DebugStrings extends Strings {
+        @Export("string.dprint")
+        void printDebug(Text text) {
+            printed.add("debug " + text.value());
+        }
+    }
+
+    private static final String MAIN = """
+            vm.module @example version 0
+            vm.type !vm.buffer
+            vm.type !custom.string
+            vm.import @custom.string.create cconv "0r_r"
+            vm.import @custom.string.length cconv "0r_I"
+            vm.import @custom.string.print cconv "0r_v"
+            vm.import optional @custom.string.dprint cconv "0r_v"
+            vm.rodata[0] @hello = "hello"
+            vm.rodata[1] @optimized = "optimized"
+            vm.export @main
+            vm.func @main() -> (i64) {
+            ^bb0:
+              %r0 = vm.const.ref.rodata @hello
+              %r1 = vm.call @custom.string.create(%r0)
+              vm.call @custom.string.print(%r1)
+              %i0 = vm.import.resolved @custom.string.dprint
+              vm.cond_br %i0, ^debug(), ^fallback()
+            ^debug:
+              vm.call @custom.string.dprint(%r1)
+              vm.br ^end()
+            ^fallback:
+              %r2 = vm.const.ref.rodata @optimized
+              %r2 = vm.call @custom.string.create(%r2)
+              vm.call @custom.string.print(%R2)
+              vm.br ^end()
+            ^end:
+              %i2:3 = vm.call @custom.string.length(%R1)
+              vm.return %i2:3
+            }
+            """;
+
+    private Program load(JavaModule module, String text) {
+        return runtime.load(ProgramOptions.builder()
+                .module(module)
+                .module("main", VmAssembler.assemble(text))
+                .build());
+    }
+
+    private long run(Strings strings) {
+        try (Program program = load(JavaModule.of(strings), MAIN);
+                Results results = program.function("main").invoke()) {
+            return results.longValue(0);
+        }
+    }
+
+    @Test
+    void aProgramMakesMeasuresAndPrintsObjectsOfAJavaClass() {
+        DebugStrings strings = new DebugStrings();
+        assertThat(run(strings)).isEqualTo(5);
+        assertThat(strings.printed).containsExactly("hello", "debug hello");
+    }
+
+    @Test
+    void anOptionalImportThatTheClassLacksIsAbsent() {
+        Strings strings = new Strings();
+        assertThat(run(strings)).isEqualTo(5);
+        assertThat(strings.printed).containsExactly("hello", "optimized");
+    }
+
+    @Test
+    void aTypeThatNoModuleBringsIsRefusedByName() {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> runtime.load(ProgramOptions.builder()
+                        .module("main", VmAssembler.assemble(MAIN))
+                        .build()))
+                .withMessageContaining("custom.string");
+    }
+
+    @Test
+    void aSignatureThatDiffersNamesTheImportAndTheMethod() {
+        String wrong = MAIN.replace("@custom.string.length cconv \"0r_I\"", "@custom.string.length cconv \"0r_i\"")
+                .replace("-> (i64)", "-> (i32)")
+                .replace("%i2:3", "%i2");
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> load(JavaModule.of(new Strings()), wrong))
+                .withMessageContaining("module 'example' imports 'custom.string.length' with convention '0r_i'")
+                .withMessageContaining("'0r_I' (long Strings.length(Text))")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INTERNAL));
+    }
+
+    @Test
+    void anObjectOfAnotherTypeIsRefusedByNameOfTheArgument() {
+        String wrong = MAIN.replace("vm.call @custom.string.print(%r1)", "vm.call @custom.string.print(%r0)");
+        try (Program program = load(JavaModule.of(new Strings()), wrong)) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("main").invoke())
+                    .withMessageContaining("argument 'text' of 'custom.string.print'")
+                    .withMessageContaining("a !vm.buffer where a Text is wanted")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+        }
+    }
+}

@@ -10,6 +10,9 @@ final class Signature {
     /** {@code iree.abi.model} of functions that take a fence to wait for and one to signal, after all declared arguments. */
     private static final String COARSE_FENCES = "coarse-fences";
 
+    /** End of the names of such functions in modules that export each of them twice, with and without fences: up to IREE 2024, and unmarked. */
+    private static final String WITH_FENCES = "$async";
+
     private final VmFunction function;
     private final String arguments;
     private final String results;
@@ -20,7 +23,9 @@ final class Signature {
     Signature(VmFunction function) {
         this.function = function;
         String letters = function.convention().arguments();
-        this.asynchronous = COARSE_FENCES.equals(function.attributes().get("iree.abi.model")) && letters.endsWith("rr");
+        boolean fences = COARSE_FENCES.equals(function.attributes().get("iree.abi.model"))
+                || function.name().endsWith(WITH_FENCES);
+        this.asynchronous = fences && letters.endsWith("rr");
         this.arguments = asynchronous ? letters.substring(0, letters.length() - 2) : letters;
         this.results = function.convention().results();
         String text = function.declaration();

@@ -43,25 +43,30 @@ final class AllocatorImports {
 
     private static void allocate(HalState state, VmCall call) {
         Allocator allocator = call.required(Allocator.class);
-        long affinity = call.i64();
-        int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
-        int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
-        long size = call.i64();
-        call.returnRef(allocator.allocate(
-                new BufferParams(memoryTypes, usage)
-                        .withAffinity(affinity)
-                        .withConsumer(state.module().consumer()),
-                size));
+        BufferParams params = params(state, call.i64(), call);
+        call.returnRef(allocator.allocate(params, call.i64()));
     }
 
-    /**
-     * Wraps memory of the program as a buffer, without a copy. Where that cannot be done, a program that only tries gets null and
-     * allocates and reads instead.
-     */
+    /** Reads {@code ii}: memory types and buffer usage. */
+    static BufferParams params(HalState state, long affinity, VmCall call) {
+        int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
+        int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
+        return new BufferParams(memoryTypes, usage)
+                .withAffinity(affinity)
+                .withConsumer(state.module().consumer());
+    }
+
     private static void importMemory(HalState state, VmCall call) {
         Allocator allocator = call.required(Allocator.class);
         boolean isTry = call.i32() != 0;
-        long affinity = call.i64();
+        importMemory(allocator, isTry, call.i64(), call);
+    }
+
+    /**
+     * Reads {@code iirII} and wraps memory of the program as a buffer, without a copy. Where that cannot be done, a program that only
+     * tries gets null and allocates and reads instead.
+     */
+    static void importMemory(Allocator allocator, boolean isTry, long affinity, VmCall call) {
         int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
         int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
         VmBuffer source = call.required(VmBuffer.class);

@@ -31,6 +31,11 @@ final class ChannelImports {
         Device device = state.own(call.required(Device.class));
         long affinity = call.i64();
         Arguments.bits("flags", call.i64(), 0);
+        create(device, affinity, call);
+    }
+
+    /** Reads {@code rrii}: id, group, rank and count. */
+    static void create(Device device, long affinity, VmCall call) {
         String id = name(call.ref(VmBuffer.class));
         String group = name(call.ref(VmBuffer.class));
         int rank = call.i32();

@@ -38,7 +38,9 @@ final class CommandBufferImports {
     }
 
     private static void finish(HalState state, VmCall call) {
-        call.required(CommandBuffer.class).finish();
+        CommandBuffer commands = call.required(CommandBuffer.class);
+        state.descriptors().finished(commands);
+        commands.finish();
     }
 
     private static void executionBarrier(HalState state, VmCall call) {

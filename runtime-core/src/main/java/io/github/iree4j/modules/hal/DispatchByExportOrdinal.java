@@ -14,6 +14,12 @@ final class DispatchByExportOrdinal {
                 .function(
                         "command_buffer.dispatch.indirect",
                         "0rriirIICiDCiirIID_v",
+                        DispatchByExportOrdinal::dispatchIndirect)
+                // Their names for two weeks of August 2024, while there were descriptor sets too.
+                .function("command_buffer.dispatch2", "0rriiiiICiDCiirIID_v", DispatchByExportOrdinal::dispatch)
+                .function(
+                        "command_buffer.dispatch2.indirect",
+                        "0rriirIICiDCiirIID_v",
                         DispatchByExportOrdinal::dispatchIndirect);
     }
 

@@ -23,12 +23,26 @@ final class ExecutableImports {
 
     static void register(NativeModule.Builder<HalState> module) {
         module.function("executable.create", "0rIrrr_r", ExecutableImports::create)
+                .function("executable.create", "0rrrr_r", ExecutableImports::createWithoutAffinity)
+                // Its name for two weeks of August 2024, while there were layouts too.
+                .function("executable.create2", "0rrrr_r", ExecutableImports::createWithoutAffinity)
                 .function("executable.lookup.function", "0rr_I", ExecutableImports::lookup);
     }
 
     private static void create(HalState state, VmCall call) {
         Device device = state.own(call.required(Device.class));
         call.i64(); // queue affinity: an executable serves all queues of a device
+        call.returnRef(create(state, device, call));
+    }
+
+    /** From August 2024 to March 2025. */
+    private static void createWithoutAffinity(HalState state, VmCall call) {
+        Device device = state.own(call.required(Device.class));
+        call.returnRef(create(state, device, call));
+    }
+
+    /** Reads {@code rrr}: format, data, constants; and creates the executable, which is the caller's. */
+    static Executable create(HalState state, Device device, VmCall call) {
         String format = call.required(VmBuffer.class).utf8();
         VmBuffer data = call.required(VmBuffer.class);
         int[] constants = constants(call.ref(VmBuffer.class));
@@ -36,7 +50,7 @@ final class ExecutableImports {
         ExecutableParams params = data.isModuleConstant()
                 ? new ExecutableParams(format, data.segment(), data.owner(), constants)
                 : new ExecutableParams(format, copy(data.segment()), null, constants);
-        call.returnRef(state.executables().get(device, params));
+        return state.executables().get(device, params);
     }
 
     /** A copy that lives as long as somebody refers to it. */

@@ -28,11 +28,19 @@ final class FenceImports {
     private static void create(HalState state, VmCall call) {
         Device device = call.required(Device.class);
         Arguments.bits("flags", call.i64(), 0);
+        create(device, call);
+    }
+
+    static void create(Device device, VmCall call) {
         call.returnRef(Fence.adopt(device.createSemaphore(0, Device.SEMAPHORE_DEFAULT), 1));
     }
 
     private static void join(HalState state, VmCall call) {
         Arguments.bits("flags", call.i64(), 0);
+        join(call);
+    }
+
+    static void join(VmCall call) {
         call.returnRef(Fence.join(fences(call, call.spanCount())));
     }
 
@@ -51,6 +59,10 @@ final class FenceImports {
     private static void await(HalState state, VmCall call) {
         int timeoutMillis = call.i32();
         Arguments.bits("flags", call.i64(), 0);
+        await(call, timeoutMillis);
+    }
+
+    static void await(VmCall call, int timeoutMillis) {
         int count = call.spanCount();
         // One fence is what compiled programs wait for, and it is usually there already: no list, no wait object.
         if (count == 1) {

@@ -81,9 +81,13 @@ public final class HalModule {
         CommandBufferImports.register(builder);
         DispatchByFunctionId.register(builder);
         DispatchByExportOrdinal.register(builder);
+        DispatchByDescriptors.register(builder);
         QueueImports.register(builder);
         FenceImports.register(builder);
         ChannelImports.register(builder);
+        ImportsWithoutFlags.register(builder);
+        ImportsWithoutSlots.register(builder);
+        ImportsOf2023.register(builder);
         return builder.build();
     }
 

@@ -10,6 +10,7 @@ final class HalState implements AutoCloseable {
     private final HalModule module;
     private final ExecutableCache.User executables;
 
+    private final DescriptorState descriptors = new DescriptorState();
     private final BindingTable bindingTable = new BindingTable();
 
     HalState(HalModule module) {
@@ -23,6 +24,10 @@ final class HalState implements AutoCloseable {
 
     ExecutableCache.User executables() {
         return executables;
+    }
+
+    DescriptorState descriptors() {
+        return descriptors;
     }
 
     /** A table to fill, pass on and clear within one call. */
@@ -43,6 +48,7 @@ final class HalState implements AutoCloseable {
 
     @Override
     public void close() {
+        descriptors.close();
         executables.close();
     }
 }

@@ -28,11 +28,13 @@ public final class HalTypes {
                 .with("hal.buffer_view", BufferView.class)
                 .with("hal.channel", Channel.class)
                 .with("hal.command_buffer", CommandBuffer.class)
+                .with("hal.descriptor_set_layout", DescriptorSetLayout.class)
                 .with("hal.device", Device.class)
                 .with("hal.event", Event.class)
                 .with("hal.executable", Executable.class)
                 .with("hal.fence", Fence.class)
                 .with("hal.file", HalFile.class)
+                .with("hal.pipeline_layout", PipelineLayout.class)
                 .with("hal.semaphore", TimelineSemaphore.class);
     }
 

@@ -53,13 +53,9 @@ final class QueueImports {
                     "hal.device.queue.alloca from pool %d: programs can only use pool 0, the device's own"
                             .formatted(pool));
         }
-        int memoryTypes = Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
-        int usage = Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
+        BufferParams params = AllocatorImports.params(state, affinity, call);
         long size = call.i64();
         long flags = Arguments.bits("flags", call.i64(), Arguments.ALLOCA_FLAGS);
-        BufferParams params = new BufferParams(memoryTypes, usage)
-                .withAffinity(affinity)
-                .withConsumer(state.module().consumer());
         call.returnRef(device.queueFor(affinity).alloca(wait, signal, params, size, flags));
     }
 

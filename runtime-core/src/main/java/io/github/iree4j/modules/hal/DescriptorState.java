@@ -1,0 +1,83 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What programs with descriptor sets have told a context's module: the layouts of their executables, and what they have pushed to
+ * command buffers that they still record. Empty for programs of other generations.
+ */
+final class DescriptorState implements AutoCloseable {
+    /** Programs finish what they record; this many at once is none that a compiler wrote. */
+    private static final int MAX_RECORDING = 1024;
+
+    /** As for {@link #MAX_RECORDING}: programs create their executables once. */
+    private static final int MAX_EXECUTABLES = 1 << 16;
+
+    private final Map<Executable, List<PipelineLayout>> layouts = new IdentityHashMap<>();
+    private final Map<CommandBuffer, Descriptors> recording = new IdentityHashMap<>();
+
+    void setLayouts(Executable executable, List<PipelineLayout> perExport) {
+        if (layouts.size() >= MAX_EXECUTABLES && !layouts.containsKey(executable)) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the program has created %d executables with pipeline layouts, which is the limit"
+                            .formatted(MAX_EXECUTABLES));
+        }
+        layouts.put(executable, List.copyOf(perExport));
+    }
+
+    PipelineLayout layout(Executable executable, int export) {
+        List<PipelineLayout> known = layouts.get(executable);
+        if (known == null) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "the executable was created without pipeline layouts and cannot be dispatched with descriptor sets");
+        }
+        if (export < 0 || export >= known.size()) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "export %d of an executable with %d exports does not exist".formatted(export, known.size()));
+        }
+        return known.get(export);
+    }
+
+    Descriptors of(CommandBuffer commands) {
+        Descriptors descriptors = recording.get(commands);
+        if (descriptors == null) {
+            if (commands.isFinished()) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION, "command buffer is finished and records no more");
+            }
+            if (recording.size() >= MAX_RECORDING) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "%d command buffers with descriptor sets are not finished, which is the limit"
+                                .formatted(MAX_RECORDING));
+            }
+            descriptors = new Descriptors();
+            recording.put(commands, descriptors);
+        }
+        return descriptors;
+    }
+
+    /** Nothing will be pushed to a command buffer any more. */
+    void finished(CommandBuffer commands) {
+        Descriptors descriptors = recording.remove(commands);
+        if (descriptors != null) {
+            descriptors.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        recording.values().forEach(Descriptors::close);
+        recording.clear();
+        layouts.clear();
+    }
+}

@@ -1,0 +1,225 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmCall;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What compilers up to March 2025 (IREE 3.3) imported: no flags, or 32 bits of them where there are 64 now. */
+final class ImportsWithoutFlags {
+    private ImportsWithoutFlags() {}
+
+    static void register(NativeModule.Builder<HalState> module) {
+        module.function("channel.create", "0rIirrii_r", ImportsWithoutFlags::createChannel)
+                .function("channel.split", "0riii_r", ImportsWithoutFlags::splitChannel)
+                .function("command_buffer.execution_barrier", "0riii_v", ImportsWithoutFlags::executionBarrier)
+                .function("command_buffer.fill_buffer", "0rrIIiii_v", ImportsWithoutFlags::fillBuffer)
+                .function("command_buffer.copy_buffer", "0riirIrII_v", ImportsWithoutFlags::copyBuffer)
+                .function("command_buffer.update_buffer", "0rrIrIIi_v", ImportsWithoutFlags::updateBuffer)
+                .function("device.queue.alloca", "0rIrriiiI_r", ImportsWithoutFlags::alloca)
+                .function("device.queue.dealloca", "0rIrrr_v", ImportsWithoutFlags::dealloca)
+                .function("device.queue.read", "0rIrrrIrIIi_v", ImportsWithoutFlags::read)
+                .function("device.queue.write", "0rIrrrIrIIi_v", ImportsWithoutFlags::write)
+                .function("device.queue.execute", "0rIrrCrD_v", ImportsWithoutFlags::execute)
+                .function("device.queue.execute.indirect", "0rIrrrCrIID_v", ImportsWithoutFlags::executeIndirect)
+                .function("fence.create", "0ri_r", ImportsWithoutFlags::createFence)
+                .function("fence.join", "0CrD_r", (state, call) -> FenceImports.join(call))
+                .function("fence.await", "0iCrD_i", (state, call) -> FenceImports.await(call, call.i32()));
+    }
+
+    private static void createChannel(HalState state, VmCall call) {
+        Device device = state.own(call.required(Device.class));
+        long affinity = call.i64();
+        noFlags(call);
+        ChannelImports.create(device, affinity, call);
+    }
+
+    private static void splitChannel(HalState state, VmCall call) {
+        Channel channel = call.required(Channel.class);
+        int color = call.i32();
+        int key = call.i32();
+        noFlags(call);
+        call.returnRef(channel.split(color, key));
+    }
+
+    private static void executionBarrier(HalState state, VmCall call) {
+        CommandBuffer commands = call.required(CommandBuffer.class);
+        int sourceStages = Arguments.bits("source stages", call.i32(), Arguments.EXECUTION_STAGES);
+        int targetStages = Arguments.bits("target stages", call.i32(), Arguments.EXECUTION_STAGES);
+        noFlags(call);
+        commands.executionBarrier(sourceStages, targetStages, 0);
+    }
+
+    private static void fillBuffer(HalState state, VmCall call) {
+        CommandBuffer commands = call.required(CommandBuffer.class);
+        Buffer target = call.ref(Buffer.class);
+        long offset = call.i64();
+        long length = call.i64();
+        int slot = call.i32();
+        long pattern = Integer.toUnsignedLong(call.i32());
+        int patternLength = call.i32();
+        commands.fillBuffer(new BufferRef(target, slot, offset, length), pattern, patternLength, 0);
+    }
+
+    private static void copyBuffer(HalState state, VmCall call) {
+        CommandBuffer commands = call.required(CommandBuffer.class);
+        int sourceSlot = call.i32();
+        int targetSlot = call.i32();
+        Buffer source = call.ref(Buffer.class);
+        long sourceOffset = call.i64();
+        Buffer target = call.ref(Buffer.class);
+        long targetOffset = call.i64();
+        long length = call.i64();
+        commands.copyBuffer(
+                new BufferRef(source, sourceSlot, sourceOffset, length),
+                new BufferRef(target, targetSlot, targetOffset, length),
+                0);
+    }
+
+    private static void updateBuffer(HalState state, VmCall call) {
+        CommandBuffer commands = call.required(CommandBuffer.class);
+        VmBuffer source = call.required(VmBuffer.class);
+        long sourceOffset = call.i64();
+        Buffer target = call.ref(Buffer.class);
+        long targetOffset = call.i64();
+        long length = call.i64();
+        int slot = call.i32();
+        MemorySegment bytes = Arguments.bytes("source", source, sourceOffset, length);
+        commands.updateBuffer(bytes, new BufferRef(target, slot, targetOffset, bytes.byteSize()), 0);
+    }
+
+    private static DeviceQueue queue(VmCall call) {
+        Device device = call.required(Device.class);
+        return device.queueFor(call.i64());
+    }
+
+    private static void alloca(HalState state, VmCall call) {
+        Device device = call.required(Device.class);
+        long affinity = call.i64();
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        int pool = call.i32();
+        if (pool != 0) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "hal.device.queue.alloca from pool %d: programs can only use pool 0, the device's own"
+                            .formatted(pool));
+        }
+        BufferParams params = AllocatorImports.params(state, affinity, call);
+        call.returnRef(device.queueFor(affinity).alloca(wait, signal, params, call.i64(), 0));
+    }
+
+    private static void dealloca(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        queue.dealloca(wait, signal, call.required(Buffer.class), 0);
+    }
+
+    private static void read(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        HalFile source = call.required(HalFile.class);
+        long sourceOffset = call.i64();
+        Buffer target = call.required(Buffer.class);
+        long targetOffset = call.i64();
+        long length = call.i64();
+        noFlags(call);
+        queue.read(wait, signal, source, sourceOffset, target, targetOffset, length, 0);
+    }
+
+    private static void write(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Buffer source = call.required(Buffer.class);
+        long sourceOffset = call.i64();
+        HalFile target = call.required(HalFile.class);
+        long targetOffset = call.i64();
+        long length = call.i64();
+        noFlags(call);
+        queue.write(wait, signal, source, sourceOffset, target, targetOffset, length, 0);
+    }
+
+    /** Any number of command buffers, one after the other; none is a barrier. */
+    private static void execute(HalState state, VmCall call) {
+        Device device = call.required(Device.class);
+        DeviceQueue queue = device.queueFor(call.i64());
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        List<CommandBuffer> commands = new ArrayList<>();
+        for (int n = call.spanCount(); n > 0; n--) {
+            commands.add(call.required(CommandBuffer.class));
+        }
+        switch (commands.size()) {
+            case 0 -> queue.barrier(wait, signal, 0);
+            case 1 -> queue.execute(wait, signal, commands.getFirst(), null, 0);
+            default -> executeInOrder(device, queue, wait, signal, commands);
+        }
+    }
+
+    private static void executeInOrder(
+            Device device,
+            DeviceQueue queue,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            List<CommandBuffer> commands) {
+        List<Fence> between = new ArrayList<>();
+        try (TimelineSemaphore order = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
+            for (int i = 1; i < commands.size(); i++) {
+                between.add(Fence.at(order, i));
+            }
+            for (int i = 0; i < commands.size(); i++) {
+                Fence before = i == 0 ? wait : between.get(i - 1);
+                Fence after = i == between.size() ? signal : between.get(i);
+                queue.execute(before, after, commands.get(i), null, 0);
+            }
+        } finally {
+            between.forEach(Fence::close);
+        }
+    }
+
+    private static void executeIndirect(HalState state, VmCall call) {
+        DeviceQueue queue = queue(call);
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        CommandBuffer commands = call.required(CommandBuffer.class);
+        // The queue has read the table when it returns, so one table per context will do.
+        BindingTable table = state.bindingTable();
+        try {
+            for (int n = call.spanCount(); n > 0; n--) {
+                table.add(call.ref(Buffer.class), call.i64(), call.i64());
+            }
+            queue.execute(wait, signal, commands, table, 0);
+        } finally {
+            table.clear();
+        }
+    }
+
+    private static void createFence(HalState state, VmCall call) {
+        Device device = call.required(Device.class);
+        noFlags(call);
+        FenceImports.create(device, call);
+    }
+
+    private static void noFlags(VmCall call) {
+        Arguments.bits("flags", call.i32(), 0);
+    }
+}

@@ -1,0 +1,189 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.modules.hal.HalTypes;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmCall;
+import io.github.iree4j.vm.VmModule;
+import io.github.iree4j.vm.VmTypes;
+import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.Compilation;
+import io.github.iree4j.vm.bytecode.ModuleLimits;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What compilers of 2023 and 2024 made: bytecode 15, descriptor sets, and CPU code of that time. */
+class OlderProgramsTest {
+    private static final int ELEMENTS = 4 * 128 * 128;
+    private static final int STEPS = 3;
+
+    private static IreeRuntime runtime;
+
+    /** What the program passed to the module written in Java. */
+    private final List<Long> steps = new ArrayList<>();
+
+    private int initialized;
+
+    @BeforeAll
+    static void open() {
+        runtime = IreeRuntime.create();
+    }
+
+    @AfterAll
+    static void close() {
+        runtime.close();
+        assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
+    }
+
+    /** The diffusion model that the pipeline of 2024 imports, with very little in it: each step adds its number to each element. */
+    private VmModule scheduledUnet() {
+        return NativeModule.builder("compiled_scheduled_unet", 0, () -> "")
+                .function("run_initialize", "0r_rrr", (state, call) -> {
+                    BufferView sample = call.required(BufferView.class);
+                    initialized++;
+                    sample.retain();
+                    call.returnRef(sample);
+                    call.returnRef(view(ElementType.F32, new float[] {7}, 1));
+                    call.returnRef(view(ElementType.SI64, new long[] {STEPS}));
+                })
+                .function("run_forward", "0rrrrrr_r", (state, call) -> forward(call))
+                .build();
+    }
+
+    private void forward(VmCall call) {
+        BufferView sample = call.required(BufferView.class);
+        BufferView prompt = call.required(BufferView.class);
+        BufferView text = call.required(BufferView.class);
+        BufferView times = call.required(BufferView.class);
+        BufferView guidance = call.required(BufferView.class);
+        BufferView step = call.required(BufferView.class);
+        assertThat(prompt.shape()).isEqualTo(text.shape());
+        assertThat(bytes(times).get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0)).isEqualTo(7);
+        assertThat(bytes(guidance).get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0)).isEqualTo(1.5f);
+        long number = bytes(step).get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+        steps.add(number);
+        short[] elements = bytes(sample).toArray(ValueLayout.JAVA_SHORT);
+        for (int i = 0; i < elements.length; i++) {
+            elements[i] = Float.floatToFloat16(Float.float16ToFloat(elements[i]) + number + 1);
+        }
+        call.returnRef(view(ElementType.F16, elements, 1, 4, 128, 128));
+    }
+
+    private static MemorySegment bytes(BufferView view) {
+        return view.buffer().map(MemoryAccess.READ, 0, Buffer.WHOLE);
+    }
+
+    private static BufferView view(ElementType type, Object array, long... shape) {
+        MemorySegment elements = switch (array) {
+            case float[] floats -> MemorySegment.ofArray(floats);
+            case long[] longs -> MemorySegment.ofArray(longs);
+            case short[] shorts -> MemorySegment.ofArray(shorts);
+            default -> throw new AssertionError(array);
+        };
+        Buffer buffer = runtime.device().allocator().allocate(BufferParams.DEFAULT, elements.byteSize());
+        try {
+            buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).copyFrom(elements);
+            return BufferView.create(buffer, shape, type, 1);
+        } finally {
+            buffer.release();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"produce_image_latents, false", "produce_image_latents$async, true"})
+    @EnabledOnOs(
+            architectures = {"amd64", "x86_64"},
+            value = OS.LINUX)
+    void pipelineOf2024RunsWithItsModelWrittenInJava(String name, boolean fences) throws Exception {
+        float[] noise = new float[ELEMENTS];
+        for (int i = 0; i < ELEMENTS; i++) {
+            noise[i] = i % 100;
+        }
+        ProgramOptions options = ProgramOptions.builder()
+                .module(scheduledUnet())
+                .module(Fixtures.file("sdxl_pipeline-cpu-2024.vmfb"))
+                .build();
+        try (Program program = runtime.load(options);
+                Tensor sample = Tensor.of(ElementType.F16, noise, 1, 4, 128, 128);
+                Tensor prompt = Tensor.of(new float[] {1, 2}, 2);
+                Tensor guidance = Tensor.of(new float[] {1.5f}, 1)) {
+            ProgramFunction function = program.function(name);
+            assertThat(function.isAsynchronous()).isEqualTo(fences);
+            try (Results results =
+                    function.invokeAsync(sample, prompt, prompt, guidance).get(60, TimeUnit.SECONDS)) {
+                float[] latents = results.tensor(0).toFloatArray();
+                assertThat(latents).hasSize(ELEMENTS);
+                for (int i = 0; i < ELEMENTS; i++) {
+                    assertThat(latents[i]).isEqualTo(i % 100 + 1 + 2 + 3);
+                }
+            }
+        }
+        assertThat(initialized).isEqualTo(1);
+        assertThat(steps).as("what the kernels of the pipeline wrote").containsExactly(0L, 1L, 2L);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"filters-vulkan-2023.vmfb", "sdxl_pipeline-cpu-2024.vmfb", "sdxl_pipeline-rocm-2024.vmfb"})
+    void modulesOf2023And2024AreVerifiedAndCompiled(String file) throws Exception {
+        byte[] content = Files.readAllBytes(Fixtures.file(file));
+        BytecodeModule module = BytecodeModule.read(
+                MemorySegment.ofArray(content),
+                file,
+                HalTypes.register(VmTypes.standard()),
+                ModuleLimits.DEFAULTS,
+                null,
+                Compilation.EAGER);
+        try (module) {
+            assertThat(module.definition().bytecodeMajor()).isEqualTo(15);
+            // Large functions may stay interpreted; there is no other reason for it.
+            assertThat(module.compilation().refused().values())
+                    .allSatisfy(reason -> assertThat(reason).endsWith("bytes of Java bytecode"));
+            assertThat(module.compilation().compiled()
+                            + module.compilation().refused().size())
+                    .isEqualTo(module.definition().functions().size());
+        }
+    }
+
+    @Test
+    void vulkanProgramOf2023IsRefusedByTheCpuNamingTheFormats() {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> runtime.load(Fixtures.file("filters-vulkan-2023.vmfb")))
+                .withMessageContaining("vulkan-spirv-fb")
+                .withMessageContaining("vmvx-bytecode-fb")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INCOMPATIBLE));
+    }
+
+    @Test
+    void rocmProgramOf2024IsRefusedByTheCpuNamingTheFormats() {
+        ProgramOptions options = ProgramOptions.builder()
+                .module(scheduledUnet())
+                .module(Fixtures.file("sdxl_pipeline-rocm-2024.vmfb"))
+                .build();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> runtime.load(options))
+                .withMessageContaining("rocm-hsaco-fb")
+                .withMessageContaining("vmvx-bytecode-fb")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INCOMPATIBLE));
+    }
+}

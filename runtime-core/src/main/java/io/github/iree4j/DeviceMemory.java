@@ -7,11 +7,13 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -24,7 +26,7 @@ final class DeviceMemory {
     private static final BufferParams INPUT = BufferParams.DEFAULT;
 
     /** What compiled code expects of its bindings, bytes. */
-    private static final int ALIGNMENT = 64;
+    static final int ALIGNMENT = 64;
 
     /** Scopes that nobody can close: of automatic arenas, of the global one, and of arrays and buffers. */
     private static final Set<Class<?>> UNCLOSEABLE = Set.copyOf(List.of(
@@ -73,6 +75,22 @@ final class DeviceMemory {
         }
         BufferParams params = data.isReadOnly() ? INPUT.withAccess(MemoryAccess.READ) : INPUT;
         return tensor.adopt(device.allocator().importHost(params, data, new Lender(data)));
+    }
+
+    /**
+     * Makes a view over memory of the device that the caller fills.
+     *
+     * @return the view; the caller releases it
+     */
+    BufferView create(ElementType type, long[] shape, TensorContents contents) throws IOException {
+        long size = ElementCodec.byteSize(type, shape);
+        Buffer buffer = device.allocator().allocate(INPUT, size);
+        try {
+            contents.writeTo(buffer.map(MemoryAccess.DISCARD_WRITE, 0, size));
+            return BufferView.create(buffer, shape, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
+        } finally {
+            buffer.release();
+        }
     }
 
     private Buffer buffer(Tensor tensor) {

@@ -3,6 +3,7 @@ package io.github.iree4j;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -11,6 +12,7 @@ import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -140,6 +142,26 @@ public final class Program implements AutoCloseable {
             return runtime.loadAgain(devices, loaded);
         } finally {
             guard.exit();
+        }
+    }
+
+    /**
+     * Makes an input in memory of the first device of this program, which its calls use without a copy.
+     *
+     * @param type the element type
+     * @param shape the shape; empty for a scalar
+     * @param contents writes the elements, on this thread
+     * @return the tensor; the caller closes it
+     * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for it; INVALID_ARGUMENT for an impossible shape or a type
+     *     without size; FAILED_PRECONDITION when the program is closed; what {@code contents} throws
+     * @throws IOException when {@code contents} does
+     */
+    public Tensor upload(ElementType type, long[] shape, TensorContents contents) throws IOException {
+        enter();
+        try {
+            return Tensor.adopt(memory.create(type, shape, contents), memory, runtime.leaks());
+        } finally {
+            exit();
         }
     }
 

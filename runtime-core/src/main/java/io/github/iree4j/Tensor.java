@@ -7,6 +7,11 @@ import io.github.iree4j.hal.Shape;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -30,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * throws FAILED_PRECONDITION. Closing twice is harmless.
  */
 public final class Tensor implements AutoCloseable {
+    /** Smaller tensors are copied sooner than native memory is had for them, bytes. */
+    private static final int SMALL = 4096;
+
     private static final int TEXT_ELEMENTS = 64;
 
     private final ElementType type;
@@ -289,6 +297,37 @@ public final class Tensor implements AutoCloseable {
         }
     }
 
+    /**
+     * Reads the elements from a stream, and no byte beyond them, into memory that devices use in place where they can.
+     *
+     * @param in the elements, row-major, little-endian; not closed
+     * @param type the element type
+     * @param shape the shape; none for a scalar
+     * @return the tensor, which needs no closing: its memory goes with it
+     * @throws IreeException OUT_OF_RANGE when the stream ends too early; INVALID_ARGUMENT for an impossible shape or a type without size;
+     *     RESOURCE_EXHAUSTED when there is no memory for it. Whoever reads from strangers compares sizes before
+     * @throws IOException when the stream cannot be read
+     */
+    public static Tensor read(InputStream in, ElementType type, long... shape) throws IOException {
+        long size = ElementCodec.byteSize(type, shape);
+        MemorySegment data;
+        if (size < SMALL) {
+            data = allocate(size);
+        } else {
+            try {
+                data = Arena.ofAuto().allocate(size, DeviceMemory.ALIGNMENT);
+            } catch (OutOfMemoryError e) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "there is no native memory for a tensor of %d bytes".formatted(size),
+                        e);
+            }
+        }
+        Tensor tensor = new Tensor(type, shape.clone(), data);
+        TensorStreams.read(in, data, tensor.name());
+        return tensor;
+    }
+
     private static Tensor copied(ElementType type, int length, MemorySegment data, long[] shape) {
         return new Tensor(type, checkedShape(type, length, shape), data);
     }
@@ -468,6 +507,27 @@ public final class Tensor implements AutoCloseable {
                     .formatted(target.byteSize(), Shape.format(shape, type), bytes));
         }
         read(data -> target.asSlice(0, bytes).copyFrom(data));
+    }
+
+    /**
+     * Writes the memory of the elements to a stream, row-major, little-endian.
+     *
+     * @param out where to write {@link #byteSize()} bytes; not closed
+     * @throws IOException when it cannot be written
+     */
+    public void writeTo(OutputStream out) throws IOException {
+        try {
+            read(data -> {
+                try {
+                    TensorStreams.write(data, out);
+                    return true;
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
     }
 
     /**

@@ -1,12 +1,11 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.NpyFormat;
 import io.github.iree4j.Tensor;
-import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -144,11 +143,11 @@ final class InputSpecs implements AutoCloseable {
     }
 
     private Tensor fromBytes(String header, String path, boolean append) {
-        try (Tensor shaped = Tensor.parse(header)) { // zeros; only its shape, type and size are wanted
-            ElementType type = shaped.elementType();
-            byte[] data = NpyFormat.readFully(
-                    open(path, append), Math.toIntExact(shaped.byteSize()), "'%s' for %s".formatted(path, header));
-            return Tensor.copyOf(MemorySegment.ofArray(data), type, shaped.shape());
+        BufferedInputStream in = open(path, append);
+        try (Tensor shaped = Tensor.parse(header)) { // zeros; only its shape and type are wanted
+            return Tensor.read(in, shaped.elementType(), shaped.shape());
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "'%s' for %s: %s".formatted(path, header, e.getMessage()), e);
         } catch (IOException e) {
             throw unreadable(path, e);
         }

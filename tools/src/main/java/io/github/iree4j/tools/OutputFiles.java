@@ -1,5 +1,6 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.NpyFormat;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.ElementType;

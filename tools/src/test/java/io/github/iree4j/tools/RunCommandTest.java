@@ -2,6 +2,7 @@ package io.github.iree4j.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.NpyFormat;
 import io.github.iree4j.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
@@ -210,7 +211,7 @@ class RunCommandTest {
         assertThat(add("--input=*" + npy, B).err())
                 .startsWith("INVALID_ARGUMENT; function takes 2 values; this is one more");
         assertThat(add("--input=4xf32=@" + bin, "--input=8xf32=+" + bin).err())
-                .startsWith("OUT_OF_RANGE; '" + bin + "' for 8xf32: file ends after 16 of 32 bytes");
+                .startsWith("OUT_OF_RANGE; '" + bin + "' for 8xf32: tensor 8xf32: the data ends after 16 of 32 bytes");
         assertThat(add("--input=*" + npy, "--input=+" + npy).status()).isEqualTo(1);
     }
 

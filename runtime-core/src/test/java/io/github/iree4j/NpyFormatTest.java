@@ -1,9 +1,8 @@
-package io.github.iree4j.tools;
+package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import java.io.ByteArrayInputStream;
@@ -66,7 +65,7 @@ class NpyFormatTest {
                 "{'descr': '<f99999', 'fortran_order': False, 'shape': (1,), } | 99999",
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), } | negative",
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999, 9999999999), } | more bytes",
-                "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999,), } | larger than 2 GB",
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999,), } | larger than 2147483639",
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (a,), } | not a number",
                 "{'descr': '<f4', 'fortran_order': False, } | no 'shape'",
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), } | ends after 4 of 8 bytes"

@@ -1,6 +1,5 @@
-package io.github.iree4j.tools;
+package io.github.iree4j;
 
-import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -8,7 +7,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.regex.Matcher;
@@ -16,9 +14,10 @@ import java.util.regex.Pattern;
 
 /**
  * NumPy's {@code .npy} format, versions 1 to 3, of which several may follow each other in one file (<a
- * href="https://numpy.org/devdocs/reference/generated/numpy.lib.format.html">numpy.lib.format</a>).
+ * href="https://numpy.org/devdocs/reference/generated/numpy.lib.format.html">numpy.lib.format</a>). What is read may be anything: sizes
+ * are checked before memory is taken.
  */
-final class NpyFormat {
+public final class NpyFormat {
     private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
     /** No header of an array of numbers is longer; a longer one is an attack or an error. */
     private static final int MAX_HEADER = 1 << 20;
@@ -29,8 +28,29 @@ final class NpyFormat {
 
     private NpyFormat() {}
 
-    /** Reads the array that starts at the stream's position, and no byte beyond it. */
-    static Tensor read(InputStream in) throws IOException {
+    /**
+     * Reads the array that starts at the stream's position, and no byte beyond it.
+     *
+     * @param in where to read
+     * @return the tensor, in memory that devices use in place where they can; needs no closing
+     * @throws IreeException INVALID_ARGUMENT for what is no npy array, OUT_OF_RANGE when it ends too early, UNIMPLEMENTED for Fortran order,
+     *     big-endian numbers and types that tensors do not have, RESOURCE_EXHAUSTED for more than 2 GB
+     * @throws IOException when the stream cannot be read
+     */
+    public static Tensor read(InputStream in) throws IOException {
+        return read(in, Integer.MAX_VALUE - 8);
+    }
+
+    /**
+     * Reads the array that starts at the stream's position, and no byte beyond it, unless it is too large.
+     *
+     * @param in where to read
+     * @param maximumBytes the most bytes that its elements may take
+     * @return the tensor, in memory that devices use in place where they can; needs no closing
+     * @throws IreeException RESOURCE_EXHAUSTED for more bytes; else as {@link #read(InputStream)}
+     * @throws IOException when the stream cannot be read
+     */
+    public static Tensor read(InputStream in, long maximumBytes) throws IOException {
         byte[] prefix = readFully(in, 8, "npy header");
         if (!Arrays.equals(prefix, 0, 6, MAGIC, 0, 6)) {
             throw invalid("this is no npy array: it starts with %s".formatted(hex(prefix)));
@@ -57,16 +77,23 @@ final class NpyFormat {
         ElementType type = elementType(field(DESCR, header, "descr"));
         long[] shape = shape(field(SHAPE, header, "shape"));
         long bytes = byteSize(type, shape);
-        if (bytes > Integer.MAX_VALUE - 8) {
+        if (bytes > maximumBytes) {
             throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED, "npy array of %d bytes is larger than 2 GB".formatted(bytes));
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "npy array of %d bytes is larger than %d".formatted(bytes, maximumBytes));
         }
-        byte[] data = readFully(in, (int) bytes, "npy contents");
-        return Tensor.copyOf(MemorySegment.ofArray(data), type, shape);
+        return Tensor.read(in, type, shape);
     }
 
-    /** Writes one array, in version 1 as NumPy does, its data aligned to 64 bytes. */
-    static void write(OutputStream out, Tensor tensor) throws IOException {
+    /**
+     * Writes one array, in version 1 as NumPy does, its data aligned to 64 bytes.
+     *
+     * @param out where to write; not closed
+     * @param tensor what to write
+     * @throws IreeException UNIMPLEMENTED for elements smaller than a byte, which the format has no type for
+     * @throws IOException when the stream cannot be written
+     */
+    public static void write(OutputStream out, Tensor tensor) throws IOException {
         StringBuilder dict = new StringBuilder("{'descr': '")
                 .append(descr(tensor.elementType()))
                 .append("', 'fortran_order': False, 'shape': (");
@@ -85,7 +112,7 @@ final class NpyFormat {
         header.write(dict.length() >> 8);
         header.writeBytes(dict.toString().getBytes(StandardCharsets.US_ASCII));
         header.writeTo(out);
-        out.write(tensor.toBytes());
+        tensor.writeTo(out);
     }
 
     private static ElementType elementType(String descr) {
@@ -180,11 +207,12 @@ final class NpyFormat {
         return matcher.group(1);
     }
 
-    static byte[] readFully(InputStream in, int length, String what) throws IOException {
+    private static byte[] readFully(InputStream in, int length, String what) throws IOException {
         byte[] data = in.readNBytes(length);
         if (data.length < length) {
             throw new IreeException(
-                    StatusCode.OUT_OF_RANGE, "%s: file ends after %d of %d bytes".formatted(what, data.length, length));
+                    StatusCode.OUT_OF_RANGE,
+                    "%s: the data ends after %d of %d bytes".formatted(what, data.length, length));
         }
         return data;
     }

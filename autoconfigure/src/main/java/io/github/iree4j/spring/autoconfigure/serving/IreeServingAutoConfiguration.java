@@ -1,0 +1,44 @@
+package io.github.iree4j.spring.autoconfigure.serving;
+
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.serving.OpenInferenceController;
+import io.github.iree4j.spring.serving.ServedModels;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.web.servlet.DispatcherServlet;
+import tools.jackson.databind.util.TokenBuffer;
+
+/** {@link AutoConfiguration Auto-configuration} for serving programs by the Open Inference Protocol, where that is asked for. */
+@AutoConfiguration(after = IreeAutoConfiguration.class)
+@ConditionalOnWebApplication(type = Type.SERVLET)
+@ConditionalOnClass({DispatcherServlet.class, TokenBuffer.class})
+@ConditionalOnBean(InvocationService.class)
+@ConditionalOnBooleanProperty("iree.serving.enabled")
+@EnableConfigurationProperties(IreeServingProperties.class)
+public final class IreeServingAutoConfiguration {
+
+    /** For Spring. */
+    IreeServingAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    ServedModels ireeServedModels(Programs programs, IreeServingProperties properties) {
+        return new ServedModels(programs, properties.served());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    OpenInferenceController ireeOpenInferenceController(
+            ServedModels models, InvocationService invocations, IreeServingProperties properties) {
+        return new OpenInferenceController(models, invocations, properties.options());
+    }
+}

@@ -1,0 +1,5 @@
+/** Auto-configuration of serving by the Open Inference Protocol. */
+@NullMarked
+package io.github.iree4j.spring.autoconfigure.serving;
+
+import org.jspecify.annotations.NullMarked;

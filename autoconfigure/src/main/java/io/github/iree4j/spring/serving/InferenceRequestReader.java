@@ -1,0 +1,442 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.Program;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.TensorContents;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.util.TokenBuffer;
+
+/**
+ * Reads one request for inference: JSON, or JSON with the contents of tensors behind it. Contents go straight into memory of the program's
+ * device, in binary as they come and from JSON as they are read.
+ */
+final class InferenceRequestReader {
+    private static final int MAX_NESTING = Shape.MAXIMUM_RANK + 8;
+    private static final int MAX_OUTPUTS = 1024;
+
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(MAX_NESTING)
+                    .maxNumberLength(512)
+                    .maxStringLength(4096)
+                    .maxNameLength(1024)
+                    .build())
+            .build();
+
+    private final Program program;
+    private final List<ValueDeclaration> arguments;
+    private final RequestBody body;
+    private final @Nullable Tensor[] tensors;
+    /** Of inputs whose contents follow the JSON, in their order there. */
+    private final Map<Integer, Input> behind = new LinkedHashMap<>();
+
+    private final Map<String, @Nullable Boolean> outputs = new HashMap<>();
+    private @Nullable String id;
+    private boolean binaryOutput;
+    private @Nullable Duration timeout;
+    private boolean inputsSeen;
+    /** How many elements the JSON may still hold: each takes two characters at least. */
+    private long elementsLeft;
+
+    /** What is known of an input so far. */
+    private static final class Input {
+        @Nullable
+        String name;
+
+        long @Nullable [] shape;
+
+        @Nullable
+        Datatype datatype;
+
+        long binarySize = -1;
+
+        @Nullable
+        TokenBuffer early;
+
+        boolean hasData;
+    }
+
+    /**
+     * A reader of one request.
+     *
+     * @param program whose device is to have the inputs
+     * @param arguments those of its function
+     * @param body the request's
+     */
+    InferenceRequestReader(Program program, List<ValueDeclaration> arguments, RequestBody body) {
+        this.program = program;
+        this.arguments = arguments;
+        this.body = body;
+        this.tensors = new Tensor[arguments.size()];
+    }
+
+    /**
+     * Reads it.
+     *
+     * @param headerLength how many bytes of the body are JSON; null for all
+     * @return the request; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT and others, saying what is wrong with it
+     */
+    InferenceRequest read(@Nullable Long headerLength) throws IOException {
+        boolean read = false;
+        try {
+            if (headerLength == null) {
+                elementsLeft = body.remaining() / 2 + 1;
+                try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), body)) {
+                    readObject(json);
+                }
+            } else {
+                byte[] header = header(headerLength);
+                elementsLeft = header.length / 2 + 1;
+                try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), header)) {
+                    readObject(json);
+                }
+                readBehind();
+            }
+            InferenceRequest request = new InferenceRequest(id, complete(), outputs, binaryOutput, timeout);
+            read = true;
+            return request;
+        } finally {
+            if (!read) {
+                for (Tensor tensor : tensors) {
+                    if (tensor != null) {
+                        tensor.close();
+                    }
+                }
+            }
+        }
+    }
+
+    private byte[] header(long length) throws IOException {
+        if (length < 2 || length > body.remaining()) {
+            throw invalid("'Inference-Header-Content-Length' is %d, where the body has at most %d bytes"
+                    .formatted(length, body.remaining()));
+        }
+        byte[] header = body.readNBytes(Math.toIntExact(length));
+        if (header.length < length) {
+            throw invalid("the body ends after %d of %d bytes of 'Inference-Header-Content-Length'"
+                    .formatted(header.length, length));
+        }
+        return header;
+    }
+
+    private List<Tensor> complete() {
+        if (!inputsSeen) {
+            throw invalid("'inputs' is missing; it has to name %s".formatted(names()));
+        }
+        for (int i = 0; i < tensors.length; i++) {
+            if (tensors[i] == null) {
+                throw invalid("input '%s' (%s) is missing; the inputs are %s"
+                        .formatted(
+                                ServedModels.name(arguments, i, "input"),
+                                arguments.get(i).type(),
+                                names()));
+            }
+        }
+        return List.of(Arrays.copyOf(tensors, tensors.length, Tensor[].class));
+    }
+
+    private List<String> names() {
+        return ServedModels.names(arguments, "input");
+    }
+
+    // The request.
+
+    private void readObject(JsonParser json) throws IOException {
+        expect(json.nextToken(), JsonToken.START_OBJECT, "the request");
+        while (json.nextToken() != JsonToken.END_OBJECT) {
+            String member = member(json, "the request");
+            json.nextToken();
+            switch (member) {
+                case "id" -> id = string(json, "id");
+                case "parameters" -> readParameters(json);
+                case "inputs" -> {
+                    if (inputsSeen) {
+                        throw invalid("'inputs' is there twice");
+                    }
+                    inputsSeen = true;
+                    readInputs(json);
+                }
+                case "outputs" -> readOutputs(json);
+                default -> json.skipChildren();
+            }
+        }
+        if (json.nextToken() != null) {
+            throw invalid(
+                    "something follows the JSON of the request; contents of tensors need 'Inference-Header-Content-Length'");
+        }
+    }
+
+    private void readParameters(JsonParser json) {
+        expect(json.currentToken(), JsonToken.START_OBJECT, "'parameters'");
+        while (json.nextToken() != JsonToken.END_OBJECT) {
+            String parameter = member(json, "'parameters'");
+            json.nextToken();
+            switch (parameter) {
+                case "binary_data_output" -> binaryOutput = bool(json, parameter);
+                case "timeout" -> timeout = timeout(json);
+                default -> json.skipChildren();
+            }
+        }
+    }
+
+    /** Microseconds, as Triton has it; 0 for none. */
+    private static @Nullable Duration timeout(JsonParser json) {
+        if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
+            throw invalid("parameter 'timeout' must be a number of microseconds, at least 0");
+        }
+        long micros = json.getLongValue();
+        return micros == 0 ? null : Duration.ofMillis(micros / 1000).plusNanos(micros % 1000 * 1000);
+    }
+
+    private void readOutputs(JsonParser json) {
+        expect(json.currentToken(), JsonToken.START_ARRAY, "'outputs'");
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+            expect(json.currentToken(), JsonToken.START_OBJECT, "an element of 'outputs'");
+            if (outputs.size() == MAX_OUTPUTS) {
+                throw invalid("'outputs' has more than %d elements".formatted(MAX_OUTPUTS));
+            }
+            String name = null;
+            Boolean binary = null;
+            while (json.nextToken() != JsonToken.END_OBJECT) {
+                String member = member(json, "'outputs'");
+                json.nextToken();
+                switch (member) {
+                    case "name" -> name = string(json, "name");
+                    case "parameters" -> binary = binaryData(json);
+                    default -> json.skipChildren();
+                }
+            }
+            if (name == null) {
+                throw invalid("an element of 'outputs' has no 'name'");
+            }
+            outputs.put(name, binary);
+        }
+    }
+
+    private static @Nullable Boolean binaryData(JsonParser json) {
+        expect(json.currentToken(), JsonToken.START_OBJECT, "'parameters' of an output");
+        Boolean binary = null;
+        while (json.nextToken() != JsonToken.END_OBJECT) {
+            String parameter = member(json, "'parameters' of an output");
+            json.nextToken();
+            switch (parameter) {
+                case "binary_data" -> binary = bool(json, parameter);
+                case "classification", "shared_memory_region" ->
+                    throw new IreeException(
+                            StatusCode.UNIMPLEMENTED,
+                            "parameter '%s' of outputs is not supported; of the extensions only binary tensor data is"
+                                    .formatted(parameter));
+                default -> json.skipChildren();
+            }
+        }
+        return binary;
+    }
+
+    // Inputs.
+
+    private void readInputs(JsonParser json) throws IOException {
+        expect(json.currentToken(), JsonToken.START_ARRAY, "'inputs'");
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+            expect(json.currentToken(), JsonToken.START_OBJECT, "an element of 'inputs'");
+            readInput(json);
+        }
+    }
+
+    private void readInput(JsonParser json) throws IOException {
+        Input input = new Input();
+        int index = -1;
+        while (json.nextToken() != JsonToken.END_OBJECT) {
+            String member = member(json, "'inputs'");
+            json.nextToken();
+            switch (member) {
+                case "name" -> index = indexOf(input.name = string(json, "name"));
+                case "shape" -> input.shape = shape(json);
+                case "datatype" -> input.datatype = Datatype.of(string(json, "datatype"));
+                case "parameters" -> readInputParameters(json, input);
+                case "data" -> {
+                    if (input.hasData) {
+                        throw invalid("an input has 'data' twice");
+                    }
+                    input.hasData = true;
+                    if (index < 0 || input.shape == null || input.datatype == null) {
+                        input.early = TokenBuffer.forBuffering(json, ObjectReadContext.empty());
+                        input.early.copyCurrentStructure(json);
+                    } else {
+                        tensors[index] = contents(json, input, input.shape, input.datatype);
+                    }
+                }
+                default -> json.skipChildren();
+            }
+        }
+        finish(input, index);
+    }
+
+    private void finish(Input input, int index) throws IOException {
+        if (input.name == null) {
+            throw invalid("an element of 'inputs' has no 'name'; the inputs are %s".formatted(names()));
+        }
+        if (input.shape == null || input.datatype == null) {
+            throw invalid("input '%s' has no '%s'".formatted(shown(input), input.shape == null ? "shape" : "datatype"));
+        }
+        if (input.hasData == (input.binarySize >= 0)) {
+            throw invalid("input '%s' has %s"
+                    .formatted(
+                            shown(input),
+                            input.hasData
+                                    ? "both 'data' and 'binary_data_size'"
+                                    : "neither 'data' nor 'binary_data_size'"));
+        }
+        if (input.early != null) {
+            try (JsonParser early = input.early.asParser()) {
+                early.nextToken();
+                tensors[index] = contents(early, input, input.shape, input.datatype);
+            }
+        } else if (!input.hasData) {
+            behind.put(index, input);
+        }
+    }
+
+    private static String shown(Input input) {
+        return Datatype.shortened(String.valueOf(input.name));
+    }
+
+    private int indexOf(@Nullable String name) {
+        for (int i = 0; i < arguments.size(); i++) {
+            if (ServedModels.name(arguments, i, "input").equals(name)) {
+                if (tensors[i] != null || behind.containsKey(i)) {
+                    throw invalid("input '%s' is there twice".formatted(name));
+                }
+                return i;
+            }
+        }
+        throw invalid("there is no input '%s'; the inputs are %s"
+                .formatted(Datatype.shortened(String.valueOf(name)), names()));
+    }
+
+    private static void readInputParameters(JsonParser json, Input input) {
+        expect(json.currentToken(), JsonToken.START_OBJECT, "'parameters' of an input");
+        while (json.nextToken() != JsonToken.END_OBJECT) {
+            String parameter = member(json, "'parameters' of an input");
+            json.nextToken();
+            switch (parameter) {
+                case "binary_data_size" -> {
+                    if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
+                        throw invalid("parameter 'binary_data_size' must be a number of bytes, at least 0");
+                    }
+                    input.binarySize = json.getLongValue();
+                }
+                case "shared_memory_region" ->
+                    throw new IreeException(
+                            StatusCode.UNIMPLEMENTED,
+                            "parameter 'shared_memory_region' of inputs is not supported; of the extensions only binary tensor data is");
+                default -> json.skipChildren();
+            }
+        }
+    }
+
+    private static long[] shape(JsonParser json) {
+        expect(json.currentToken(), JsonToken.START_ARRAY, "'shape'");
+        long[] shape = new long[8];
+        int rank = 0;
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+            if (json.currentToken() != JsonToken.VALUE_NUMBER_INT || json.getLongValue() < 0) {
+                throw invalid("dimension %d of 'shape' must be an integer, at least 0".formatted(rank));
+            }
+            if (rank == Shape.MAXIMUM_RANK) {
+                throw invalid("'shape' has more than %d dimensions".formatted(rank));
+            }
+            shape = rank == shape.length ? Arrays.copyOf(shape, 2 * rank) : shape;
+            shape[rank++] = json.getLongValue();
+        }
+        return Arrays.copyOf(shape, rank);
+    }
+
+    private Tensor contents(JsonParser json, Input input, long[] shape, Datatype datatype) throws IOException {
+        long count = Shape.elementCount(shape);
+        if (count > elementsLeft) {
+            throw invalid("input '%s' of shape %s has %d elements, of which the body cannot hold more than %d"
+                    .formatted(shown(input), Arrays.toString(shape), count, elementsLeft));
+        }
+        elementsLeft -= count;
+        return program.upload(
+                datatype.elementType(),
+                shape,
+                memory -> new JsonElements(json, shown(input), datatype, shape, count).writeTo(memory));
+    }
+
+    private void readBehind() throws IOException {
+        for (Map.Entry<Integer, Input> entry : behind.entrySet()) {
+            Input input = entry.getValue();
+            Datatype datatype = input.datatype;
+            long[] shape = input.shape;
+            if (datatype == null || shape == null) {
+                throw new IllegalStateException(input.name);
+            }
+            long size = datatype.elementType().byteSize(Shape.elementCount(shape));
+            if (input.binarySize != size) {
+                throw invalid("input '%s' has 'binary_data_size' %d, but %s of shape %s takes %d bytes"
+                        .formatted(shown(input), input.binarySize, datatype, Arrays.toString(shape), size));
+            }
+            if (size > body.remaining()) {
+                throw invalid("input '%s' takes %d bytes, of which the body has at most %d left"
+                        .formatted(shown(input), size, body.remaining()));
+            }
+            tensors[entry.getKey()] = program.upload(datatype.elementType(), shape, TensorContents.of(body));
+        }
+        if (body.read() >= 0) {
+            throw invalid("the body is longer than the JSON and the 'binary_data_size' of its inputs");
+        }
+    }
+
+    // Tokens.
+
+    private static String member(JsonParser json, String where) {
+        String name = json.currentToken() == JsonToken.PROPERTY_NAME ? json.currentName() : null;
+        if (name == null) {
+            throw invalid("%s ends too early".formatted(where));
+        }
+        return name;
+    }
+
+    private static void expect(@Nullable JsonToken actual, JsonToken wanted, String what) {
+        if (actual != wanted) {
+            throw invalid("%s must be %s".formatted(what, wanted == JsonToken.START_OBJECT ? "an object" : "an array"));
+        }
+    }
+
+    private static String string(JsonParser json, String member) {
+        if (json.currentToken() != JsonToken.VALUE_STRING) {
+            throw invalid("'%s' must be a string".formatted(member));
+        }
+        return json.getString();
+    }
+
+    private static boolean bool(JsonParser json, String parameter) {
+        return switch (json.currentToken()) {
+            case VALUE_TRUE -> true;
+            case VALUE_FALSE -> false;
+            case null, default -> throw invalid("parameter '%s' must be true or false".formatted(parameter));
+        };
+    }
+
+    static IreeException invalid(String message) {
+        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+    }
+}

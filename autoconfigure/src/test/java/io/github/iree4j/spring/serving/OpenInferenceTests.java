@@ -1,0 +1,464 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The protocol over real HTTP, by a client written from its public text: what it requires of a response is checked in {@link #checked}.
+ */
+@SpringBootTest(
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {
+            "iree.serving.enabled=true",
+            "iree.serving.max-request-size=64KB",
+            "iree.serving.models.sum.function=add",
+            "iree.serving.models.sum.versions.1=add",
+            "iree.serving.models.sum.versions.2=add-function-ids",
+            "iree.serving.models.sum.versions.10=missing",
+        })
+@EnabledIf(
+        value = "io.github.iree4j.spring.TestModules#fixturesPresent",
+        disabledReason = "the compiled fixtures are not there (../shared/vmfb beside the repository)")
+@Timeout(120)
+class OpenInferenceTests {
+
+    private static final String ADD = """
+            {"inputs": [{"name": "input0", "shape": [4], "datatype": "FP32", "data": [1, 2, 3, 4]},
+                        {"name": "input1", "shape": [4], "datatype": "FP32", "data": [10, 20, 30, 40]}]}""";
+
+    @LocalServerPort
+    private int port;
+
+    @TempDir
+    private static Path directory;
+
+    @Autowired
+    private Programs programs;
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final JsonMapper json = JsonMapper.shared();
+
+    @DynamicPropertySource
+    static void modules(DynamicPropertyRegistry registry) {
+        registry.add("iree.modules.add.location", () -> fixture("add.vmfb"));
+        registry.add("iree.modules.add-function-ids.location", () -> fixture("add-function-ids.vmfb"));
+        registry.add("iree.modules.mul.location", () -> fixture("mul_vmvx.vmfb"));
+        registry.add("iree.modules.adder.location", () -> adder().toString());
+    }
+
+    private static Path adder() {
+        try {
+            return TestModules.adder(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String fixture(String name) {
+        return TestModules.fixtures().resolve(name).toString();
+    }
+
+    @AfterEach
+    void noRequestLeavesAnythingOpen() {
+        assertThat(runtime.leakReport().openTensors()).isZero();
+    }
+
+    // A client.
+
+    private HttpResponse<byte[]> send(HttpRequest.Builder request) throws Exception {
+        return http.send(request.build(), BodyHandlers.ofByteArray());
+    }
+
+    private HttpRequest.Builder to(String path) {
+        return HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2" + path));
+    }
+
+    private JsonNode get(String path) throws Exception {
+        HttpResponse<byte[]> response = send(to(path));
+        assertThat(response.statusCode()).isEqualTo(200);
+        return json.readTree(response.body());
+    }
+
+    private HttpResponse<byte[]> post(String path, String body) throws Exception {
+        return send(to(path).header("Content-Type", "application/json").POST(BodyPublishers.ofString(body)));
+    }
+
+    private JsonNode infer(String model, String body) throws Exception {
+        HttpResponse<byte[]> response = post("/models/" + model + "/infer", body);
+        assertThat(response.statusCode())
+                .as(new String(response.body(), StandardCharsets.UTF_8))
+                .isEqualTo(200);
+        return checked(response);
+    }
+
+    /** What $inference_response requires: names, tensors with name, shape, datatype and as many elements as the shape has. */
+    private JsonNode checked(HttpResponse<byte[]> response) {
+        int length = response.headers()
+                .firstValue("Inference-Header-Content-Length")
+                .map(Integer::parseInt)
+                .orElse(response.body().length);
+        JsonNode answer = json.readTree(Arrays.copyOf(response.body(), length));
+        assertThat(answer.path("model_name").isString()).as("model_name").isTrue();
+        long behind = 0;
+        for (JsonNode output : answer.required("outputs")) {
+            assertThat(output.path("name").isString()).as("name").isTrue();
+            assertThat(output.path("datatype").stringValue()).matches("BOOL|U?INT(8|16|32|64)|FP(16|32|64)|BF16|BYTES");
+            long count = 1;
+            for (JsonNode dimension : output.required("shape")) {
+                count *= dimension.longValue();
+            }
+            JsonNode size = output.path("parameters").path("binary_data_size");
+            if (size.isMissingNode()) {
+                assertThat(output.required("data").size()).isEqualTo((int) count);
+            } else {
+                assertThat(output.has("data"))
+                        .as("data beside binary_data_size")
+                        .isFalse();
+                behind += size.longValue();
+            }
+        }
+        assertThat((long) response.body().length).isEqualTo(length + behind);
+        return answer;
+    }
+
+    private static float[] floats(JsonNode data) {
+        float[] values = new float[data.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = data.get(i).floatValue();
+        }
+        return values;
+    }
+
+    private String error(HttpResponse<byte[]> response) {
+        JsonNode answer = json.readTree(response.body());
+        assertThat(answer.propertyNames()).containsExactly("error");
+        return answer.get("error").stringValue();
+    }
+
+    private static BodyPublisher binary(String header, float[]... contents) {
+        byte[] text = header.getBytes(StandardCharsets.UTF_8);
+        int size = text.length;
+        for (float[] content : contents) {
+            size += 4 * content.length;
+        }
+        ByteBuffer body =
+                ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN).put(text);
+        for (float[] content : contents) {
+            for (float value : content) {
+                body.putFloat(value);
+            }
+        }
+        return BodyPublishers.ofByteArray(body.array());
+    }
+
+    // What it answers.
+
+    @Test
+    void saysThatItIsAliveAndReady() throws Exception {
+        assertThat(get("/health/live").get("live").booleanValue()).isTrue();
+        assertThat(get("/health/ready").get("ready").booleanValue()).isTrue();
+        assertThat(get("/models/mul/ready").get("ready").booleanValue()).isTrue();
+        assertThat(send(to("/models/nothing/ready")).statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void saysWhatTheServerCan() throws Exception {
+        JsonNode server = get("");
+        assertThat(server.get("name").stringValue()).isEqualTo("iree4j");
+        assertThat(server.get("extensions").get(0).stringValue()).isEqualTo("binary_tensor_data");
+    }
+
+    @Test
+    void metadataComesFromReflection() throws Exception {
+        assertThat(get("/models/mul").toString()).isEqualTo("""
+                        {"name":"mul","versions":["1"],"platform":"iree_vmfb",\
+                        "inputs":[{"name":"input0","datatype":"FP32","shape":[100]},\
+                        {"name":"input1","datatype":"FP32","shape":[100]}],\
+                        "outputs":[{"name":"output0","datatype":"FP32","shape":[100]}]}""");
+    }
+
+    @Test
+    void infersFromJson() throws Exception {
+        JsonNode answer = infer("add", ADD.replaceFirst("\\{", "{\"id\": \"seven\", "));
+        assertThat(answer.get("id").stringValue()).isEqualTo("seven");
+        assertThat(answer.get("model_version").stringValue()).isEqualTo("1");
+        assertThat(floats(answer.get("outputs").get(0).get("data"))).containsExactly(11, 22, 33, 44);
+    }
+
+    @Test
+    void membersAndInputsComeInAnyOrder() throws Exception {
+        JsonNode answer = infer("add", """
+                {"outputs": [{"name": "output0"}], "parameters": {"unknown": {"a": [1]}}, "unknown": [{}],
+                 "inputs": [{"data": [1, 1, 1, 1], "datatype": "FP32", "name": "input1", "shape": [4]},
+                            {"shape": [4], "datatype": "FP32", "data": [1, 2, 3, 4], "name": "input0"}]}""");
+        assertThat(floats(answer.get("outputs").get(0).get("data"))).containsExactly(2, 3, 4, 5);
+    }
+
+    @Test
+    void infersFromAndToBinaryData() throws Exception {
+        String header = """
+                {"inputs": [{"name": "input1", "shape": [4], "datatype": "FP32", "parameters": {"binary_data_size": 16}},
+                            {"name": "input0", "shape": [4], "datatype": "FP32", "parameters": {"binary_data_size": 16}}],
+                 "outputs": [{"name": "output0", "parameters": {"binary_data": true}}]}""";
+        HttpResponse<byte[]> response = send(to("/models/add/infer")
+                .header("Inference-Header-Content-Length", Integer.toString(header.length()))
+                .header("Content-Type", "application/octet-stream")
+                .POST(binary(header, new float[] {10, 20, 30, 40}, new float[] {1, 2, 3, 4})));
+        assertThat(response.statusCode()).isEqualTo(200);
+        JsonNode answer = checked(response);
+        assertThat(answer.get("outputs")
+                        .get(0)
+                        .get("parameters")
+                        .get("binary_data_size")
+                        .intValue())
+                .isEqualTo(16);
+        ByteBuffer contents = ByteBuffer.wrap(response.body()).order(ByteOrder.LITTLE_ENDIAN);
+        contents.position(response.body().length - 16);
+        assertThat(new float[] {contents.getFloat(), contents.getFloat(), contents.getFloat(), contents.getFloat()})
+                .containsExactly(11, 22, 33, 44);
+    }
+
+    @Test
+    void allOutputsMayBeAskedForInBinary() throws Exception {
+        HttpResponse<byte[]> response = post(
+                "/models/add/infer",
+                ADD.replaceFirst("\\{", "{\"parameters\": {\"binary_data_output\": true, \"timeout\": 60000000}, "));
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/octet-stream");
+        checked(response);
+    }
+
+    @Test
+    void primitivesAreTensorsOfOneElement() throws Exception {
+        JsonNode answer = infer("adder.add", """
+                {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [40]},
+                            {"name": "input1", "shape": [1], "datatype": "INT64", "data": [2]}]}""");
+        assertThat(answer.get("outputs").get(0).toString())
+                .isEqualTo("{\"name\":\"output0\",\"datatype\":\"INT32\",\"shape\":[1],\"data\":[42]}");
+    }
+
+    @Test
+    void theNewestVersionThatIsLoadedAnswersUnlessOneIsNamed() throws Exception {
+        assertThat(infer("sum", ADD).get("model_version").stringValue()).isEqualTo("2");
+        assertThat(infer("sum/versions/1", ADD).get("model_version").stringValue())
+                .isEqualTo("1");
+        assertThat(get("/models/sum").get("versions").toString()).isEqualTo("[\"1\",\"2\"]");
+        HttpResponse<byte[]> none = post("/models/sum/versions/3/infer", ADD);
+        assertThat(none.statusCode()).isEqualTo(404);
+        assertThat(error(none)).isEqualTo("model 'sum' has no version '3'; it has [1, 2]");
+    }
+
+    @Test
+    void programsThatComeAndGoAreServedMeanwhile() throws Exception {
+        assertThat(post("/models/fresh/infer", ADD).statusCode()).isEqualTo(404);
+        programs.load(ProgramSource.of("fresh", "file:" + fixture("add.vmfb")));
+        infer("fresh", ADD);
+        programs.unload("fresh");
+        assertThat(error(post("/models/fresh/infer", ADD))).contains("there is no model 'fresh'");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "seven | the body is not JSON (line 1, column",
+                "[] | the request must be an object",
+                "{} | 'inputs' is missing; it has to name [input0, input1]",
+                "{\"inputs\": 1} | 'inputs' must be an array",
+                "{\"inputs\": []} | input 'input0' (tensor<4xf32>) is missing",
+                "{\"inputs\": [{\"name\": \"x\"}]} | there is no input 'x'; the inputs are [input0, input1]",
+                "{\"inputs\": [{\"name\": \"input0\"}]} | input 'input0' has no 'shape'",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4]}]} | input 'input0' has no 'datatype'",
+                "{\"inputs\": [{\"datatype\": \"FP7\"}]} | datatype 'FP7' is not supported; there are [BOOL",
+                "{\"inputs\": [{\"shape\": [-4]}]} | dimension 0 of 'shape' must be an integer, at least 0",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\"}]} | neither 'data' nor",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"data\": [1, 2]}]} | has 2 elements, but shape [4] has 4",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [2], \"datatype\": \"FP32\", \"data\": [1, 2, 3]}]} | more elements than shape [2]",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [2], \"datatype\": \"FP32\", \"data\": [1, \"x\"]}]} | element 1 of 'data' of input 'input0', x, is no FP32",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1], \"datatype\": \"INT8\", \"data\": [128]}]} | out of the range of INT8, -128 to 127",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1], \"datatype\": \"INT8\", \"data\": [1.5]}]} | is no INT8",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [2, 2], \"datatype\": \"FP32\", \"data\": [[1, 2], [3]]}]} | dimension 1 differs",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [1000000000, 1000], \"datatype\": \"FP64\", \"data\": []}]} | of which the body cannot hold more than",
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [9000000000000000000, 9], \"datatype\": \"FP64\", \"data\": []}]} | shape",
+                "{\"outputs\": [{\"name\": \"y\"}], \"inputs\": INPUTS} | there is no output 'y'; the outputs are [output0]",
+                "{\"outputs\": [{\"name\": \"output0\", \"parameters\": {\"binary_data\": 1}}]} | must be true or false",
+                "{\"parameters\": {\"timeout\": -1}} | 'timeout' must be a number of microseconds",
+                "{\"inputs\": INPUTS} x | the body is not JSON",
+                "{\"inputs\": INPUTS} {} | something follows the JSON",
+            })
+    void saysWhatIsWrongWithARequest(String body, String message) throws Exception {
+        HttpResponse<byte[]> response =
+                post("/models/add/infer", body.replace("INPUTS", ADD.substring(ADD.indexOf('['), ADD.length() - 1)));
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(error(response)).contains(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "0  | 16 | 'Inference-Header-Content-Length' is 0",
+                "9999999999 | 16 | 'Inference-Header-Content-Length' is 9999999999, where the body has at most",
+                "   | 15 | 'binary_data_size' 15, but FP32 of shape [4] takes 16 bytes",
+                "   | 999999999999 | takes 16 bytes",
+            })
+    void saysWhatIsWrongWithBinaryData(@Nullable String length, String size, String message) throws Exception {
+        String header =
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": %s}}]}"
+                        .formatted(size);
+        HttpResponse<byte[]> response = send(to("/models/add/infer")
+                .header("Inference-Header-Content-Length", length == null ? Integer.toString(header.length()) : length)
+                .POST(binary(header, new float[4])));
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(error(response)).contains(message);
+    }
+
+    @Test
+    void contentsThatAreNotThereAreMissed() throws Exception {
+        String header =
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": 16}}]}";
+        HttpResponse<byte[]> shorter = send(to("/models/add/infer")
+                .header("Inference-Header-Content-Length", Integer.toString(header.length()))
+                .POST(binary(header, new float[3])));
+        assertThat(shorter.statusCode()).isEqualTo(400);
+        assertThat(error(shorter)).isEqualTo("input 'input0' takes 16 bytes, of which the body has at most 12 left");
+        HttpResponse<byte[]> longer = send(to("/models/add/infer")
+                .header("Inference-Header-Content-Length", Integer.toString(header.length()))
+                .POST(binary(header, new float[5])));
+        assertThat(error(longer)).startsWith("the body is longer than");
+    }
+
+    @Test
+    void theProgramSaysWhichShapeItWants() throws Exception {
+        HttpResponse<byte[]> response = post("/models/add/infer", ADD.replace("[4]", "[2, 2]"));
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(error(response))
+                .contains("'input0'")
+                .contains("tensor<4xf32>")
+                .contains("2x2xf32");
+    }
+
+    @Test
+    void aBodyThatIsTooLargeIsNotRead() throws Exception {
+        String expected =
+                "the body of 65537 bytes is larger than 65536 bytes; send less, or raise 'iree.serving.max-request-size'";
+        HttpResponse<byte[]> said = post("/models/add/infer", " ".repeat(65537));
+        assertThat(said.statusCode()).isEqualTo(413);
+        assertThat(error(said)).isEqualTo(expected);
+        byte[] unsaid = (" ".repeat(70_000) + ADD).getBytes(StandardCharsets.UTF_8);
+        HttpResponse<byte[]> chunked = send(
+                to("/models/add/infer").POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(unsaid))));
+        assertThat(chunked.statusCode()).isEqualTo(413);
+        assertThat(error(chunked)).contains("without a length");
+    }
+
+    @Test
+    void deepOnesAreRefused() throws Exception {
+        HttpResponse<byte[]> response = post("/models/add/infer", "{\"inputs\": " + "[".repeat(30_000));
+        assertThat(response.statusCode()).isEqualTo(400);
+        HttpResponse<byte[]> skipped = post("/models/add/infer", "{\"other\": " + "[".repeat(30_000));
+        assertThat(skipped.statusCode()).isEqualTo(400);
+        assertThat(error(skipped)).contains("beyond a limit");
+    }
+
+    @Test
+    void timeoutsAreMicroseconds() throws IOException {
+        String body = ADD.replaceFirst("\\{", "{\"parameters\": {\"timeout\": 1500001}, ");
+        Program program = programs.find("add").orElseThrow().program();
+        RequestBody in = new RequestBody(
+                new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8)), body.length(), body.length());
+        try (InferenceRequest request =
+                new InferenceRequestReader(program, program.function("add").arguments(), in).read(null)) {
+            assertThat(request.timeout()).isEqualTo(Duration.ofNanos(1_500_001_000));
+        }
+    }
+
+    @Test
+    void mutatedRequestsAreAnsweredOrRefused() throws Exception {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        byte[] good = ADD.getBytes(StandardCharsets.UTF_8);
+        for (int i = 0; i < 500; i++) {
+            byte[] bad = good.clone();
+            for (int n = random.nextInt(4); n >= 0; n--) {
+                bad[random.nextInt(bad.length)] = (byte) random.nextInt(128);
+            }
+            int length = random.nextInt(good.length + 1);
+            HttpRequest.Builder request = to("/models/add/infer").POST(BodyPublishers.ofByteArray(bad));
+            if (random.nextInt(3) == 0) {
+                request.header("Inference-Header-Content-Length", Integer.toString(length));
+            }
+            assertThat(send(request).statusCode())
+                    .as("seed %d, request %d", seed, i)
+                    .isIn(200, 400, 501);
+        }
+    }
+
+    @Test
+    void concurrentRequestsKeepTheirOwnResults() throws Exception {
+        List<CompletableFuture<HttpResponse<byte[]>>> futures = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            futures.add(http.sendAsync(
+                    to("/models/add/infer")
+                            .POST(BodyPublishers.ofString(ADD.replace("[1, 2, 3, 4]", "[%d, 2, 3, 4]".formatted(i))))
+                            .build(),
+                    BodyHandlers.ofByteArray()));
+        }
+        for (int i = 0; i < futures.size(); i++) {
+            JsonNode answer = checked(futures.get(i).get(60, TimeUnit.SECONDS));
+            assertThat(floats(answer.get("outputs").get(0).get("data"))).containsExactly(i + 10, 22, 33, 44);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}

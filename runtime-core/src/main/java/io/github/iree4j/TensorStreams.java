@@ -1,0 +1,41 @@
+package io.github.iree4j;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Bytes between streams and memory, through a small array: no array of all bytes is made on the way. */
+final class TensorStreams {
+    private static final int CHUNK = 1 << 14;
+
+    private TensorStreams() {}
+
+    static void read(InputStream in, MemorySegment target, String what) throws IOException {
+        long size = target.byteSize();
+        byte[] chunk = new byte[(int) Math.min(size, CHUNK)];
+        for (long at = 0; at < size; ) {
+            int count = in.read(chunk, 0, (int) Math.min(size - at, chunk.length));
+            if (count < 0) {
+                throw new IreeException(
+                        StatusCode.OUT_OF_RANGE, "%s: the data ends after %d of %d bytes".formatted(what, at, size));
+            }
+            MemorySegment.copy(chunk, 0, target, ValueLayout.JAVA_BYTE, at, count);
+            at += count;
+        }
+    }
+
+    static void write(MemorySegment source, OutputStream out) throws IOException {
+        long size = source.byteSize();
+        byte[] chunk = new byte[(int) Math.min(size, CHUNK)];
+        for (long at = 0; at < size; ) {
+            int count = (int) Math.min(size - at, chunk.length);
+            MemorySegment.copy(source, ValueLayout.JAVA_BYTE, at, chunk, 0, count);
+            out.write(chunk, 0, count);
+            at += count;
+        }
+    }
+}

@@ -103,7 +103,7 @@ final class InferenceRequestReader {
                 }
             } else {
                 byte[] header = header(headerLength);
-                elementsLeft = header.length / 2 + 1;
+                elementsLeft = header.length / 2 + 1L;
                 try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), header)) {
                     readObject(json);
                 }

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamWriteFeature;
@@ -59,7 +60,7 @@ final class InferenceResponse {
         }
     }
 
-    private Output output(String name, Object value) {
+    private Output output(String name, @Nullable Object value) {
         Tensor tensor = switch (value) {
             case Tensor own -> own;
             case Integer number -> Tensor.ofInts(new int[] {number});

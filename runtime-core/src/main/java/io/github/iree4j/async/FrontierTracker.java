@@ -117,7 +117,81 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
      *     has no producer, and after closing
      */
     public Cancellation whenCompleted(Frontier frontier, Consumer<@Nullable IreeException> callback) {
-        FrontierWaiter waiter = new FrontierWaiter(this, frontier, callback);
+        return register(new FrontierWaiter(this, frontier, false, callback));
+    }
+
+    /**
+     * Says that nothing up to an epoch of an axis that fails, or has failed, is under way any more. It has not completed, and what it was
+     * to run after may be under way still: only {@link #isOver} looks at it. Lower epochs than it has are ignored.
+     *
+     * @param axis the axis
+     * @param epoch its epoch
+     * @throws IreeException NOT_FOUND when the axis is unknown
+     */
+    public void quiesce(long axis, long epoch) {
+        TrackedAxis tracked = find(axis);
+        DueWaiters due = new DueWaiters();
+        synchronized (lock) {
+            if (epoch <= tracked.quiesced) {
+                return;
+            }
+            tracked.quiesced = epoch; // TRACK-5
+            for (FrontierWaiter waiter = tracked.head; waiter != null && waiter.missing <= epoch; ) {
+                FrontierWaiter following = waiter.next;
+                if (waiter.throughFailure) {
+                    tracked.unlink(waiter);
+                    if (settle(waiter)) {
+                        due.add(waiter, waiter.failure);
+                    }
+                }
+                waiter = following;
+            }
+        }
+        due.deliver();
+    }
+
+    /**
+     * Returns whether nothing that a frontier asserts is under way any more: it has completed, or is on an axis that failed and is quiet.
+     *
+     * @param frontier what is looked at
+     * @return true if so; false when it is not known, as when it is tainted and its producer's axis has failed
+     */
+    public boolean isOver(Frontier frontier) {
+        if (frontier.isCompleted(this)) {
+            return true;
+        }
+        if (frontier.isTainted()) {
+            return false;
+        }
+        for (int i = 0; i < frontier.size(); i++) {
+            TrackedAxis tracked = axes.findAcquire(frontier.axis(i));
+            if (tracked == null || !isOver(tracked, frontier.epoch(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isOver(TrackedAxis tracked, long epoch) {
+        return tracked.epochVolatile() >= epoch || tracked.quiesced >= epoch; // TRACK-5
+    }
+
+    /**
+     * Calls back once {@link #isOver} is true of a frontier: as {@link #whenCompleted}, but an axis that has failed does not end the wait,
+     * since its work may still be at it. For those who want to know when memory is not touched any more. An axis whose owner is gone
+     * without having got that far does end it.
+     *
+     * @param frontier what is waited for
+     * @param callback what to call; it gets null, or CANCELLED when that will never be known
+     * @return takes the callback back
+     * @throws IreeException as {@link #whenCompleted}
+     */
+    public Cancellation whenOver(Frontier frontier, Consumer<@Nullable IreeException> callback) {
+        return register(new FrontierWaiter(this, frontier, true, callback));
+    }
+
+    private Cancellation register(FrontierWaiter waiter) {
+        Frontier frontier = waiter.frontier;
         if (!closed && hasCompleted(frontier)) {
             Callbacks.run(waiter);
             return waiter;
@@ -239,7 +313,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
                 for (FrontierWaiter waiter = other.head; waiter != null; ) {
                     FrontierWaiter following = waiter.next;
                     long needed = waiter.frontier.epochOf(axis);
-                    if (needed > (lost ? 0 : tracked.epochVolatile())) {
+                    if (needed > (lost ? 0 : tracked.epochVolatile()) && !(lost && waiter.throughFailure)) {
                         other.unlink(waiter);
                         due.add(waiter, tracked.failure(cause));
                     }
@@ -272,13 +346,21 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         for (int i = 0; i < frontier.size(); i++) {
             TrackedAxis tracked = find(frontier.axis(i));
             IreeException ended = tracked.ended;
-            if (ended != null && (tracked.lost || tracked.epochVolatile() < frontier.epoch(i))) {
+            if (ended != null
+                    && (tracked.lost ? !waiter.throughFailure : tracked.epochVolatile() < frontier.epoch(i))) {
                 waiter.failure = tracked.failure(ended);
                 return true;
             }
         }
-        if (frontier.hasProducer()) { // its entry completes after all others
-            return reached(waiter, frontier.producerAxis(), frontier.producerEpoch());
+        if (frontier.hasProducer()) {
+            if (!waiter.throughFailure || !find(frontier.producerAxis()).lost) { // its entry completes after all others
+                return reached(waiter, frontier.producerAxis(), frontier.producerEpoch());
+            }
+            if (frontier.isTainted()) { // what it ran after is not all there
+                waiter.failure = new IreeException(
+                        StatusCode.CANCELLED, "frontier " + frontier + " was lost with the axis that produced it");
+                return true;
+            }
         }
         for (int i = 0; i < frontier.size(); i++) {
             if (!reached(waiter, frontier.axis(i), frontier.epoch(i))) {
@@ -290,7 +372,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
 
     private boolean reached(FrontierWaiter waiter, long axis, long epoch) {
         TrackedAxis tracked = find(axis);
-        if (tracked.epochVolatile() >= epoch) {
+        if (tracked.epochVolatile() >= epoch || waiter.throughFailure && isOver(tracked, epoch)) {
             return true;
         }
         tracked.link(waiter, epoch);

@@ -15,6 +15,9 @@ final class FrontierWaiter extends Callbacks.Due implements Cancellation {
     final Frontier frontier;
     private final Consumer<@Nullable IreeException> callback;
 
+    /** Whether it waits for what is on failed axes as well, until that is over. */
+    final boolean throughFailure;
+
     /** Where it sits, or null: delivered, about to be, or cancelled. */
     @Nullable
     TrackedAxis watched;
@@ -31,8 +34,13 @@ final class FrontierWaiter extends Callbacks.Due implements Cancellation {
     @Nullable
     IreeException failure;
 
-    FrontierWaiter(FrontierTracker tracker, Frontier frontier, Consumer<@Nullable IreeException> callback) {
+    FrontierWaiter(
+            FrontierTracker tracker,
+            Frontier frontier,
+            boolean throughFailure,
+            Consumer<@Nullable IreeException> callback) {
         this.tracker = tracker;
+        this.throughFailure = throughFailure;
         this.frontier = Objects.requireNonNull(frontier, "frontier");
         this.callback = Objects.requireNonNull(callback, "callback");
     }

@@ -56,6 +56,9 @@ final class TrackedAxis {
     /** Why no more epochs will come, or null. */
     volatile @Nullable IreeException ended;
 
+    /** On a failed axis, up to where nothing is under way any more. Written under the tracker's lock, read anywhere. */
+    volatile long quiesced;
+
     /** Whether the end takes back what was reached before. Read after ended. */
     boolean lost;
 

@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 public interface DeviceQueue {
     /** As an alloca flag: no single owner knows the last use. The storage goes with the last reference; deallocating is a barrier. */
     long ALLOCA_INDETERMINATE_LIFETIME = 0x1;
-    /** As an alloca flag: may wait on the device for memory still in use. Every allocation may. */
+    /**
+     * As an alloca flag: rather waits for memory that was freed and is still in use than have the pool take more, also where only the
+     * host can wait for that. Without it a pool that may grow does, unless the device can do the waiting.
+     */
     long ALLOCA_ALLOW_POOL_WAIT_FRONTIER = 0x2;
     /** As a dealloca flag: free on the queue that allocated, whichever queue this is. */
     long DEALLOCA_PREFER_ORIGIN = 0x1;

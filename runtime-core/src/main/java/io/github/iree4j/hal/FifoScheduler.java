@@ -48,6 +48,7 @@ final class FifoScheduler extends QueueScheduler {
             new ConcurrentHashMap<>(); // whose marks were offered to ours, by axis
     private volatile int underWay; // how many; written under the lock
     private boolean retirer;
+    private @Nullable Wanting wantingMemory; // just held back for that; taken before the lock is given up
     private long retired; // operations that have left `retiring`
 
     // Reused from operation to operation.
@@ -56,6 +57,9 @@ final class FifoScheduler extends QueueScheduler {
     private Decision[] decisions = new Decision[0];
     private boolean[] open = new boolean[0]; // waits that cost the device or the host something
     private boolean[] certain = new boolean[0]; // waits that do not hold the operation back
+
+    /** An operation that the pools have no memory for as they are. */
+    private record Wanting(Deferral deferral, StorageRequest request, Frontier after) {}
 
     /** What is to be done about a wait. */
     private enum Decision {
@@ -82,8 +86,14 @@ final class FifoScheduler extends QueueScheduler {
         boolean held = HeldCallbacks.begin();
         try {
             IreeException failure;
+            Wanting wanting;
             synchronized (lock) {
                 failure = issueOrHold(operation);
+                wanting = wantingMemory;
+                wantingMemory = null;
+            }
+            if (wanting != null) { // without the lock: new memory takes its time
+                failure = awaitStorage(wanting.deferral, wanting.request, wanting.after, this::timepoint, false);
             }
             if (failure != null) {
                 refuse(operation, failure);
@@ -118,8 +128,13 @@ final class FifoScheduler extends QueueScheduler {
         if (operation instanceof StorageRequest request) {
             Frontier after = runsAfter(count);
             try {
-                if (!request.tryReserve(after, this::timepoint)) {
-                    return awaitStorage(operation, request, after, this::timepoint);
+                if (!request.tryReservePresent(after, this::timepoint)) {
+                    Deferral deferral = hold(operation, 1);
+                    if (deferral == null) {
+                        return operation.failure();
+                    }
+                    wantingMemory = new Wanting(deferral, request, after);
+                    return null;
                 }
             } catch (RuntimeException | Error e) {
                 return failure(operation, e);
@@ -395,8 +410,8 @@ final class FifoScheduler extends QueueScheduler {
                 retiring.add(inFlight.remove());
             }
             underWay = inFlight.size();
-            if (epoch > 0 && lost == null) {
-                tracker.advance(axis, epoch);
+            if (epoch > 0) {
+                tell(epoch);
             }
             if (epoch > 0 && isClosed() && inFlight.isEmpty()) {
                 tracker.retire(axis);

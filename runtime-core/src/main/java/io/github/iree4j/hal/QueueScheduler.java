@@ -347,6 +347,15 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     public abstract boolean isIdle();
 
+    /** The hardware is done with everything up to an epoch: of a device that is lost with what those waited for maybe not. */
+    final void tell(long epoch) {
+        if (lost == null) {
+            tracker.advance(axis, epoch);
+        } else {
+            tracker.quiesce(axis, epoch);
+        }
+    }
+
     /** Something has ended. */
     final void noteEnd() {
         if (domain.isShortOfMemory() && isIdle()) {
@@ -401,18 +410,21 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     /**
-     * Holds an operation back until it has memory.
+     * Gets an operation memory that was not there, and goes on with it; or holds it back until it has some. Takes long, so without a lock.
      *
-     * @return why it never will; null when it waits
+     * @param deferral what holds it back meanwhile
+     * @param tried whether there was no way to get it at once
+     * @return why it never will get any; null when it goes on or waits
      */
     final @Nullable IreeException awaitStorage(
-            QueueOperation operation, StorageRequest request, Frontier after, NativeTimepoints timepoints) {
-        domain.shortOfMemory();
-        Deferral deferral = hold(operation, 1);
-        if (deferral == null) {
-            return operation.failure();
-        }
+            Deferral deferral, StorageRequest request, Frontier after, NativeTimepoints timepoints, boolean tried) {
+        QueueOperation operation = deferral.operation;
         try {
+            if (!tried && request.tryReserve(after, timepoints)) {
+                deferral.reached(0, null);
+                return null;
+            }
+            domain.shortOfMemory();
             request.reserve(after, timepoints, failure -> deferral.reached(0, failure));
             return null;
         } catch (RuntimeException | Error e) {

@@ -10,13 +10,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An operation that needs memory before it can be issued. The {@link QueueScheduler} asks for it when the operation's waits allow it to be
- * issued, and holds the operation back while there is none; others may overtake it then. Called by one thread at a time, on a FIFO queue
- * with a lock of the scheduler held. When the operation fails, it gives back what it has, or takes its request back.
+ * issued, and holds the operation back while there is none; others may overtake it then. Called by one thread at a time. When the operation
+ * fails, it gives back what it has, or takes its request back.
  */
 public interface StorageRequest {
 
     /**
-     * Gets the memory if that is possible now.
+     * Gets the memory if it is there, without asking anybody for more. Called with a lock of the scheduler held.
+     *
+     * @param after what the operation runs after
+     * @param timepoints what its hardware can wait for
+     * @return true when the operation has its memory, also from before
+     * @throws IreeException why it never will
+     */
+    boolean tryReservePresent(Frontier after, NativeTimepoints timepoints);
+
+    /**
+     * Gets the memory if that is possible now. May take long, since new memory is mapped and filled with zeros; called with no lock held.
      *
      * @param after what the operation runs after
      * @param timepoints what its hardware can wait for
@@ -26,7 +36,7 @@ public interface StorageRequest {
     boolean tryReserve(Frontier after, NativeTimepoints timepoints);
 
     /**
-     * Gets the memory as soon as that is possible.
+     * Gets the memory as soon as that is possible. May take long, as above.
      *
      * @param after what the operation runs after
      * @param timepoints what its hardware can wait for

@@ -87,7 +87,10 @@ final class UnorderedScheduler extends QueueScheduler {
             if (request.tryReserve(after, NativeTimepoints.NONE)) {
                 return false;
             }
-            failure = awaitStorage(operation, request, after, NativeTimepoints.NONE);
+            Deferral deferral = hold(operation, 1);
+            failure = deferral == null
+                    ? operation.failure()
+                    : awaitStorage(deferral, request, after, NativeTimepoints.NONE, true);
         } catch (RuntimeException | Error e) {
             failure = failure(operation, e);
         }
@@ -151,9 +154,7 @@ final class UnorderedScheduler extends QueueScheduler {
         MutableFrontier imported = operation.imported;
         operation.setFrontierRelease(
                 imported == null ? first.producedAt(epoch) : imported.produce(axis, epoch, tracker));
-        if (lost == null) {
-            tracker.advance(axis, epoch);
-        }
+        tell(epoch);
         if (resolve(operation)) {
             finish(operation, operation.failure());
         }

@@ -58,16 +58,20 @@ final class Alloca extends HostOperation implements StorageRequest {
     }
 
     @Override
+    public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
+        return reservation() != null || kept(pools.tryReservePresent(request.after(after, timepoints)));
+    }
+
+    @Override
     public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
-        if (reservation() != null) {
-            return true;
+        return reservation() != null || kept(pools.tryReserve(request.after(after, timepoints)));
+    }
+
+    private boolean kept(@Nullable Reservation granted) {
+        if (granted != null) {
+            keep(granted);
         }
-        Reservation granted = pools.tryReserve(request.after(after, timepoints));
-        if (granted == null) {
-            return false;
-        }
-        keep(granted);
-        return true;
+        return granted != null;
     }
 
     @Override

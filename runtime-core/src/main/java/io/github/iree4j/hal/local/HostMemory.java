@@ -150,6 +150,7 @@ final class HostMemory {
                 params.usage(),
                 params.consumer(),
                 false,
+                false,
                 Frontier.EMPTY,
                 NativeTimepoints.NONE);
     }

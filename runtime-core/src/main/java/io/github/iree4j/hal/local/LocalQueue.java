@@ -14,6 +14,7 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -64,9 +65,12 @@ final class LocalQueue implements DeviceQueue {
         int placement = Buffer.PLACEMENT_ASYNCHRONOUS
                 | ((flags & ALLOCA_INDETERMINATE_LIFETIME) != 0 ? Buffer.PLACEMENT_INDETERMINATE_LIFETIME : 0);
         LocalBuffer buffer = LocalBuffer.reserved(device.memory(), params, size, this, placement);
+        boolean reuse = (flags & ALLOCA_ALLOW_POOL_WAIT_FRONTIER) != 0;
         try {
-            IreeException failure = submit(
-                    wait, signal, () -> new Alloca(buffer, device.memory().pools(), HostMemory.request(params, size)));
+            IreeException failure = submit(wait, signal, () -> {
+                ReservationRequest request = HostMemory.request(params, size);
+                return new Alloca(buffer, device.memory().pools(), reuse ? request.preferringReuse() : request);
+            });
             if (failure != null) {
                 buffer.fail(failure); // whoever uses the handle gets the root cause
             }

@@ -7,6 +7,7 @@ final class Account {
     long transientLive;
     long persistentLive;
     long peak;
+    int users; // its reservations and requests in line
 
     Account(String consumer, long quota) {
         this.consumer = consumer;

@@ -1,23 +1,35 @@
 package io.github.iree4j.hal.pool;
 
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Who has how much. Guarded by the lock of the set. */
 final class Accounts {
+    /** So many consumers are remembered although they have nothing. */
+    private static final int REMEMBERED = 64;
+
     private final Map<String, Long> quotas;
     private final Map<String, Account> byConsumer = new HashMap<>();
+    private int limit = REMEMBERED; // of accounts, before those that nobody uses are forgotten
 
     Accounts(Map<String, Long> quotas) {
         this.quotas = Map.copyOf(quotas);
     }
 
     Account of(String consumer) {
-        return byConsumer.computeIfAbsent(
-                consumer, name -> new Account(name, quotas.getOrDefault(name, Long.MAX_VALUE)));
+        Account account = byConsumer.get(consumer);
+        return account != null ? account : open(consumer);
+    }
+
+    private Account open(String consumer) {
+        if (byConsumer.size() >= limit) {
+            byConsumer.values().removeIf(each -> each.users == 0);
+            limit = Math.max(REMEMBERED, 2 * byConsumer.size());
+        }
+        Account account = new Account(consumer, quotas.getOrDefault(consumer, Long.MAX_VALUE));
+        byConsumer.put(consumer, account);
+        return account;
     }
 
     List<ConsumerStatistics> statistics() {
@@ -25,21 +37,16 @@ final class Accounts {
     }
 
     /** Says what a request meets. */
-    IreeException exhausted(Pool pool, ReservationRequest request, long live, long budget, String how) {
-        return new IreeException(
-                StatusCode.RESOURCE_EXHAUSTED,
-                "allocation of %d bytes exceeds the memory limit %s"
-                        .formatted(
-                                request.size(), how.formatted(describe(pool, of(request.consumer()), live, budget))));
-    }
-
-    private String describe(Pool pool, Account account, long live, long budget) {
+    String describe(Pool pool, Account account, long live, long budget, long capacity) {
         StringBuilder text = new StringBuilder("pool '%s' has %s, its largest free block %d bytes; all pools have %s"
                 .formatted(
                         pool.name(),
                         inUse(pool.live(), pool.options.budget()),
                         pool.store.largestFree(),
                         inUse(live, budget)));
+        if (capacity < budget) {
+            text.append("; the system has at most %d bytes".formatted(capacity));
+        }
         if (account.quota != Long.MAX_VALUE) {
             text.append("; the quota of '%s' is %d bytes".formatted(account.consumer, account.quota));
         }

@@ -1,11 +1,13 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.CompletedEpochs;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,11 +19,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeathFrontiers {
     private final CompletedEpochs completed;
+    private final Predicate<Frontier> over;
     private final int capacity;
     private final Map<Long, Long> lost = new HashMap<>(); // by axis, the highest epoch that some tainted block owes
 
+    /** For work that never fails. */
     DeathFrontiers(CompletedEpochs completed, int capacity) {
+        this(completed, death -> death.isCompleted(completed), capacity);
+    }
+
+    /** For work on axes of a tracker. */
+    DeathFrontiers(FrontierTracker tracker, int capacity) {
+        this(tracker, tracker::isOver, capacity);
+    }
+
+    private DeathFrontiers(CompletedEpochs completed, Predicate<Frontier> over, int capacity) {
         this.completed = completed;
+        this.over = over;
         this.capacity = capacity;
     }
 
@@ -69,7 +83,7 @@ final class DeathFrontiers {
     }
 
     private boolean isOver(Frontier death) {
-        return death.size() == 0 ? !death.isTainted() : death.isCompleted(completed);
+        return death.size() == 0 ? !death.isTainted() : over.test(death);
     }
 
     /** A join has no producer, so what a tainted input would have been over with is owed by name. */

@@ -33,9 +33,8 @@ final class DeathWatch {
         }
         block.watched = awaited;
         try {
-            // Of an axis that failed nobody knows when its work has ended: what it used is not looked at before its
-            // next release.
-            tracker.whenCompleted(awaited, failure -> {
+            // Also of an axis that failed: its work may be at it still, but not for ever.
+            tracker.whenOver(awaited, failure -> {
                 if (failure == null) {
                     completed.run();
                 }

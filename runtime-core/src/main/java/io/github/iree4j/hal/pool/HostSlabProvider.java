@@ -1,8 +1,10 @@
 package io.github.iree4j.hal.pool;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
 
 /**
  * Native memory of the host, aligned to 64 bytes, which is what compiled code expects of every buffer.
@@ -20,6 +22,18 @@ public final class HostSlabProvider implements SlabProvider {
     @Override
     public long alignment() {
         return ALIGNMENT;
+    }
+
+    /** What the machine has, or the container, with what it may swap out: all of a slab is written when it is made. */
+    @Override
+    public long capacity() {
+        return Machine.BYTES;
+    }
+
+    private static final class Machine {
+        static final long BYTES = ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
+                ? system.getTotalMemorySize() + system.getTotalSwapSpaceSize()
+                : Long.MAX_VALUE >> 16;
     }
 
     @Override

@@ -30,6 +30,16 @@ final class Match implements Reuse {
     void begin(ReservationRequest request) {
         requester = request.frontier();
         timepoints = request.timepoints();
+        forget();
+    }
+
+    /** Whether some block that would fit was refused. */
+    boolean wasRefused() {
+        return tainted || uncovered;
+    }
+
+    /** Nobody looks for anything. */
+    void forget() {
         tainted = false;
         uncovered = false;
     }
@@ -64,7 +74,7 @@ final class Match implements Reuse {
     }
 
     private Verdict judge(Frontier death) {
-        if (requester.covers(death, deaths.completed())) {
+        if (requester.covers(death, deaths.completed()) || deaths.isCompleted(death)) {
             return Verdict.COVERED;
         }
         if (deaths.isTainted(death)) {

@@ -186,7 +186,11 @@ public final class Pool {
         waitedNanos += now - waiter.since;
     }
 
-    PoolStatistics snapshot(long now) {
+    long persistentLive() {
+        return persistentLive;
+    }
+
+    PoolStatistics snapshot(long now, long waitingForHost) {
         return new PoolStatistics(
                 options.name(),
                 options.kind(),
@@ -201,6 +205,7 @@ public final class Pool {
                 waits,
                 waitedNanos + waiting * now - waitingSince,
                 waiting,
+                waitingForHost,
                 failures,
                 transientLive,
                 persistentLive,

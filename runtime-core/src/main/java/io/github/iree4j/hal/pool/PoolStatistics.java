@@ -16,6 +16,7 @@ package io.github.iree4j.hal.pool;
  * @param waits requests that had to stand in line
  * @param waitedNanos how long they stood there, those included that still do
  * @param waiting requests that stand in line now
+ * @param waitingForHost of those the ones that get nothing before the host frees some of what it keeps, whatever else ends
  * @param failures requests that failed: could never fit, or could not wait
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now
@@ -39,6 +40,7 @@ public record PoolStatistics(
         long waits,
         long waitedNanos,
         long waiting,
+        long waitingForHost,
         long failures,
         long bytesTransient,
         long bytesPersistent,

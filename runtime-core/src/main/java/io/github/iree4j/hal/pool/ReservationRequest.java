@@ -15,6 +15,7 @@ import java.util.Objects;
  * @param consumer whom the bytes are accounted to: a program's name; empty for nobody in particular
  * @param persistent whether the host decides how long it lives. Such a request does not stand in line behind others, since whoever
  *     makes it cannot wait
+ * @param prefersReuse whether it rather waits for memory whose last user is not over than that the pool takes more
  * @param frontier what the requester runs after
  * @param timepoints what the requester's hardware can wait for
  */
@@ -25,6 +26,7 @@ public record ReservationRequest(
         int usage,
         String consumer,
         boolean persistent,
+        boolean prefersReuse,
         Frontier frontier,
         NativeTimepoints timepoints) {
 
@@ -53,7 +55,7 @@ public record ReservationRequest(
      * @return the request
      */
     public static ReservationRequest of(long size) {
-        return new ReservationRequest(size, 0, 0, 0, "", false, Frontier.EMPTY, NativeTimepoints.NONE);
+        return new ReservationRequest(size, 0, 0, 0, "", false, false, Frontier.EMPTY, NativeTimepoints.NONE);
     }
 
     /**
@@ -63,7 +65,8 @@ public record ReservationRequest(
      * @return the new request
      */
     public ReservationRequest withAlignment(long bytes) {
-        return new ReservationRequest(size, bytes, memoryType, usage, consumer, persistent, frontier, timepoints);
+        return new ReservationRequest(
+                size, bytes, memoryType, usage, consumer, persistent, prefersReuse, frontier, timepoints);
     }
 
     /**
@@ -74,7 +77,8 @@ public record ReservationRequest(
      * @return the new request
      */
     public ReservationRequest withMemory(int type, int needed) {
-        return new ReservationRequest(size, alignment, type, needed, consumer, persistent, frontier, timepoints);
+        return new ReservationRequest(
+                size, alignment, type, needed, consumer, persistent, prefersReuse, frontier, timepoints);
     }
 
     /**
@@ -84,7 +88,8 @@ public record ReservationRequest(
      * @return the new request
      */
     public ReservationRequest withConsumer(String name) {
-        return new ReservationRequest(size, alignment, memoryType, usage, name, persistent, frontier, timepoints);
+        return new ReservationRequest(
+                size, alignment, memoryType, usage, name, persistent, prefersReuse, frontier, timepoints);
     }
 
     /**
@@ -93,7 +98,19 @@ public record ReservationRequest(
      * @return the new request
      */
     public ReservationRequest asPersistent() {
-        return new ReservationRequest(size, alignment, memoryType, usage, consumer, true, frontier, timepoints);
+        return new ReservationRequest(
+                size, alignment, memoryType, usage, consumer, true, prefersReuse, frontier, timepoints);
+    }
+
+    /**
+     * Returns the same for somebody who rather waits for memory that others have freed, until its last user is over, than that the pool
+     * takes more.
+     *
+     * @return the new request
+     */
+    public ReservationRequest preferringReuse() {
+        return new ReservationRequest(
+                size, alignment, memoryType, usage, consumer, persistent, true, frontier, timepoints);
     }
 
     /**
@@ -104,6 +121,7 @@ public record ReservationRequest(
      * @return the new request
      */
     public ReservationRequest after(Frontier requester, NativeTimepoints waitable) {
-        return new ReservationRequest(size, alignment, memoryType, usage, consumer, persistent, requester, waitable);
+        return new ReservationRequest(
+                size, alignment, memoryType, usage, consumer, persistent, prefersReuse, requester, waitable);
     }
 }

@@ -19,6 +19,15 @@ public interface SlabProvider {
     long alignment();
 
     /**
+     * Returns how much there is at all: who asks for more fails at once.
+     *
+     * @return bytes; what a process can address unless the provider knows better
+     */
+    default long capacity() {
+        return 1L << 47;
+    }
+
+    /**
      * Takes memory. Contents are undefined.
      *
      * @param size bytes, a multiple of {@link #alignment()}

@@ -27,6 +27,11 @@ final class WaitingLine {
         return forMemory > 0;
     }
 
+    /** How many are like that. */
+    long count(Predicate<Waiter> like) {
+        return waiters.stream().filter(like).count();
+    }
+
     void add(Waiter waiter) {
         waiters.add(waiter);
         forMemory += waiter.byQuota ? 0 : 1;

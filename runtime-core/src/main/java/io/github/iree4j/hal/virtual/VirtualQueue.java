@@ -29,6 +29,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     private final VirtualScript script;
     private final Queue<Object> entries = new ArrayDeque<>(); // Work or Entry
     private final List<Work> running = new ArrayList<>();
+    private final List<Work> executing = new ArrayList<>(); // of those, by some thread just now
     private @Nullable QueueScheduler scheduler;
     private long issued;
     private @Nullable IreeException gone; // why nothing runs any more
@@ -101,14 +102,16 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
             if (!running.contains(work)) {
                 return; // lost
             }
+            executing.add(work);
             failure = script.failure(index, work.number, work.operation);
             delay = script.completionDelay(index, work.number, work.operation);
         }
-        IreeException outcome = failure != null ? failure : ((HostWork) work.operation).execute();
+        IreeException result = failure != null ? failure : ((HostWork) work.operation).execute();
+        IreeException outcome;
         synchronized (clock) {
-            if (!running.remove(work)) {
-                return; // lost while it ran
-            }
+            executing.remove(work);
+            running.remove(work);
+            outcome = gone != null ? gone : result; // lost while it ran
             if (delay > 0) {
                 clock.after(delay, () -> report(work, outcome));
             }
@@ -141,8 +144,9 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                     return;
                 }
                 gone = cause;
-                ended.addAll(running);
-                running.clear();
+                // What a thread is at just now is over when that has come back: then nobody touches its memory any
+                // more.
+                running.removeIf(work -> !executing.contains(work) && ended.add(work));
                 entries.removeIf(entry -> entry instanceof Work work && ended.add(work));
                 if (!waiting) {
                     clock.after(0, this::proceed);

@@ -15,6 +15,7 @@ final class FakeSlabs implements SlabProvider {
 
     final Set<Slab> out = new LinkedHashSet<>();
     long bytesOut;
+    int asked; // how often
     long system = Long.MAX_VALUE; // what there is
     Runnable acquiring = () -> {}; // what happens meanwhile
     private long nextAddress = 64;
@@ -26,6 +27,7 @@ final class FakeSlabs implements SlabProvider {
 
     @Override
     public Slab acquire(long size, long alignment) {
+        asked++;
         Runnable meanwhile = acquiring;
         acquiring = () -> {};
         meanwhile.run();

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 class LineTest {
     private static final long MB = 1_000_000;
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 1);
+    private static final long OTHER = Axis.of(1, 0, CausalDomain.QUEUE, 0);
 
     private final FrontierTracker tracker = FrontierTracker.create();
     private final FakeSlabs slabs = new FakeSlabs();
@@ -234,7 +235,29 @@ class LineTest {
     }
 
     @Test
-    void memoryOfAnAxisThatFailedIsNotGivenOn() {
+    void memoryOfAnAxisThatFailedIsGivenOnOnceItsWorkIsQuiet() {
+        tracker.register(AXIS);
+        tracker.register(OTHER);
+        PoolSet set = set(10 * 64);
+        ask(set, "first", 10 * 64);
+        got.remove("first")
+                .release(Frontier.producedBy(AXIS, 2).merge(Frontier.of(OTHER, 1), 4)); // it waited for OTHER
+        ask(set, "second", 10 * 64);
+        tracker.fail(AXIS, new IreeException(StatusCode.UNAVAILABLE, "device lost"));
+        assertThat(order).as("nobody knows whether it is still at it").containsExactly("first");
+        tracker.quiesce(AXIS, 1);
+        assertThat(order).as("what used the memory comes after that").containsExactly("first");
+        tracker.quiesce(AXIS, 2);
+        assertThat(order).as("it may have been ended before its turn").containsExactly("first");
+        tracker.advance(OTHER, 1);
+        assertThat(order).containsExactly("first", "second");
+        release("second");
+        ask(set, "third", 10 * 64);
+        assertThat(got).containsOnlyKeys("third");
+    }
+
+    @Test
+    void memoryOfAnAxisThatFailedIsNotGivenOnBefore() {
         tracker.register(AXIS);
         PoolSet set = set(10 * 64);
         ask(set, "first", 10 * 64);
@@ -245,6 +268,92 @@ class LineTest {
         set.close();
         assertThat(failed.get("second").code()).isEqualTo(StatusCode.ABORTED);
         assertThat(slabs.out).isEmpty();
+    }
+
+    @Test
+    void whatNoSystemHasFailsAtOnceAlsoWithoutABudget() {
+        PoolSet set = set(Long.MAX_VALUE);
+        ask(set, "first", 64); // else it would fail for there being nothing to wait for
+        for (long size : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 63, 1L << 62, (1L << 47) + 1}) {
+            assertThatThrownBy(() -> ask(set, "huge", size))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
+                    .hasMessageContaining("allocation of " + size + " bytes exceeds the memory limit and can never fit")
+                    .hasMessageContaining("the system has at most " + (1L << 47) + " bytes")
+                    .hasMessageContaining("'first' has 64 bytes transient");
+        }
+        assertThat(set.statistics().waiting()).isZero();
+        assertThat(slabs.asked).as("nobody was asked for it").isEqualTo(1);
+    }
+
+    @Test
+    void theMachineIsTheLimitOfItsMemory() {
+        PoolSet set = PoolSet.builder(new HostSlabProvider(), tracker)
+                .pool(PoolOptions.passThrough("large"))
+                .build();
+        long all = new HostSlabProvider().capacity();
+        assertThat(all).isBetween(1L << 20, 1L << 46);
+        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(all + 1)))
+                .hasMessageContaining("can never fit")
+                .hasMessageContaining("the system has at most " + all + " bytes");
+    }
+
+    @Test
+    void whoWaitsForWhatTheHostKeepsIsCounted() {
+        PoolSet set = set(10 * 64);
+        Reservation weights = set.tryReserve(
+                ReservationRequest.of(6 * 64).withConsumer("weights").asPersistent());
+        ask(set, "a", 64);
+        ask(set, "large", 5 * 64); // fits the budget, and nothing that is under way will make room for it
+        ask(set, "fitting", 4 * 64); // waits for "a"
+        assertThat(order).containsExactly("a");
+        PoolStatistics pool = set.pools().getFirst().statistics();
+        assertThat(pool.waiting()).isEqualTo(2);
+        assertThat(pool.waitingForHost()).isEqualTo(1);
+        weights.release(Frontier.EMPTY);
+        assertThat(order).containsExactly("a", "large");
+        assertThat(set.pools().getFirst().statistics().waitingForHost()).isZero();
+        release("a");
+        release("large");
+        assertThat(order).containsExactly("a", "large", "fitting");
+    }
+
+    @Test
+    void consumersThatHaveNothingAnyMoreAreForgotten() {
+        PoolSet set = builder(1000 * 64)
+                .quota("limited", 4 * 64)
+                .pool(PoolOptions.tlsf("t", 64, 1 << 20))
+                .build();
+        ask(set, "limited", 4 * 64);
+        ask(set, "limited", 64); // waits for its quota, in line
+        for (int i = 0; i < 10_000; i++) {
+            Reservation each = set.tryReserve(ReservationRequest.of(64).withConsumer("session " + i));
+            assertThat(each).isNotNull();
+            each.release(Frontier.EMPTY);
+        }
+        assertThat(set.statistics().consumers())
+                .hasSizeLessThan(100)
+                .anyMatch(each -> each.consumer().equals("limited"));
+        assertThat(order).containsExactly("limited");
+        release("limited");
+        assertThat(order).as("its place in line was not forgotten").containsExactly("limited", "limited");
+    }
+
+    @Test
+    void whoPrefersReuseWaitsForWhatWasFreedInsteadOfTakingMore() {
+        tracker.register(AXIS);
+        PoolSet set = set(100 * 64);
+        ask(set, "first", 10 * 64);
+        got.remove("first").release(Frontier.producedBy(AXIS, 1));
+        set.reserve(ReservationRequest.of(10 * 64).preferringReuse(), (reservation, failure) -> order.add("patient"));
+        assertThat(order).containsExactly("first");
+        assertThat(slabs.bytesOut).isEqualTo(10 * 64);
+        tracker.advance(AXIS, 1);
+        assertThat(order).containsExactly("first", "patient");
+        assertThat(slabs.bytesOut).isEqualTo(10 * 64);
+        set.reserve(ReservationRequest.of(10 * 64).preferringReuse(), (reservation, failure) -> order.add("new"));
+        assertThat(order).as("nothing is about to be free").endsWith("new");
+        assertThat(slabs.bytesOut).isGreaterThan(10 * 64);
     }
 
     @Test

@@ -292,6 +292,41 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
+    void memoryFreedOnADeviceThatIsLostComesBackToItsOwner() {
+        VirtualDevice owner = (VirtualDevice) open(Kind.STREAM, 1, 10 * MB);
+        VirtualDevice other = (VirtualDevice) open(Kind.STREAM, 1, 10 * MB);
+        Fence ready = fence();
+        Buffer first = alloca(owner.queue(0), null, ready, 8 * MB);
+        Fence freed = fence();
+        other.queue(0).dealloca(ready, freed, first, 0);
+        await(ready);
+        other.lose(new IreeException(StatusCode.UNAVAILABLE, "lost"));
+        Fence again = fence();
+        Buffer second = alloca(owner.queue(0), null, again, 8 * MB);
+        await(again);
+        second.map(MemoryAccess.READ, 0, 8 * MB);
+    }
+
+    @Test
+    void anAllocationMayPreferToWaitForMemoryThatWasFreed() {
+        for (long flags : new long[] {0, DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER}) {
+            Device owner = open(Kind.STREAM, 1, 0);
+            Device other = open(Kind.STREAM, 1, 0); // its marks mean nothing to the first one's hardware
+            Fence ready = fence();
+            Buffer first = alloca(owner.queue(0), null, ready, 3 * MB);
+            await(ready);
+            Fence freed = fence();
+            other.queue(0).dealloca(null, freed, first, 0);
+            long before = sum(owner, PoolStatistics::bytesReserved);
+            Fence again = fence();
+            closed(owner.queue(0).alloca(null, again, BufferParams.DEFAULT, 3 * MB, flags));
+            assertThat(owner.allocator().poolStatistics().waiting()).isEqualTo(flags == 0 ? 0 : 1);
+            await(again);
+            assertThat(sum(owner, PoolStatistics::bytesReserved) - before).isEqualTo(flags == 0 ? 3 * MB : 0);
+        }
+    }
+
+    @Test
     void aDeallocationPrefersTheQueueThatAllocated() {
         Device device = open(Kind.STREAM, 2, 0);
         Fence ready = fence();

@@ -1,0 +1,177 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.hal.pool.Slabs.Errand;
+import io.github.iree4j.hal.pool.Slabs.Growth;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gets slabs from the provider and gives them back. The provider is slow, so what was decided under the lock of the set is done without
+ * it, and then looked at again under it.
+ */
+final class Supply {
+    /** How many slabs one call gets before it leaves the rest to others: they take what it got. */
+    private static final int GROWTHS_AT_ONCE = 16;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Supply.class);
+
+    private final Object lock;
+    private final SlabProvider provider;
+    private final Slabs slabs;
+    private final List<Pool> pools;
+    private final Allotment allotment;
+    private final Retention retention;
+
+    Supply(
+            Object lock,
+            SlabProvider provider,
+            Slabs slabs,
+            List<Pool> pools,
+            Allotment allotment,
+            Retention retention) {
+        this.lock = lock;
+        this.provider = provider;
+        this.slabs = slabs;
+        this.pools = pools;
+        this.allotment = allotment;
+        this.retention = retention;
+    }
+
+    /** What became of a request: memory, a place in line, or neither. */
+    record Found(
+            @Nullable Reservation reservation, @Nullable Waiter waiter) {}
+
+    /** Gets memory for a request, or with a listener a place in line; the pool grows for it if it may and can. */
+    Found seek(Pool pool, ReservationRequest request, @Nullable ReservationListener listener) {
+        boolean held = HeldCallbacks.begin();
+        try {
+            Growth growth = null;
+            Slab slab = null;
+            IreeException failure = null;
+            for (int growths = 0; ; growths++) {
+                Reservation reservation = null;
+                Waiter waiter = null;
+                IreeException refusal = null;
+                Errand errand;
+                Errand others = Errand.NONE;
+                synchronized (lock) {
+                    boolean mayGrow = growth == null || arrived(growth, slab);
+                    slabs.begin(mayGrow && growths < GROWTHS_AT_ONCE, growths > 0);
+                    try {
+                        reservation = allotment.admit(pool, request, true);
+                    } catch (IreeException e) {
+                        refusal = e; // once what was decided before has been done
+                    }
+                    errand = slabs.takeErrand();
+                    growth = errand.growth;
+                    if (growth == null && refusal == null) {
+                        allotment.countRefusals(pool);
+                    }
+                    if (reservation == null && growth == null && refusal == null) {
+                        if (failure != null && allotment.isNothingLive()) { // nothing will be released
+                            pool.failed();
+                            refusal = failure;
+                        } else {
+                            waiter = listener == null ? null : allotment.join(pool, request, listener);
+                        }
+                    }
+                    if (growth == null
+                            && growths > 0) { // others joined the line meanwhile, and what kept them off has changed
+                        slabs.begin(true, true);
+                        allotment.serve();
+                        others = slabs.takeErrand();
+                    }
+                }
+                giveBack(errand);
+                if (growth == null) {
+                    run(others);
+                    if (refusal != null) {
+                        throw refusal;
+                    }
+                    Reservation granted = reservation;
+                    if (granted != null && listener != null) {
+                        HeldCallbacks.run(() -> listener.ended(granted, null));
+                    }
+                    return new Found(reservation, waiter);
+                }
+                try {
+                    slab = acquire(growth);
+                    failure = null;
+                } catch (IreeException e) {
+                    slab = null;
+                    failure = e;
+                }
+            }
+        } finally {
+            HeldCallbacks.end(held);
+        }
+    }
+
+    /** Does what was decided under the lock: for whoever gave something back, and for those in line. */
+    void run(Errand decided) {
+        int growths = 0;
+        for (Errand errand = decided; errand != Errand.NONE; growths++) {
+            giveBack(errand);
+            Growth growth = errand.growth;
+            if (growth == null) {
+                return;
+            }
+            Slab slab = null;
+            IreeException failure = null;
+            try {
+                slab = acquire(growth);
+            } catch (IreeException e) {
+                failure = e;
+            }
+            synchronized (lock) {
+                if (arrived(growth, slab) || failure == null) {
+                    slabs.begin(growths < GROWTHS_AT_ONCE, true);
+                    allotment.serve();
+                } else if (allotment.isNothingLive()) { // nothing will be released
+                    slabs.begin(true, true); // for those behind it
+                    allotment.failFirst(growth.pool(), failure);
+                }
+                errand = slabs.takeErrand();
+            }
+        }
+    }
+
+    /** Asks the provider. Whatever it throws, the bytes are not to be lost from the books. */
+    private Slab acquire(Growth growth) {
+        try {
+            return provider.acquire(growth.size(), growth.alignment());
+        } catch (IreeException e) {
+            throw e;
+        } catch (RuntimeException | OutOfMemoryError e) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED, "no slab of %d bytes: %s".formatted(growth.size(), e), e);
+        }
+    }
+
+    /** Gives slabs back to the provider. One that it does not take back keeps nobody from theirs. */
+    private void giveBack(Errand errand) {
+        for (Slab slab : errand.back) {
+            try {
+                provider.release(slab);
+            } catch (RuntimeException e) {
+                LOG.warn("slab of {} bytes could not be given back, its memory is lost", slab.size(), e);
+            }
+        }
+    }
+
+    /** Under the lock: a slab has come, or not; returns whether it is of use to ask for one again. */
+    private boolean arrived(Growth growth, @Nullable Slab slab) {
+        slabs.got(growth, slab);
+        if (slab != null) {
+            return true;
+        }
+        long before = slabs.bytes();
+        pools.forEach(retention::giveBackAll); // the system may be short of just what is kept
+        return slabs.bytes() < before;
+    }
+}

@@ -150,6 +150,24 @@ public final class ProgramFunction {
     }
 
     /**
+     * Makes the tensor that an array or number becomes as an input, for those who have to look at inputs before the call.
+     *
+     * @param index of the argument, from 0
+     * @param value an array, a number or a boolean
+     * @return the tensor, which may look at the array; needs no closing
+     * @throws IreeException INVALID_ARGUMENT when it does not fit what is declared
+     */
+    public Tensor tensor(int index, Object value) {
+        AbiDeclaration.Value declared = signature.declared(index);
+        try {
+            return JavaArrays.toTensor(value, declared == null ? null : declared.tensor());
+        } catch (IreeException e) {
+            throw new IreeException(
+                    e.code(), "argument %d of function '%s': %s".formatted(index, fullName(), e.getMessage()), e);
+        }
+    }
+
+    /**
      * Calls the function and waits for its results.
      *
      * @param inputs as many as it takes

@@ -142,6 +142,35 @@ public final class Results implements AutoCloseable {
         return Collections.unmodifiableList(all);
     }
 
+    /**
+     * Divides results whose tensors all have rows, the first dimension, among several: copies of the first rows to the first, of the next to
+     * the second, and so on. Rows left over are dropped. Closes these results, unless it fails.
+     *
+     * @param rows how many rows each gets
+     * @return as many results as there are numbers; the caller closes them
+     * @throws IreeException INVALID_ARGUMENT when a result is no tensor; OUT_OF_RANGE when there are too few rows; else as {@link #get}
+     */
+    public List<Results> divide(long... rows) {
+        @Nullable Object[][] parts = new Object[rows.length][values.length];
+        try {
+            for (int i = 0; i < values.length; i++) {
+                Tensor tensor = tensor(i);
+                long first = 0;
+                for (int part = 0; part < rows.length; part++) {
+                    parts[part][i] = tensor.copyRows(first, rows[part]);
+                    first += rows[part];
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            for (@Nullable Object[] part : parts) {
+                free(part);
+            }
+            throw e;
+        }
+        close();
+        return Arrays.stream(parts).map(part -> new Results(function, part)).toList();
+    }
+
     private <T> T typed(int index, Class<T> type) {
         Object value = get(index);
         if (!type.isInstance(value)) {

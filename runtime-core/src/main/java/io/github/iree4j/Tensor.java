@@ -510,6 +510,42 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
+     * Copies some rows, of the first dimension, into a tensor of their own, where this one is.
+     *
+     * @param first the first row, from 0
+     * @param rows how many
+     * @return the tensor; the caller closes it
+     * @throws IreeException OUT_OF_RANGE when there are no such rows; INVALID_ARGUMENT for scalars and elements that share a byte;
+     *     RESOURCE_EXHAUSTED when the device has no memory for it
+     */
+    public Tensor copyRows(long first, long rows) {
+        if (shape.length == 0 || !type.isByteAligned()) {
+            throw invalid("%s has no rows that can be copied".formatted(name()));
+        }
+        if (first < 0 || rows < 0 || first > shape[0] - rows) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE, "%s has no rows %d to %d".formatted(name(), first, first + rows - 1));
+        }
+        long[] part = shape.clone();
+        part[0] = rows;
+        long row = shape[0] == 0 ? 0 : bytes / shape[0];
+        return read(data -> {
+            MemorySegment source = data.asSlice(first * row, rows * row);
+            DeviceMemory device = memory;
+            if (device == null || watch == null) {
+                MemorySegment fresh = allocate(source.byteSize());
+                fresh.copyFrom(source);
+                return new Tensor(type, part, fresh);
+            }
+            try {
+                return adopt(device.create(type, part, target -> target.copyFrom(source)), device, watch.leaks);
+            } catch (IOException e) {
+                throw new AssertionError("memory is no file", e);
+            }
+        });
+    }
+
+    /**
      * Writes the memory of the elements to a stream, row-major, little-endian.
      *
      * @param out where to write {@link #byteSize()} bytes; not closed

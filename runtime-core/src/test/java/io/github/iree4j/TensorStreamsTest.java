@@ -69,6 +69,22 @@ class TensorStreamsTest {
     }
 
     @Test
+    void rowsAreCopiedOut() {
+        Tensor tensor = Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 3, 2);
+        assertThat(tensor.copyRows(1, 2)).hasToString("2x2xf32=[3 4][5 6]");
+        assertThat(tensor.copyRows(3, 0).elementCount()).isZero();
+        for (long[] none : new long[][] {{-1, 1}, {2, 2}, {0, -1}, {Long.MAX_VALUE, 1}, {1, Long.MAX_VALUE}}) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> tensor.copyRows(none[0], none[1]))
+                    .extracting(IreeException::code)
+                    .isEqualTo(StatusCode.OUT_OF_RANGE);
+        }
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> Tensor.scalar(1f).copyRows(0, 1))
+                .withMessageContaining("no rows");
+    }
+
+    @Test
     void anInputIsMadeInMemoryOfTheDevice() throws IOException {
         IreeRuntime runtime = IreeRuntime.create();
         try (runtime;

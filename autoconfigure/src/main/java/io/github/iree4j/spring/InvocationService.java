@@ -72,7 +72,7 @@ public final class InvocationService {
      *     fit it; otherwise what the program failed with
      */
     public Results invoke(String function, @Nullable Object... inputs) {
-        return invoke(resolve(function, null, CallOptions.DEFAULTS, true, inputs));
+        return invoke(resolve(function, null, null, CallOptions.DEFAULTS, true, inputs));
     }
 
     /**
@@ -85,7 +85,7 @@ public final class InvocationService {
      */
     public CompletableFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
-            return invokeAsync(resolve(function, null, CallOptions.DEFAULTS, false, inputs));
+            return invokeAsync(resolve(function, null, null, CallOptions.DEFAULTS, false, inputs));
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -98,7 +98,17 @@ public final class InvocationService {
      * @return the call to be put together
      */
     public InvocationSpec request(String function) {
-        return new InvocationSpec(this, function);
+        return new InvocationSpec(this, function, null);
+    }
+
+    /**
+     * Begins a call of a function that was found before, by callers who first put inputs into memory of its program.
+     *
+     * @param function the function, see {@link Programs#locate(String, String, String)}
+     * @return the call to be put together; version and device are those of the function
+     */
+    public InvocationSpec request(LocatedFunction function) {
+        return new InvocationSpec(this, function.function().name(), function);
     }
 
     /**
@@ -113,8 +123,17 @@ public final class InvocationService {
     }
 
     InvocationRequest resolve(
-            String name, @Nullable String device, CallOptions options, boolean blocking, @Nullable Object[] inputs) {
-        LocatedFunction located = programs.locate(name, null, device);
+            String name,
+            @Nullable String version,
+            @Nullable String device,
+            CallOptions options,
+            boolean blocking,
+            @Nullable Object[] inputs) {
+        return request(programs.locate(name, version, device), options, blocking, inputs);
+    }
+
+    static InvocationRequest request(
+            LocatedFunction located, CallOptions options, boolean blocking, @Nullable Object[] inputs) {
         return new InvocationRequest(located.program(), located.function(), Arrays.asList(inputs), options, blocking);
     }
 
@@ -160,8 +179,8 @@ public final class InvocationService {
     /** The same function of the program that has replaced the request's since that was looked up; throws the failure if there is none. */
     private ProgramFunction successor(InvocationRequest request, IreeException failure) {
         if (failure.code() == StatusCode.FAILED_PRECONDITION
-                && request.program().program().isClosed()) {
-            var now = programs.find(request.model());
+                && request.function().program().isClosed()) {
+            var now = programs.find(request.model(), request.program().source().version());
             if (now.isPresent() && !now.get().program().isClosed()) {
                 return now.get().program().function(request.function().name());
             }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -25,16 +26,19 @@ public final class InvocationSpec {
 
     private final InvocationService service;
     private final String function;
+    private final @Nullable LocatedFunction located;
     private @Nullable Object[] inputs = {};
     private @Nullable Fence after;
     private @Nullable Fence signal;
     private @Nullable Duration deadline;
     private int priority;
     private @Nullable String device;
+    private @Nullable String version;
 
-    InvocationSpec(InvocationService service, String function) {
+    InvocationSpec(InvocationService service, String function, @Nullable LocatedFunction located) {
         this.service = service;
         this.function = function;
+        this.located = located;
     }
 
     /**
@@ -104,6 +108,17 @@ public final class InvocationSpec {
     }
 
     /**
+     * Says which version of the program to call.
+     *
+     * @param name the version; null, as without this, for the latest
+     * @return this
+     */
+    public InvocationSpec version(@Nullable String name) {
+        version = name;
+        return this;
+    }
+
+    /**
      * Makes the call and waits for its results.
      *
      * @return the results, to be closed by the caller
@@ -111,7 +126,7 @@ public final class InvocationSpec {
      *     interrupted; NOT_FOUND when the program does not run on the device
      */
     public Results invoke() {
-        return service.invoke(service.resolve(function, device, options(), true, inputs));
+        return service.invoke(resolve(true));
     }
 
     /**
@@ -121,13 +136,16 @@ public final class InvocationSpec {
      */
     public CompletableFuture<Results> invokeAsync() {
         try {
-            return service.invokeAsync(service.resolve(function, device, options(), false, inputs));
+            return service.invokeAsync(resolve(false));
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private CallOptions options() {
-        return new CallOptions(after, signal, deadline, priority);
+    private InvocationRequest resolve(boolean blocking) {
+        CallOptions options = new CallOptions(after, signal, deadline, priority);
+        return located != null
+                ? InvocationService.request(located, options, blocking, inputs)
+                : service.resolve(function, version, device, options, blocking, inputs);
     }
 }

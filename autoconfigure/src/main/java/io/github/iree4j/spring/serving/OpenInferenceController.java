@@ -101,8 +101,11 @@ public final class OpenInferenceController {
     }
 
     @GetMapping({"/models/{model}/ready", "/models/{model}/versions/{version}/ready"})
-    ModelReady ready(@PathVariable String model, @PathVariable(required = false) @Nullable String version) {
-        return new ModelReady(models.find(model, version).name(), true);
+    ResponseEntity<ModelReady> ready(
+            @PathVariable String model, @PathVariable(required = false) @Nullable String version) {
+        boolean ready = models.isReady(model, version);
+        return ResponseEntity.status(ready ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE)
+                .body(new ModelReady(model, ready));
     }
 
     @GetMapping({"/models/{model}", "/models/{model}/versions/{version}"})
@@ -150,7 +153,7 @@ public final class OpenInferenceController {
                             .formatted(options.maxConcurrentRequests()));
         }
         try (InferenceRequest request = new InferenceRequestReader(
-                        served.program().program(), served.function().arguments(), body)
+                        served.function().program(), served.function().arguments(), body)
                 .read(headerLength)) {
             InferenceResponse.checkNames(request, served.function().results());
             try (Results results = call(served, request)) {
@@ -163,13 +166,11 @@ public final class OpenInferenceController {
 
     private Results call(Served served, InferenceRequest request) {
         Object[] inputs = ScalarArguments.of(served.function().arguments(), request.inputs());
-        return request.timeout() == null
-                ? invocations.invoke(served.qualifiedFunction(), inputs)
-                : invocations
-                        .request(served.qualifiedFunction())
-                        .inputs(inputs)
-                        .deadline(request.timeout())
-                        .invoke();
+        return invocations
+                .request(served.located())
+                .inputs(inputs)
+                .deadline(request.timeout())
+                .invoke();
     }
 
     private static void write(InferenceResponse response, HttpServletResponse answer) throws IOException {

@@ -2,65 +2,43 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is served under which model name and version.
  *
- * <p>Every program is served under its name as version 1. A model is one function: the one that the model's {@linkplain Model options}
- * name, else the program's only one. {@code program.function} names any function of any program. Safe for use by any number of threads;
- * programs that are loaded, replaced or unloaded are so here.
+ * <p>Every program is served under its name and its versions. A model is one function: the one that is configured for the name, else the
+ * program's only one. {@code program.function} names any function of any program. Safe for use by any number of threads; programs that
+ * are loaded, replaced or unloaded are so here.
  */
 public final class ServedModels {
 
-    /** The version of models whose options do not name any. */
-    static final String ONLY_VERSION = "1";
-
-    /** Versions are numbers to most; by number then, and others after them by name. */
-    private static final Comparator<String> VERSIONS =
-            Comparator.comparingLong(ServedModels::number).thenComparing(Comparator.naturalOrder());
-
     private final Programs programs;
-    private final Map<String, Model> models;
-
-    /**
-     * How one model is served.
-     *
-     * @param function the function; null for the program's only one
-     * @param versions names of programs by version; empty for the program of the model's name
-     */
-    public record Model(@Nullable String function, Map<String, String> versions) {
-        /** Keeps its own copy. */
-        public Model {
-            Map<String, String> sorted = new TreeMap<>(VERSIONS);
-            sorted.putAll(versions);
-            versions = new LinkedHashMap<>(sorted);
-        }
-    }
+    private final Map<String, String> functions;
 
     /**
      * A function as a model.
      *
      * @param name the model's
-     * @param version its version
-     * @param program the program
-     * @param function the function
+     * @param located the function and its program
      */
-    record Served(String name, String version, LoadedProgram program, ProgramFunction function) {
-        /** The name by which the invocation service knows it. */
-        String qualifiedFunction() {
-            return program.source().name() + "." + function.name();
+    record Served(String name, LocatedFunction located) {
+        String version() {
+            return located.program().source().version();
+        }
+
+        ProgramFunction function() {
+            return located.function();
         }
     }
 
@@ -68,112 +46,110 @@ public final class ServedModels {
      * What is served of some programs.
      *
      * @param programs the programs; all of them are served
-     * @param models options of those that need any, by model name
+     * @param functions names of the functions that serve programs which have several, by the program's name
      */
-    public ServedModels(Programs programs, Map<String, Model> models) {
+    public ServedModels(Programs programs, Map<String, String> functions) {
         this.programs = programs;
-        this.models = Map.copyOf(models);
+        this.functions = Map.copyOf(functions);
     }
 
-    private static long number(String version) {
-        try {
-            return Long.parseLong(version);
-        } catch (NumberFormatException e) {
-            return Long.MAX_VALUE;
-        }
-    }
-
-    /** Versions that can be called now, the newest last; empty when there is no such model. */
-    List<String> versions(String model) {
-        List<String> versions = new ArrayList<>();
-        versionsOf(model).forEach((version, program) -> {
-            if (programs.find(program).isPresent()) {
-                versions.add(version);
-            }
-        });
-        return versions;
-    }
-
-    private Map<String, String> versionsOf(String model) {
-        Model options = models.get(model);
-        return options == null || options.versions().isEmpty()
-                ? Map.of(ONLY_VERSION, programOf(model))
-                : options.versions();
-    }
-
+    /** The name of the program that a model is of: the longest that fits. */
     private String programOf(String model) {
         for (int dot = model.length(); dot > 0; dot = model.lastIndexOf('.', dot - 1)) {
             String name = model.substring(0, dot);
-            if (programs.find(name).isPresent()) {
+            if (!programs.versions(name).isEmpty()) {
                 return name;
             }
         }
-        return model;
+        throw new IreeException(
+                StatusCode.NOT_FOUND,
+                "there is no model '%s'; there are %s".formatted(Datatype.shortened(model), names()));
+    }
+
+    /** The versions of a model that can be called, the newest last. */
+    List<String> versions(String model) {
+        List<String> versions = new ArrayList<>();
+        for (ProgramStatus status : programs.versions(programOf(model))) {
+            if (isReady(status)) {
+                versions.addFirst(status.source().version());
+            }
+        }
+        return versions;
+    }
+
+    private static boolean isReady(ProgramStatus status) {
+        return status.state() == ProgramState.READY;
+    }
+
+    /** Whether everything that is to be loaded by itself has been. */
+    boolean allReady() {
+        return programs.statuses().stream()
+                .allMatch(status -> status.state() == ProgramState.READY || status.state() == ProgramState.UNLOADED);
     }
 
     /**
-     * The function that serves a model.
+     * Whether a model can be called now.
+     *
+     * @param version its version; null for any
+     * @throws IreeException NOT_FOUND when there is no such model or version
+     */
+    boolean isReady(String model, @Nullable String version) {
+        String program = programOf(model);
+        List<ProgramStatus> statuses = programs.versions(program).stream()
+                .filter(status -> version == null || status.source().version().equals(version))
+                .toList();
+        if (statuses.isEmpty()) {
+            throw new IreeException(
+                    StatusCode.NOT_FOUND,
+                    "model '%s' has no version '%s'; it has %s"
+                            .formatted(model, Datatype.shortened(String.valueOf(version)), versions(model)));
+        }
+        return statuses.stream().anyMatch(ServedModels::isReady);
+    }
+
+    /**
+     * The function that serves a model, to make one call on. A program that is loaded at its first call is loaded now.
      *
      * @param model its name
      * @param version its version; null for the newest that is loaded
-     * @throws IreeException NOT_FOUND when there is none
+     * @throws IreeException NOT_FOUND when there is none; UNAVAILABLE when it is not loaded yet
      */
     Served find(String model, @Nullable String version) {
-        Map<String, String> versions = versionsOf(model);
-        List<String> loaded = versions(model);
-        String chosen = version != null ? version : loaded.isEmpty() ? null : loaded.getLast();
-        String name = chosen == null ? null : versions.get(chosen);
-        Optional<LoadedProgram> program = name == null ? Optional.empty() : programs.find(name);
-        if (chosen == null || program.isEmpty()) {
-            throw new IreeException(
-                    StatusCode.NOT_FOUND,
-                    loaded.isEmpty()
-                            ? "there is no model '%s'; there are %s".formatted(Datatype.shortened(model), names())
-                            : "model '%s' has no version '%s'; it has %s"
-                                    .formatted(model, Datatype.shortened(String.valueOf(version)), loaded));
+        String program = programOf(model);
+        if (version != null) {
+            isReady(model, version); // whether there is one
         }
-        return new Served(model, chosen, program.get(), function(model, program.get()));
+        LoadedProgram loaded = programs.require(program, version);
+        String function = model.equals(program) ? functionOf(program, loaded) : model.substring(program.length() + 1);
+        return new Served(model, programs.locate(program + "." + function, version, null));
     }
 
-    private ProgramFunction function(String model, LoadedProgram program) {
-        Model options = models.get(model);
-        if (options != null && options.function() != null) {
-            return program.program().function(options.function());
+    private String functionOf(String program, LoadedProgram loaded) {
+        String configured = functions.get(program);
+        if (configured != null) {
+            return configured;
         }
-        String prefix = program.source().name() + ".";
-        if (model.startsWith(prefix)) {
-            return program.program().function(model.substring(prefix.length()));
-        }
-        List<ProgramFunction> functions = program.program().functions();
-        if (functions.size() != 1) {
+        List<ProgramFunction> all = loaded.program().functions();
+        if (all.size() != 1) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
-                    "model '%s' has %d functions, %s; ask for '%s.<function>' or set iree.serving.models.%s.function"
+                    "model '%s' has %d functions, %s; ask for '%s.<function>' or set iree.serving.functions.%s"
                             .formatted(
-                                    model,
-                                    functions.size(),
-                                    functions.stream()
-                                            .map(ProgramFunction::name)
-                                            .toList(),
-                                    model,
-                                    model));
+                                    program,
+                                    all.size(),
+                                    all.stream().map(ProgramFunction::name).toList(),
+                                    program,
+                                    program));
         }
-        return functions.getFirst();
+        return all.getFirst().name();
     }
 
-    /** Names of all models: those with options, and the programs that are no version of one. */
+    /** Names of all models. */
     List<String> names() {
-        List<String> names = new ArrayList<>(models.keySet());
-        for (LoadedProgram program : programs.all()) {
-            String name = program.source().name();
-            boolean versionOfAnother =
-                    models.values().stream().anyMatch(model -> model.versions().containsValue(name));
-            if (!versionOfAnother && !names.contains(name)) {
-                names.add(name);
-            }
-        }
-        names.sort(Comparator.naturalOrder());
-        return names;
+        return programs.statuses().stream()
+                .map(status -> status.source().name())
+                .distinct()
+                .toList();
     }
 
     /** What an argument or result is called; compilers leave names out. */

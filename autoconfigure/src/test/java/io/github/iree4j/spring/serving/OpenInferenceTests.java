@@ -55,10 +55,7 @@ import tools.jackson.databind.json.JsonMapper;
         properties = {
             "iree.serving.enabled=true",
             "iree.serving.max-request-size=64KB",
-            "iree.serving.models.sum.function=add",
-            "iree.serving.models.sum.versions.1=add",
-            "iree.serving.models.sum.versions.2=add-function-ids",
-            "iree.serving.models.sum.versions.10=missing",
+            "iree.serving.functions.adder=add",
         })
 @EnabledIf(
         value = "io.github.iree4j.spring.TestModules#fixturesPresent",
@@ -88,7 +85,8 @@ class OpenInferenceTests {
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
         registry.add("iree.modules.add.location", () -> fixture("add.vmfb"));
-        registry.add("iree.modules.add-function-ids.location", () -> fixture("add-function-ids.vmfb"));
+        registry.add("iree.modules.sum.location", () -> fixture("add.vmfb"));
+        registry.add("iree.modules.sum.versions.2.location", () -> fixture("add-function-ids.vmfb"));
         registry.add("iree.modules.mul.location", () -> fixture("mul_vmvx.vmfb"));
         registry.add("iree.modules.adder.location", () -> adder().toString());
     }
@@ -276,7 +274,10 @@ class OpenInferenceTests {
 
     @Test
     void primitivesAreTensorsOfOneElement() throws Exception {
-        JsonNode answer = infer("adder.add", """
+        infer("adder.add", """
+                {"inputs": [{"name": "input0", "shape": [], "datatype": "INT32", "data": [1]},
+                            {"name": "input1", "shape": [1, 1], "datatype": "INT8", "data": [[2]]}]}""");
+        JsonNode answer = infer("adder", """
                 {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [40]},
                             {"name": "input1", "shape": [1], "datatype": "INT64", "data": [2]}]}""");
         assertThat(answer.get("outputs").get(0).toString())

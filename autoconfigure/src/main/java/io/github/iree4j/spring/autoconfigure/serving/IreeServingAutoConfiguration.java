@@ -32,7 +32,7 @@ public final class IreeServingAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ServedModels ireeServedModels(Programs programs, IreeServingProperties properties) {
-        return new ServedModels(programs, properties.served());
+        return new ServedModels(programs, properties.functions());
     }
 
     @Bean

@@ -1,0 +1,67 @@
+package io.github.iree4j.spring.autoconfigure.batching;
+
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.IreeProperties;
+import io.github.iree4j.spring.batching.BatchListener;
+import io.github.iree4j.spring.batching.BatchTimer;
+import io.github.iree4j.spring.batching.BatchingOptions;
+import io.github.iree4j.spring.batching.DynamicBatching;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.annotation.Bean;
+import org.springframework.util.StringUtils;
+
+/** {@link AutoConfiguration Auto-configuration} for programs whose calls are made together. */
+@AutoConfiguration(before = IreeAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(IreeProperties.class)
+public final class IreeBatchingAutoConfiguration {
+
+    /** As many batches' worth of rows may wait before more are refused. */
+    private static final int WAITING_BATCHES = 64;
+
+    /** For Spring. */
+    IreeBatchingAutoConfiguration() {}
+
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    DynamicBatching ireeDynamicBatching(
+            IreeProperties properties, ObjectProvider<BatchTimer> timer, ObjectProvider<BatchListener> listeners) {
+        Map<String, BatchingOptions> options = new HashMap<>();
+        properties.modules().forEach((name, module) -> {
+            if (module.batching().enabled()) {
+                options.put(name, options(name, module));
+            }
+        });
+        List<BatchListener> all = listeners.orderedStream().toList();
+        return new DynamicBatching(
+                options,
+                timer.getIfAvailable(BatchTimer::system),
+                (model, function, calls, rows, padded, nanos) ->
+                        all.forEach(each -> each.batched(model, function, calls, rows, padded, nanos)));
+    }
+
+    private static BatchingOptions options(String name, IreeProperties.Module module) {
+        IreeProperties.Batching batching = module.batching();
+        try {
+            return new BatchingOptions(
+                    batching.maxSize(),
+                    batching.maxDelay(),
+                    batching.buckets(),
+                    (int) Math.min(Integer.MAX_VALUE, (long) WAITING_BATCHES * batching.maxSize()),
+                    module.contexts() + 1);
+        } catch (IllegalArgumentException e) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.modules.%s.batching".formatted(name),
+                    batching,
+                    StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package io.github.iree4j.spring.batching;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** One call that is to be made with others; what its caller gets, who may complete it to give the call up. */
+final class BatchEntry extends CompletableFuture<Results> {
+    final InvocationRequest request;
+    final List<Tensor> inputs;
+    final int rows;
+    /** When it came, by the timer. */
+    final long since;
+    /** How long it may wait for others; half of its deadline at most. */
+    final long patience;
+
+    private final Runnable deadline;
+
+    BatchEntry(InvocationRequest request, List<Tensor> inputs, int rows, BatchTimer timer) {
+        this.request = request;
+        this.inputs = inputs;
+        this.rows = rows;
+        this.since = timer.nanoTime();
+        Duration timeout = request.options().timeout();
+        long nanos = timeout == null ? Long.MAX_VALUE : nanos(timeout);
+        this.patience = nanos == Long.MAX_VALUE ? nanos : nanos / 2;
+        this.deadline = nanos == Long.MAX_VALUE ? () -> {} : timer.schedule(nanos, this::late);
+        whenComplete((_, _) -> deadline.run());
+    }
+
+    private static long nanos(Duration duration) {
+        try {
+            return duration.toNanos();
+        } catch (ArithmeticException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    private void late() {
+        completeExceptionally(new IreeException(
+                StatusCode.DEADLINE_EXCEEDED,
+                "call of '%s' took longer than %s"
+                        .formatted(
+                                request.function().fullName(),
+                                request.options().timeout())));
+    }
+
+    /** Hands its results over, or frees them when nobody takes them. */
+    void deliver(Results results) {
+        if (!complete(results)) {
+            results.close();
+        }
+    }
+
+    /** As {@link #completeExceptionally}, with what went wrong. */
+    void fail(@Nullable Throwable cause) {
+        completeExceptionally(DynamicBatching.failure(cause));
+    }
+}

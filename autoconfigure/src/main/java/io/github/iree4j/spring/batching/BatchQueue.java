@@ -1,0 +1,334 @@
+package io.github.iree4j.spring.batching;
+
+import io.github.iree4j.CallOptions;
+import io.github.iree4j.Program;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.InvocationChain;
+import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Calls of one kind that wait to be made together. Its lock is held while entries are sorted in and taken out, and during nothing else. */
+final class BatchQueue {
+    private final BatchingOptions options;
+    private final InvocationChain chain;
+    private final BatchTimer timer;
+    private final BatchListener listener;
+    private final Consumer<BatchQueue> idle;
+
+    // Guarded by this.
+    private final List<BatchEntry> waiting = new ArrayList<>(); // higher priority first, then as they came
+    private int waitingRows;
+    private int inFlight;
+    private int announced;
+    private boolean due;
+    private @Nullable Runnable alarm;
+    private long alarmAt;
+
+    BatchQueue(
+            BatchingOptions options,
+            InvocationChain chain,
+            BatchTimer timer,
+            BatchListener listener,
+            Consumer<BatchQueue> idle) {
+        this.options = options;
+        this.chain = chain;
+        this.timer = timer;
+        this.listener = listener;
+        this.idle = idle;
+    }
+
+    /** Says that an entry is coming, so that the queue is not forgotten before. */
+    synchronized void announce() {
+        announced++;
+    }
+
+    synchronized boolean isUnused() {
+        return announced == 0 && waiting.isEmpty() && inFlight == 0;
+    }
+
+    /** Takes an announced entry. */
+    void add(BatchEntry entry) {
+        boolean refused = false;
+        synchronized (this) {
+            announced--;
+            refused = waitingRows + entry.rows > options.maxWaiting();
+            if (!refused) {
+                insert(entry);
+            }
+        }
+        if (refused) {
+            entry.fail(new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%d rows wait for a batch of '%s', and the limit is %d; try again later, or raise 'max-waiting'"
+                            .formatted(waitingRows(), entry.request.function().fullName(), options.maxWaiting())));
+            idle.accept(this);
+            return;
+        }
+        entry.whenComplete((_, _) -> giveUp(entry));
+        pump();
+    }
+
+    private synchronized int waitingRows() {
+        return waitingRows;
+    }
+
+    /** Under the lock. */
+    private void insert(BatchEntry entry) {
+        int at = waiting.size();
+        while (at > 0 && priority(waiting.get(at - 1)) < priority(entry)) {
+            at--;
+        }
+        waiting.add(at, entry);
+        waitingRows += entry.rows;
+    }
+
+    private static int priority(BatchEntry entry) {
+        return entry.request.options().priority();
+    }
+
+    /** One that completes while it waits was given up. */
+    private void giveUp(BatchEntry entry) {
+        boolean removed;
+        synchronized (this) {
+            removed = waiting.remove(entry);
+            if (removed) {
+                waitingRows -= entry.rows;
+            }
+        }
+        if (removed) {
+            idle.accept(this);
+        }
+    }
+
+    /** Calls what waits without waiting longer. */
+    void flush() {
+        synchronized (this) {
+            due = true;
+        }
+        pump();
+    }
+
+    /** Makes the batches whose time has come. */
+    private void pump() {
+        for (List<BatchEntry> batch; !(batch = next()).isEmpty(); ) {
+            call(batch);
+        }
+    }
+
+    /** The entries of the next batch, if its time has come; else sees to it that somebody looks when it has. */
+    private synchronized List<BatchEntry> next() {
+        if (waiting.isEmpty()) {
+            due = false;
+            silence();
+            return List.of();
+        }
+        long now = timer.nanoTime();
+        long first = Long.MAX_VALUE;
+        for (BatchEntry entry : waiting) {
+            long left = Math.min(options.maxDelay().toNanos(), entry.patience) - (now - entry.since);
+            first = Math.min(first, left);
+        }
+        if (inFlight >= options.maxInFlight()) {
+            return List.of(); // whoever ends one looks again
+        }
+        if (!due && first > 0 && waitingRows < options.maxSize()) {
+            wakeAt(now, first);
+            return List.of();
+        }
+        List<BatchEntry> batch = new ArrayList<>();
+        int rows = 0;
+        for (int i = 0; i < waiting.size(); ) {
+            BatchEntry entry = waiting.get(i);
+            if (rows + entry.rows <= options.maxSize()) {
+                waiting.remove(i);
+                waitingRows -= entry.rows;
+                rows += entry.rows;
+                batch.add(entry);
+            } else {
+                i++;
+            }
+        }
+        inFlight++;
+        silence();
+        return batch;
+    }
+
+    /** Under the lock. */
+    private void wakeAt(long now, long left) {
+        if (alarm != null && alarmAt - (now + left) <= 0) {
+            return;
+        }
+        silence();
+        alarmAt = now + left;
+        alarm = timer.schedule(left, this::wake);
+    }
+
+    private void wake() {
+        synchronized (this) {
+            alarm = null;
+        }
+        pump();
+    }
+
+    /** Under the lock. */
+    private void silence() {
+        if (alarm != null) {
+            alarm.run();
+            alarm = null;
+        }
+    }
+
+    // Outside the lock.
+
+    private void call(List<BatchEntry> batch) {
+        List<BatchEntry> live =
+                batch.stream().filter(entry -> !entry.isDone()).toList();
+        if (live.isEmpty()) {
+            ended();
+            return;
+        }
+        if (live.size() == 1 && options.padded(live.getFirst().rows) == live.getFirst().rows) {
+            callAlone(live.getFirst());
+            return;
+        }
+        List<Tensor> merged;
+        int rows = live.stream().mapToInt(entry -> entry.rows).sum();
+        int padded = options.padded(rows);
+        try {
+            merged = merge(live, padded);
+        } catch (IreeException e) {
+            // Mostly a program that was unloaded meanwhile: each by itself finds its successor, or hears of it.
+            live.forEach(this::callUnbatched);
+            ended();
+            return;
+        }
+        BatchEntry first = live.getFirst();
+        listener.batched(
+                first.request.model(),
+                first.request.function().name(),
+                live.size(),
+                rows,
+                padded,
+                timer.nanoTime() - live.stream().mapToLong(e -> e.since).min().orElse(0));
+        InvocationRequest request = first.request
+                .asynchronous()
+                .withInputs(List.copyOf(merged))
+                .withOptions(CallOptions.DEFAULTS.prioritized(priority(first)));
+        CompletableFuture<Results> call = chain.proceed(request);
+        cancelWithTheLast(live, call);
+        call.whenComplete((results, failure) -> {
+            merged.forEach(Tensor::close);
+            ended();
+            if (results == null) {
+                live.forEach(entry -> entry.fail(failure));
+            } else {
+                divide(live, results);
+            }
+        });
+    }
+
+    private void callAlone(BatchEntry entry) {
+        listener.batched(
+                entry.request.model(),
+                entry.request.function().name(),
+                1,
+                entry.rows,
+                entry.rows,
+                timer.nanoTime() - entry.since);
+        callUnbatched(entry).whenComplete((_, _) -> ended());
+    }
+
+    /** The deadline goes on being watched by the entry. */
+    private CompletableFuture<Results> callUnbatched(BatchEntry entry) {
+        InvocationRequest request =
+                entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.prioritized(priority(entry)));
+        CompletableFuture<Results> call = chain.proceed(request);
+        cancelWithTheLast(List.of(entry), call);
+        return call.whenComplete((results, failure) -> {
+            if (results == null) {
+                entry.fail(failure);
+            } else {
+                entry.deliver(results);
+            }
+        });
+    }
+
+    private void ended() {
+        synchronized (this) {
+            inFlight--;
+        }
+        pump();
+        idle.accept(this);
+    }
+
+    private static void cancelWithTheLast(List<BatchEntry> live, CompletableFuture<Results> call) {
+        AtomicInteger left = new AtomicInteger(live.size());
+        for (BatchEntry entry : live) {
+            entry.whenComplete((_, _) -> {
+                if (left.decrementAndGet() == 0) {
+                    call.cancel(true); // has no effect on one that is over
+                }
+            });
+        }
+    }
+
+    private static List<Tensor> merge(List<BatchEntry> live, int padded) {
+        Program program = live.getFirst().request.function().program();
+        List<Tensor> merged = new ArrayList<>();
+        try {
+            for (int i = 0; i < live.getFirst().inputs.size(); i++) {
+                int input = i;
+                Tensor like = live.getFirst().inputs.get(i);
+                long[] shape = like.shape();
+                shape[0] = padded;
+                merged.add(program.upload(like.elementType(), shape, memory -> concatenate(live, input, memory)));
+            }
+            return merged;
+        } catch (IOException e) {
+            throw new AssertionError("there is no file", e);
+        } catch (RuntimeException | Error e) {
+            merged.forEach(Tensor::close);
+            throw e;
+        }
+    }
+
+    private static void concatenate(List<BatchEntry> live, int input, MemorySegment memory) {
+        long at = 0;
+        for (BatchEntry entry : live) {
+            Tensor tensor = entry.inputs.get(input);
+            MemorySegment rows = memory.asSlice(at, tensor.byteSize());
+            at += tensor.byteSize();
+            try {
+                tensor.copyTo(rows);
+            } catch (IreeException e) { // closed by its caller, who must not do that, or has given up
+                entry.fail(e);
+                rows.fill((byte) 0);
+            }
+        }
+        memory.asSlice(at).fill((byte) 0);
+    }
+
+    private static void divide(List<BatchEntry> live, Results results) {
+        List<Results> parts;
+        try {
+            parts = results.divide(live.stream().mapToLong(entry -> entry.rows).toArray());
+        } catch (IreeException e) {
+            results.close();
+            live.forEach(entry -> entry.fail(e));
+            return;
+        }
+        for (int i = 0; i < live.size(); i++) {
+            live.get(i).deliver(parts.get(i));
+        }
+    }
+}

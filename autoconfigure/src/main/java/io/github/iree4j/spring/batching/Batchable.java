@@ -1,0 +1,45 @@
+package io.github.iree4j.spring.batching;
+
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+
+/** Which functions can be called with the rows of several callers: all arguments and results are tensors whose first dimension is theirs. */
+final class Batchable {
+    private Batchable() {}
+
+    /**
+     * Checks a function.
+     *
+     * @return how many rows it takes; 0 when the caller chooses
+     * @throws IreeException INVALID_ARGUMENT when rows of several callers cannot be told apart, saying where
+     */
+    static int rows(ProgramFunction function) {
+        long rows = -2;
+        for (List<ValueDeclaration> values : List.of(function.arguments(), function.results())) {
+            for (ValueDeclaration value : values) {
+                List<Long> shape = value.shape();
+                if (!value.isTensor() || shape == null || shape.isEmpty()) {
+                    throw not(function, "'%s' is %s".formatted(value.name(), value.type()));
+                }
+                if (rows != -2 && rows != shape.getFirst()) {
+                    throw not(function, "first dimensions differ: '%s' is %s".formatted(value.name(), value.type()));
+                }
+                rows = shape.getFirst();
+            }
+        }
+        if (rows == -2) {
+            throw not(function, "it has no arguments");
+        }
+        return rows < 0 ? 0 : Math.toIntExact(Math.min(rows, Integer.MAX_VALUE));
+    }
+
+    private static IreeException not(ProgramFunction function, String why) {
+        return new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "calls of '%s' cannot be batched, since %s; all arguments and results must be tensors of the same first dimension, such as tensor<?x64xf32>"
+                        .formatted(function.fullName(), why));
+    }
+}

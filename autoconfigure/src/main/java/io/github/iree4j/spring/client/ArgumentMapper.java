@@ -1,0 +1,60 @@
+package io.github.iree4j.spring.client;
+
+import io.github.iree4j.CallOptions;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.TransferredTensor;
+import io.github.iree4j.hal.BufferView;
+import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/** Makes inputs of one argument of a client's method. */
+@FunctionalInterface
+interface ArgumentMapper {
+
+    void add(@Nullable Object value, List<@Nullable Object> inputs);
+
+    /** How arguments of a type become inputs; IllegalArgumentException for a type that cannot. */
+    static ArgumentMapper of(Type type) {
+        Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(ResolvableType.forType(type).toClass());
+        if (raw.isRecord() && raw != CallOptions.class) {
+            return ofRecord(raw);
+        }
+        if (raw == CallOptions.class
+                || raw == Tensor.class
+                || raw == TransferredTensor.class
+                || raw == BufferView.class
+                || raw == Object.class
+                || raw == Boolean.class
+                || Number.class.isAssignableFrom(raw)
+                || ResultMapper.elementType(raw) != null) {
+            return (value, inputs) -> inputs.add(value);
+        }
+        throw new IllegalArgumentException(
+                "an argument of type %s is no tensor, array, number or record of these".formatted(type.getTypeName()));
+    }
+
+    private static ArgumentMapper ofRecord(Class<?> type) {
+        List<Method> accessors = new ArrayList<>();
+        List<ArgumentMapper> mappers = new ArrayList<>();
+        for (RecordComponent component : type.getRecordComponents()) {
+            ReflectionUtils.makeAccessible(component.getAccessor());
+            accessors.add(component.getAccessor());
+            mappers.add(of(component.getGenericType()));
+        }
+        return (value, inputs) -> {
+            if (value == null) {
+                throw new IllegalArgumentException("record '%s' must not be null".formatted(type.getSimpleName()));
+            }
+            for (int i = 0; i < mappers.size(); i++) {
+                mappers.get(i).add(ReflectionUtils.invokeMethod(accessors.get(i), value), inputs);
+            }
+        };
+    }
+}

@@ -1,0 +1,63 @@
+package io.github.iree4j.spring.client;
+
+import io.github.iree4j.spring.InvocationService;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.Map;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+
+/** Makes objects of {@link IreeClient} interfaces. Safe for use by any number of threads, and so are they. */
+public final class IreeClientFactory {
+
+    private final InvocationService invocations;
+
+    /**
+     * A factory.
+     *
+     * @param invocations makes the calls
+     */
+    public IreeClientFactory(InvocationService invocations) {
+        this.invocations = invocations;
+    }
+
+    /**
+     * Makes a client.
+     *
+     * @param type the interface
+     * @return the client
+     * @param <T> the interface
+     * @throws IllegalArgumentException when it is no interface with {@link IreeClient}, or a method cannot be a function, saying which
+     */
+    public <T> T create(Class<T> type) {
+        IreeClient client = AnnotatedElementUtils.findMergedAnnotation(type, IreeClient.class);
+        if (!type.isInterface() || client == null) {
+            throw new IllegalArgumentException("'%s' is no interface with @IreeClient".formatted(type.getName()));
+        }
+        Map<Method, ClientMethod> methods = new HashMap<>();
+        for (Method method : type.getMethods()) {
+            if (Modifier.isAbstract(method.getModifiers())) {
+                methods.put(method, ClientMethod.of(client, method, invocations));
+            }
+        }
+        String description = "client of program '%s' (%s)".formatted(client.value(), type.getSimpleName());
+        InvocationHandler handler = (proxy, method, arguments) -> {
+            Object[] values = arguments == null ? new Object[0] : arguments;
+            ClientMethod function = methods.get(method);
+            if (function != null) {
+                return function.call(values);
+            }
+            if (method.isDefault()) {
+                return InvocationHandler.invokeDefault(proxy, method, values);
+            }
+            return switch (method.getName()) { // of Object
+                case "equals" -> proxy == values[0];
+                case "hashCode" -> System.identityHashCode(proxy);
+                default -> description;
+            };
+        };
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+}

@@ -1,0 +1,46 @@
+package io.github.iree4j.spring.client;
+
+import io.github.iree4j.spring.InvocationService;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.FactoryBean;
+
+/**
+ * A client as a bean.
+ *
+ * @param <T> its interface
+ */
+public final class IreeClientFactoryBean<T> implements FactoryBean<T>, BeanFactoryAware {
+
+    private final Class<T> type;
+    private @Nullable BeanFactory beans;
+
+    /**
+     * A client.
+     *
+     * @param type its interface
+     */
+    public IreeClientFactoryBean(Class<T> type) {
+        this.type = type;
+    }
+
+    @Override
+    public void setBeanFactory(BeanFactory beanFactory) {
+        beans = beanFactory;
+    }
+
+    @Override
+    public T getObject() {
+        BeanFactory factory = beans;
+        if (factory == null) {
+            throw new IllegalStateException("client '%s' is used before its bean factory is known".formatted(type.getName()));
+        }
+        return new IreeClientFactory(factory.getBean(InvocationService.class)).create(type);
+    }
+
+    @Override
+    public Class<?> getObjectType() {
+        return type;
+    }
+}

@@ -1,0 +1,135 @@
+package io.github.iree4j.spring.client;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeanUtils;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/** Makes the value of a client's method of the results of a call, which it closes unless they are the value. */
+@FunctionalInterface
+interface ResultMapper {
+
+    @Nullable
+    Object read(Results results);
+
+    /** What one result becomes. */
+    @FunctionalInterface
+    interface Single {
+        @Nullable
+        Object read(Results results, int index);
+    }
+
+    /** How results become a type; IllegalArgumentException for a type that they cannot. */
+    static ResultMapper of(Type type) {
+        Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(ResolvableType.forType(type).toClass());
+        if (raw == Results.class) {
+            return results -> results;
+        }
+        if (raw == Void.class || raw == void.class) {
+            return results -> {
+                results.close();
+                return null;
+            };
+        }
+        if (raw.isRecord()) {
+            return ofRecord(raw);
+        }
+        Single single = single(type, raw);
+        return results -> {
+            try (results) {
+                requireCount(results, 1, raw);
+                return single.read(results, 0);
+            }
+        };
+    }
+
+    private static ResultMapper ofRecord(Class<?> type) {
+        RecordComponent[] components = type.getRecordComponents();
+        List<Single> singles = new ArrayList<>();
+        Class<?>[] types = new Class<?>[components.length];
+        for (int i = 0; i < components.length; i++) {
+            types[i] = components[i].getType();
+            singles.add(single(components[i].getGenericType(), ClassUtils.resolvePrimitiveIfNecessary(types[i])));
+        }
+        Constructor<?> constructor;
+        try {
+            constructor = type.getDeclaredConstructor(types);
+        } catch (NoSuchMethodException e) {
+            throw new IllegalArgumentException("record '%s' has no canonical constructor".formatted(type.getName()), e);
+        }
+        return results -> {
+            Object[] values = new Object[components.length];
+            boolean made = false;
+            try (results) {
+                requireCount(results, components.length, type);
+                for (int i = 0; i < values.length; i++) {
+                    values[i] = singles.get(i).read(results, i);
+                }
+                Object record = BeanUtils.instantiateClass(constructor, values);
+                made = true;
+                return record;
+            } finally {
+                for (int i = 0; i < values.length && !made; i++) {
+                    drop(values[i]);
+                }
+            }
+        };
+    }
+
+    private static void requireCount(Results results, int wanted, Class<?> type) {
+        if (results.size() != wanted) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the function has %d results, which do not make a '%s' of %d"
+                            .formatted(results.size(), type.getSimpleName(), wanted));
+        }
+    }
+
+    private static Single single(Type type, Class<?> raw) {
+        if (raw == Tensor.class) {
+            return Results::take;
+        }
+        Class<?> element = elementType(raw);
+        if (element != null) {
+            return (results, i) -> NestedArrays.of(results.tensor(i), raw);
+        }
+        if (raw == Boolean.class || (Number.class.isAssignableFrom(raw) && raw != Number.class)) {
+            return (results, i) -> Scalars.read(results.get(i), raw, i);
+        }
+        throw new IllegalArgumentException(
+                "a result of type %s is no tensor, array, number or record of these".formatted(type.getTypeName()));
+    }
+
+    /** The type of an array's elements, nested or not; null for what is no array of numbers or booleans. */
+    static @Nullable Class<?> elementType(Class<?> type) {
+        Class<?> element = type;
+        while (element.isArray()) {
+            element = element.getComponentType();
+        }
+        return type.isArray() && element.isPrimitive() && element != char.class ? element : null;
+    }
+
+    /** Frees a value that nobody receives. */
+    static void drop(@Nullable Object value) {
+        if (value instanceof Record record) {
+            for (RecordComponent component : record.getClass().getRecordComponents()) {
+                if (component.getType() == Tensor.class) {
+                    drop(org.springframework.util.ReflectionUtils.invokeMethod(component.getAccessor(), record));
+                }
+            }
+        } else if (value instanceof Tensor tensor) {
+            tensor.close();
+        } else if (value instanceof Results results) {
+            results.close();
+        }
+    }
+}

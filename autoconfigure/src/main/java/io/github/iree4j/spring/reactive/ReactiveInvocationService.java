@@ -1,0 +1,83 @@
+package io.github.iree4j.spring.reactive;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationSpec;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Calls functions of the application's programs by name, for callers that use Reactor.
+ *
+ * <p>A call is made at each subscription, and cancelled with it. Results that come when nobody takes them any more are closed; those that
+ * arrive belong to the subscriber. {@link #invoke(String, Function, Object...)} closes them for callers who want values. Subscribers run on
+ * a virtual thread, where they may block.
+ */
+public final class ReactiveInvocationService {
+
+    private final InvocationService invocations;
+
+    /**
+     * A service.
+     *
+     * @param invocations makes the calls
+     */
+    public ReactiveInvocationService(InvocationService invocations) {
+        this.invocations = invocations;
+    }
+
+    /**
+     * Calls a function.
+     *
+     * @param function the program's name, a dot, the function's name
+     * @param inputs one for each argument; lent until the call is over
+     * @return the results, to be closed by the subscriber, or an {@link io.github.iree4j.status.IreeException}
+     */
+    public Mono<Results> invoke(String function, @Nullable Object... inputs) {
+        return mono(() -> invocations.invokeAsync(function, inputs));
+    }
+
+    /**
+     * Calls a function and reads its results, which are then closed.
+     *
+     * @param function the program's name, a dot, the function's name
+     * @param reader what to make of the results; must not keep them
+     * @param inputs one for each argument; lent until the call is over
+     * @return what the reader returned, or an {@link io.github.iree4j.status.IreeException}
+     * @param <T> what the reader returns
+     */
+    public <T> Mono<T> invoke(String function, Function<? super Results, ? extends T> reader, @Nullable Object... inputs) {
+        return invoke(function, inputs).map(results -> {
+            try (results) {
+                return reader.apply(results);
+            }
+        });
+    }
+
+    /**
+     * Makes a call that was put together.
+     *
+     * @param request see {@link InvocationService#request}; made at each subscription
+     * @return the results, to be closed by the subscriber, or an {@link io.github.iree4j.status.IreeException}
+     */
+    public Mono<Results> invoke(InvocationSpec request) {
+        return mono(request::invokeAsync);
+    }
+
+    private static Mono<Results> mono(Supplier<CompletableFuture<Results>> call) {
+        return Mono.<Results>create(sink -> {
+            CompletableFuture<Results> future = call.get();
+            sink.onCancel(() -> future.cancel(true));
+            future.whenComplete((results, failure) -> {
+                if (failure == null) {
+                    sink.success(results);
+                } else {
+                    sink.error(failure);
+                }
+            });
+        }).doOnDiscard(Results.class, Results::close);
+    }
+}

@@ -1,0 +1,93 @@
+package io.github.iree4j.spring.autoconfigure.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.client.IreeClient;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
+
+class IreeClientAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(IreeAutoConfiguration.class, IreeClientAutoConfiguration.class));
+
+    record Point(float x, float y) {}
+
+    @IreeClient("digits")
+    public interface ScannedClient {
+        float[] classify(float[] pixels);
+
+        CompletableFuture<Point> point(Point from);
+    }
+
+    @Test
+    void interfacesInThePackagesOfTheApplicationAreBeans() {
+        runner.withUserConfiguration(Application.class)
+                .run(context -> assertThat(context).hasSingleBean(ScannedClient.class));
+    }
+
+    @Test
+    void withoutAnApplicationNothingIsScanned() {
+        runner.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ScannedClient.class));
+    }
+
+    @Test
+    void aBeanOfTheSameNameStays() {
+        ScannedClient own = new ScannedClient() {
+            @Override
+            public float[] classify(float[] pixels) {
+                return pixels;
+            }
+
+            @Override
+            public CompletableFuture<Point> point(Point from) {
+                return CompletableFuture.completedFuture(from);
+            }
+        };
+        runner.withUserConfiguration(Application.class)
+                .withAllowBeanDefinitionOverriding(true)
+                .withBean("ireeClientAutoConfigurationTests.ScannedClient", ScannedClient.class, () -> own)
+                .run(context -> assertThat(context).getBean(ScannedClient.class).isSameAs(own));
+    }
+
+    @Test
+    void nothingIsScannedWhenTheRuntimeIsOff() {
+        runner.withUserConfiguration(Application.class)
+                .withPropertyValues("iree.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(ScannedClient.class));
+    }
+
+    @Test
+    void doesWithoutReactor() {
+        runner.withUserConfiguration(Application.class)
+                .withClassLoader(new FilteredClassLoader(Mono.class))
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(ScannedClient.class));
+    }
+
+    @Test
+    void proxiesAndRecordsAreHintedAt() {
+        RuntimeHints hints = new RuntimeHints();
+        IreeClientAotProcessor.register(hints, ScannedClient.class);
+        assertThat(RuntimeHintsPredicates.proxies().forInterfaces(ScannedClient.class))
+                .accepts(hints);
+        assertThat(RuntimeHintsPredicates.reflection()
+                        .onType(Point.class)
+                        .withMemberCategory(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS))
+                .accepts(hints);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @AutoConfigurationPackage
+    static class Application {}
+}

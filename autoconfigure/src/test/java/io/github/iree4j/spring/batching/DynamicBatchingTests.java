@@ -1,0 +1,448 @@
+package io.github.iree4j.spring.batching;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.spring.InvocationChain;
+import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmCall;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Batches on a clock that the test moves, called on the thread of the test unless it says otherwise. */
+@Timeout(60)
+class DynamicBatchingTests {
+
+    private static final long MILLI = 1_000_000;
+
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final AtomicInteger calls = new AtomicInteger();
+    private final CountDownLatch entered = new CountDownLatch(1);
+    private final CountDownLatch go = new CountDownLatch(1);
+    private final Program program = runtime.load(ProgramOptions.builder()
+            .module(NativeModule.builder("rows", 1, () -> runtime)
+                    .function("twice", "0r_r", this::twice)
+                    .attribute(
+                            "iree.abi.declaration",
+                            "sync func @twice(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
+                    .function("four", "0r_r", this::twice)
+                    .attribute(
+                            "iree.abi.declaration", "sync func @four(%x: tensor<4x2xf32>) -> (%y: tensor<4x2xf32>)")
+                    .function("any", "0r_r", this::twice)
+                    .attribute(
+                            "iree.abi.declaration",
+                            "sync func @any(%x: tensor<?x?xf32>) -> (%y: tensor<?x?xf32>)")
+                    .function("slow", "0r_r", this::slow)
+                    .attribute(
+                            "iree.abi.declaration",
+                            "sync func @slow(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
+                    .function("fails", "0r_r", (r, call) -> {
+                        throw new IreeException(StatusCode.DATA_LOSS, "the root cause");
+                    })
+                    .attribute(
+                            "iree.abi.declaration",
+                            "sync func @fails(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
+                    .function("whole", "0r_r", this::twice)
+                    .attribute("iree.abi.declaration", "sync func @whole(%x: tensor<2xf32>) -> (%y: tensor<f32>)")
+                    .build())
+            .build());
+    private final LoadedProgram loaded = new LoadedProgram(ProgramSource.of("rows", "rows.vmfb"), List.of(program));
+    private final ManualTimer timer = new ManualTimer();
+    private final List<String> batches = new ArrayList<>();
+    private DynamicBatching batching = batching(4, 10, List.of(), 16, 4);
+    private final InvocationChain onThisThread = request -> {
+        try {
+            return CompletableFuture.completedFuture(
+                    request.function().invoke(request.inputs().toArray()));
+        } catch (IreeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    };
+    private final InvocationChain onWorkers =
+            request -> request.function().call(request.options(), request.inputs().toArray());
+
+    @AfterEach
+    void nothingIsLeft() {
+        go.countDown();
+        batching.close();
+        while (program.activeCalls() > 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(runtime.leakReport().openTensors()).as("open tensors").isZero();
+        assertThat(batching.queueCount()).as("queues").isZero();
+        assertThat(timer.planned()).as("timers").isZero();
+        program.close();
+        runtime.close();
+    }
+
+    private DynamicBatching batching(int size, long millis, List<Integer> buckets, int waiting, int inFlight) {
+        return new DynamicBatching(
+                Map.of(
+                        "rows",
+                        new BatchingOptions(size, Duration.ofMillis(millis), buckets, waiting, inFlight)),
+                timer,
+                (model, function, count, rows, padded, nanos) -> batches.add("%s.%s %d calls %d of %d rows after %d ms"
+                        .formatted(model, function, count, rows, padded, nanos / MILLI)));
+    }
+
+    private void twice(IreeRuntime state, VmCall call) {
+        calls.incrementAndGet();
+        BufferView in = call.required(BufferView.class);
+        float[] values = in.buffer()
+                .map(MemoryAccess.READ, 0, in.byteLength())
+                .toArray(java.lang.foreign.ValueLayout.JAVA_FLOAT);
+        Buffer buffer = runtime.device().allocator().allocate(BufferParams.DEFAULT, in.byteLength());
+        try {
+            for (int i = 0; i < values.length; i++) {
+                values[i] *= 2;
+            }
+            buffer.map(MemoryAccess.WRITE, 0, in.byteLength())
+                    .copyFrom(java.lang.foreign.MemorySegment.ofArray(values));
+            call.returnRef(BufferView.create(buffer, in.shape(), in.elementType(), in.encoding()));
+        } finally {
+            buffer.release();
+        }
+    }
+
+    private void slow(IreeRuntime state, VmCall call) {
+        entered.countDown();
+        try {
+            go.await();
+        } catch (InterruptedException e) {
+            throw new IreeException(StatusCode.CANCELLED, "interrupted", e);
+        }
+        twice(state, call);
+    }
+
+    private CompletableFuture<Results> call(String function, @Nullable Duration deadline, int priority, Object input) {
+        return call(onThisThread, function, deadline, priority, input);
+    }
+
+    private CompletableFuture<Results> call(
+            InvocationChain chain, String function, @Nullable Duration deadline, int priority, Object input) {
+        ProgramFunction found = program.function(function);
+        return batching.intercept(
+                new InvocationRequest(
+                        loaded,
+                        found,
+                        Arrays.asList(input),
+                        io.github.iree4j.CallOptions.DEFAULTS.within(deadline).prioritized(priority),
+                        false),
+                chain);
+    }
+
+    private CompletableFuture<Results> call(float... row) {
+        return call("twice", null, 0, Tensor.of(row, row.length / 2, 2));
+    }
+
+    private static float[] result(CompletableFuture<Results> future) {
+        assertThat(future).isCompleted();
+        try (Results results = future.join()) {
+            return results.tensor(0).toFloatArray();
+        }
+    }
+
+    private static StatusCode code(CompletableFuture<Results> future) {
+        return ((IreeException) future.exceptionNow()).code();
+    }
+
+    @Test
+    void aFullBatchIsCalledAtOnce() {
+        CompletableFuture<Results> a = call(1, 2);
+        CompletableFuture<Results> b = call(3, 4, 5, 6);
+        assertThat(a).isNotDone();
+        CompletableFuture<Results> c = call(7, 8);
+        assertThat(result(a)).containsExactly(2, 4);
+        assertThat(result(b)).containsExactly(6, 8, 10, 12);
+        assertThat(result(c)).containsExactly(14, 16);
+        assertThat(calls).hasValue(1);
+        assertThat(batches).containsExactly("rows.twice 3 calls 4 of 4 rows after 0 ms");
+    }
+
+    @Test
+    void theFirstWaitsNoLongerThanTheDelay() {
+        CompletableFuture<Results> a = call(1, 2);
+        timer.advance(6 * MILLI);
+        CompletableFuture<Results> b = call(3, 4);
+        timer.advance(3 * MILLI);
+        assertThat(a).isNotDone();
+        timer.advance(MILLI);
+        assertThat(result(a)).containsExactly(2, 4);
+        assertThat(result(b)).containsExactly(6, 8);
+        assertThat(batches).containsExactly("rows.twice 2 calls 2 of 2 rows after 10 ms");
+    }
+
+    @Test
+    void nobodyWaitsLongerThanHalfOfTheirDeadline() {
+        CompletableFuture<Results> a = call(1, 2);
+        CompletableFuture<Results> hurried =
+                call("twice", Duration.ofMillis(4), 0, Tensor.of(new float[] {3, 4}, 1, 2));
+        timer.advance(MILLI);
+        assertThat(hurried).isNotDone();
+        timer.advance(MILLI);
+        assertThat(result(hurried)).containsExactly(6, 8);
+        assertThat(result(a)).containsExactly(2, 4);
+    }
+
+    @Test
+    void javaArraysBecomeTensors() {
+        CompletableFuture<Results> a = call("twice", null, 0, new float[][] {{1, 2}, {3, 4}});
+        timer.advance(10 * MILLI);
+        assertThat(result(a)).containsExactly(2, 4, 6, 8);
+    }
+
+    @Test
+    void rowsAreAddedUpToTheNextBucket() {
+        batching = batching(8, 10, List.of(8, 4, 1), 16, 4);
+        CompletableFuture<Results> a = call(1, 2);
+        CompletableFuture<Results> b = call(3, 4);
+        timer.advance(10 * MILLI);
+        assertThat(result(a)).containsExactly(2, 4);
+        assertThat(result(b)).containsExactly(6, 8);
+        CompletableFuture<Results> alone = call(5, 6);
+        timer.advance(10 * MILLI);
+        assertThat(result(alone)).containsExactly(10, 12);
+        assertThat(batches)
+                .containsExactly(
+                        "rows.twice 2 calls 2 of 4 rows after 10 ms", "rows.twice 1 calls 1 of 1 rows after 10 ms");
+    }
+
+    @Test
+    void aFunctionWithANumberOfRowsOfItsOwnIsFilledUp() {
+        CompletableFuture<Results> a = call("four", null, 0, Tensor.of(new float[] {1, 2}, 1, 2));
+        CompletableFuture<Results> b = call("four", null, 0, Tensor.of(new float[] {3, 4}, 1, 2));
+        timer.advance(10 * MILLI);
+        assertThat(result(a)).containsExactly(2, 4);
+        assertThat(result(b)).containsExactly(6, 8);
+        assertThat(batches).containsExactly("rows.four 2 calls 2 of 4 rows after 10 ms");
+    }
+
+    @Test
+    void onlyEqualShapesAreCalledTogether() {
+        CompletableFuture<Results> two = call("any", null, 0, Tensor.of(new float[] {1, 2}, 1, 2));
+        CompletableFuture<Results> three = call("any", null, 0, Tensor.of(new float[] {1, 2, 3}, 1, 3));
+        assertThat(batching.queueCount()).isEqualTo(2);
+        timer.advance(10 * MILLI);
+        assertThat(result(two)).containsExactly(2, 4);
+        assertThat(result(three)).containsExactly(2, 4, 6);
+        assertThat(calls).hasValue(2);
+    }
+
+    @Test
+    void higherPriorityIsTakenFirst() {
+        batching = batching(2, 10, List.of(), 16, 1);
+        CompletableFuture<Results> running = call(onWorkers, "slow", null, 0, Tensor.of(new float[4], 2, 2));
+        CompletableFuture<Results> low = call(onWorkers, "slow", null, 0, Tensor.of(new float[] {1, 1, 1, 1}, 2, 2));
+        CompletableFuture<Results> high = call(onWorkers, "slow", null, 5, Tensor.of(new float[] {2, 2}, 1, 2));
+        CompletableFuture<Results> other = call(onWorkers, "slow", null, 5, Tensor.of(new float[] {3, 3}, 1, 2));
+        go.countDown();
+        running.join().close();
+        assertThat(result(joined(high))).containsExactly(4, 4);
+        assertThat(result(joined(other))).containsExactly(6, 6);
+        assertThat(result(joined(low))).containsExactly(2, 2, 2, 2);
+        assertThat(batches.get(1)).startsWith("rows.slow 2 calls 2 of 2");
+    }
+
+    private static CompletableFuture<Results> joined(CompletableFuture<Results> future) {
+        future.join();
+        return future;
+    }
+
+    @Test
+    void oneThatIsCancelledWhileItWaitsIsNotCalled() {
+        CompletableFuture<Results> a = call(1, 2);
+        CompletableFuture<Results> b = call(3, 4);
+        assertThat(a.cancel(true)).isTrue();
+        timer.advance(10 * MILLI);
+        assertThat(result(b)).containsExactly(6, 8);
+        assertThat(batches).containsExactly("rows.twice 1 calls 1 of 1 rows after 10 ms");
+    }
+
+    @Test
+    void oneWhoseDeadlinePassesWhileItWaitsFails() {
+        batching = batching(1, 10, List.of(), 16, 1);
+        CompletableFuture<Results> running = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
+        CompletableFuture<Results> late =
+                call(onWorkers, "slow", Duration.ofMillis(4), 0, Tensor.of(new float[2], 1, 2));
+        timer.advance(4 * MILLI);
+        assertThat(code(late)).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(late.exceptionNow()).hasMessageContaining("'rows.slow'").hasMessageContaining("PT0.004S");
+        go.countDown();
+        running.join().close();
+        assertThat(calls).hasValue(1);
+    }
+
+    @Test
+    void oneWhoseDeadlinePassesInABatchFailsAndTheOthersGoOn() throws Exception {
+        CompletableFuture<Results> late =
+                call(onWorkers, "slow", Duration.ofMillis(8), 0, Tensor.of(new float[] {1, 2}, 1, 2));
+        CompletableFuture<Results> other = call(onWorkers, "slow", null, 0, Tensor.of(new float[] {3, 4}, 1, 2));
+        timer.advance(4 * MILLI);
+        entered.await();
+        timer.advance(4 * MILLI);
+        assertThat(code(late)).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(other).isNotDone();
+        go.countDown();
+        assertThat(result(joined(other))).containsExactly(6, 8);
+    }
+
+    @Test
+    void aBatchThatEverybodyHasGivenUpIsCancelled() throws Exception {
+        CompletableFuture<Results> a = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
+        CompletableFuture<Results> b = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
+        timer.advance(10 * MILLI);
+        entered.await();
+        a.cancel(true);
+        assertThat(program.activeCalls()).isEqualTo(1);
+        b.cancel(true);
+        while (program.activeCalls() > 0) { // the program itself never goes on
+            Thread.onSpinWait();
+        }
+        assertThat(calls).hasValue(0);
+    }
+
+    @Test
+    void whileABatchIsInWorkTheNextOneGathers() throws Exception {
+        batching = batching(4, 10, List.of(), 16, 1);
+        CompletableFuture<Results> first = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
+        timer.advance(10 * MILLI);
+        entered.await();
+        CompletableFuture<Results> second = call(onWorkers, "slow", null, 0, Tensor.of(new float[] {1, 1}, 1, 2));
+        timer.advance(100 * MILLI);
+        CompletableFuture<Results> third = call(onWorkers, "slow", null, 0, Tensor.of(new float[] {2, 2}, 1, 2));
+        go.countDown();
+        first.join().close();
+        assertThat(result(joined(second))).containsExactly(2, 2);
+        assertThat(result(joined(third))).containsExactly(4, 4);
+        assertThat(batches).hasSize(2);
+    }
+
+    @Test
+    void whenTooManyWaitMoreAreRefused() {
+        batching = batching(8, 10, List.of(), 2, 1);
+        CompletableFuture<Results> a = call(1, 2, 3, 4);
+        CompletableFuture<Results> refused = call(5, 6);
+        assertThat(code(refused)).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(refused.exceptionNow()).hasMessageContaining("2 rows wait").hasMessageContaining("limit is 2");
+        timer.advance(10 * MILLI);
+        result(a);
+    }
+
+    @Test
+    void theFailureOfABatchIsThatOfEachCall() {
+        CompletableFuture<Results> a = call("fails", null, 0, Tensor.of(new float[2], 1, 2));
+        CompletableFuture<Results> b = call("fails", null, 0, Tensor.of(new float[2], 1, 2));
+        timer.advance(10 * MILLI);
+        assertThat(code(a)).isEqualTo(StatusCode.DATA_LOSS);
+        assertThat(code(b)).isEqualTo(StatusCode.DATA_LOSS);
+    }
+
+    @Test
+    void aTensorThatItsOwnerClosedTooEarlyFailsOnlyItsCall() {
+        Tensor closed = Tensor.of(new float[2], 1, 2);
+        CompletableFuture<Results> a = call("twice", null, 0, closed);
+        CompletableFuture<Results> b = call(3, 4);
+        closed.close();
+        timer.advance(10 * MILLI);
+        assertThat(code(a)).isEqualTo(StatusCode.FAILED_PRECONDITION);
+        assertThat(result(b)).containsExactly(6, 8);
+    }
+
+    @Test
+    void callsThatWaitWhenTheirProgramIsUnloadedAreMadeOneByOne() {
+        CompletableFuture<Results> a = call(1, 2);
+        CompletableFuture<Results> b = call(3, 4);
+        program.close(); // the end of the chain would find its successor
+        timer.advance(10 * MILLI);
+        assertThat(code(a)).isEqualTo(StatusCode.FAILED_PRECONDITION);
+        assertThat(code(b)).isEqualTo(StatusCode.FAILED_PRECONDITION);
+    }
+
+    @Test
+    void aLargeCallGoesItsOwnWay() {
+        assertThat(result(call(new float[10]))).hasSize(10);
+        assertThat(batches).isEmpty();
+    }
+
+    @Test
+    void closingCallsWhatWaits() {
+        CompletableFuture<Results> a = call(1, 2);
+        batching.close();
+        assertThat(result(a)).containsExactly(2, 4);
+        assertThat(result(call(3, 4))).containsExactly(6, 8);
+    }
+
+    @Test
+    void aFunctionThatCannotBeBatchedSaysWhy() {
+        CompletableFuture<Results> call = call("whole", null, 0, Tensor.of(new float[2]));
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(call::get)
+                .withMessageContaining("'y' is tensor<f32>")
+                .withMessageContaining("tensor<?x64xf32>");
+    }
+
+    @Test
+    void callersOnManyThreadsGetTheirOwnRows() throws Exception {
+        batching = new DynamicBatching(
+                Map.of("rows", new BatchingOptions(16, Duration.ofMillis(1), List.of(4, 8, 16), 10_000, 2)),
+                BatchTimer.system(),
+                BatchListener.NONE);
+        List<Thread> threads = new ArrayList<>();
+        AtomicInteger wrong = new AtomicInteger();
+        for (int t = 0; t < 8; t++) {
+            int mine = t;
+            threads.add(Thread.startVirtualThread(() -> {
+                for (int i = 0; i < 200; i++) {
+                    float value = mine * 1000 + i;
+                    CompletableFuture<Results> future = call(
+                            onWorkers, "twice", null, i % 3, Tensor.of(new float[] {value, -value}, 1, 2));
+                    if (i % 7 == 0) {
+                        future.cancel(true);
+                    }
+                    try (Results results = future.join()) {
+                        if (results.tensor(0).toFloatArray()[0] != 2 * value) {
+                            wrong.incrementAndGet();
+                        }
+                    } catch (CompletionException | java.util.concurrent.CancellationException e) {
+                        wrong.addAndGet(i % 7 == 0 ? 0 : 1);
+                    }
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(wrong).hasValue(0);
+        assertThat(calls.get()).isLessThan(1600);
+        while (batching.queueCount() > 0) { // the last cancelled ones
+            Thread.onSpinWait();
+        }
+    }
+}

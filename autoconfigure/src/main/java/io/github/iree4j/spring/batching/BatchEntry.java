@@ -47,8 +47,7 @@ final class BatchEntry extends CompletableFuture<Results> {
                 StatusCode.DEADLINE_EXCEEDED,
                 "call of '%s' took longer than %s"
                         .formatted(
-                                request.function().fullName(),
-                                request.options().timeout())));
+                                request.function().fullName(), request.options().timeout())));
     }
 
     /** Hands its results over, or frees them when nobody takes them. */

@@ -191,8 +191,7 @@ final class BatchQueue {
     // Outside the lock.
 
     private void call(List<BatchEntry> batch) {
-        List<BatchEntry> live =
-                batch.stream().filter(entry -> !entry.isDone()).toList();
+        List<BatchEntry> live = batch.stream().filter(entry -> !entry.isDone()).toList();
         if (live.isEmpty()) {
             ended();
             return;

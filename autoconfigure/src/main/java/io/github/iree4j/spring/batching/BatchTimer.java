@@ -51,8 +51,8 @@ public interface BatchTimer {
 
         @Override
         public Runnable schedule(long nanos, Runnable action) {
-            ScheduledFuture<?> task = clock.schedule(
-                    () -> CallThreads.start("iree4j-batch", action), nanos, TimeUnit.NANOSECONDS);
+            ScheduledFuture<?> task =
+                    clock.schedule(() -> CallThreads.start("iree4j-batch", action), nanos, TimeUnit.NANOSECONDS);
             return () -> task.cancel(false);
         }
     }

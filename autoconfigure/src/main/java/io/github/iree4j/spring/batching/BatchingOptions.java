@@ -16,8 +16,7 @@ import java.util.TreeSet;
  * @param maxWaiting the most rows of one function that may wait; more are refused with RESOURCE_EXHAUSTED
  * @param maxInFlight how many batches of one function may be in work; while they are, the next one goes on gathering
  */
-public record BatchingOptions(
-        int maxSize, Duration maxDelay, List<Integer> buckets, int maxWaiting, int maxInFlight) {
+public record BatchingOptions(int maxSize, Duration maxDelay, List<Integer> buckets, int maxWaiting, int maxInFlight) {
 
     /**
      * Checks and sorts.

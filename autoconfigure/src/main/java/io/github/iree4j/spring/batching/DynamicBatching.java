@@ -96,8 +96,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
 
     /** A function with a number of rows of its own has one bucket. */
     private static BatchingOptions fixed(BatchingOptions wanted, int rows) {
-        return new BatchingOptions(
-                rows, wanted.maxDelay(), List.of(rows), wanted.maxWaiting(), wanted.maxInFlight());
+        return new BatchingOptions(rows, wanted.maxDelay(), List.of(rows), wanted.maxWaiting(), wanted.maxInFlight());
     }
 
     private void join(Key key, BatchingOptions effective, InvocationChain chain, BatchEntry entry) {

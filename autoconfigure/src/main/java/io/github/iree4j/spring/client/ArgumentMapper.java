@@ -22,7 +22,8 @@ interface ArgumentMapper {
 
     /** How arguments of a type become inputs; IllegalArgumentException for a type that cannot. */
     static ArgumentMapper of(Type type) {
-        Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(ResolvableType.forType(type).toClass());
+        Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(
+                ResolvableType.forType(type).toClass());
         if (raw.isRecord() && raw != CallOptions.class) {
             return ofRecord(raw);
         }
@@ -48,7 +49,7 @@ interface ArgumentMapper {
             accessors.add(component.getAccessor());
             mappers.add(of(component.getGenericType()));
         }
-        return (value, inputs) -> {
+        return (@Nullable Object value, List<@Nullable Object> inputs) -> {
             if (value == null) {
                 throw new IllegalArgumentException("record '%s' must not be null".formatted(type.getSimpleName()));
             }

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.client;
 
 import io.github.iree4j.spring.InvocationSpec;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -14,7 +15,19 @@ final class ClientMono {
 
     /** Calls at each subscription; one that is cancelled gives the call up. */
     static Mono<?> of(InvocationSpec spec, ResultMapper mapper) {
-        return Mono.<@Nullable Object>fromFuture(() -> ClientMethod.later(spec.invokeAsync(), mapper))
+        return Mono.create(sink -> {
+                    CompletableFuture<@Nullable Object> call = ClientMethod.later(spec.invokeAsync(), mapper);
+                    sink.onCancel(() -> call.cancel(true));
+                    call.whenComplete((value, failure) -> {
+                        if (failure != null) {
+                            sink.error(failure);
+                        } else if (value != null) {
+                            sink.success(value);
+                        } else {
+                            sink.success();
+                        }
+                    });
+                })
                 .doOnDiscard(Object.class, ResultMapper::drop);
     }
 }

@@ -31,6 +31,7 @@ public final class IreeClientFactory {
      * @param <T> the interface
      * @throws IllegalArgumentException when it is no interface with {@link IreeClient}, or a method cannot be a function, saying which
      */
+    @SuppressWarnings("ReferenceEquality") // what Object's equals means
     public <T> T create(Class<T> type) {
         IreeClient client = AnnotatedElementUtils.findMergedAnnotation(type, IreeClient.class);
         if (!type.isInterface() || client == null) {

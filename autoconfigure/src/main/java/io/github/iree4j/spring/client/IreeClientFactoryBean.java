@@ -34,7 +34,8 @@ public final class IreeClientFactoryBean<T> implements FactoryBean<T>, BeanFacto
     public T getObject() {
         BeanFactory factory = beans;
         if (factory == null) {
-            throw new IllegalStateException("client '%s' is used before its bean factory is known".formatted(type.getName()));
+            throw new IllegalStateException(
+                    "client '%s' is used before its bean factory is known".formatted(type.getName()));
         }
         return new IreeClientFactory(factory.getBean(InvocationService.class)).create(type);
     }

@@ -30,7 +30,8 @@ interface ResultMapper {
 
     /** How results become a type; IllegalArgumentException for a type that they cannot. */
     static ResultMapper of(Type type) {
-        Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(ResolvableType.forType(type).toClass());
+        Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(
+                ResolvableType.forType(type).toClass());
         if (raw == Results.class) {
             return results -> results;
         }
@@ -67,7 +68,7 @@ interface ResultMapper {
             throw new IllegalArgumentException("record '%s' has no canonical constructor".formatted(type.getName()), e);
         }
         return results -> {
-            Object[] values = new Object[components.length];
+            @Nullable Object[] values = new @Nullable Object[components.length];
             boolean made = false;
             try (results) {
                 requireCount(results, components.length, type);

@@ -49,7 +49,8 @@ public final class ReactiveInvocationService {
      * @return what the reader returned, or an {@link io.github.iree4j.status.IreeException}
      * @param <T> what the reader returns
      */
-    public <T> Mono<T> invoke(String function, Function<? super Results, ? extends T> reader, @Nullable Object... inputs) {
+    public <T> Mono<T> invoke(
+            String function, Function<? super Results, ? extends T> reader, @Nullable Object... inputs) {
         return invoke(function, inputs).map(results -> {
             try (results) {
                 return reader.apply(results);
@@ -69,15 +70,16 @@ public final class ReactiveInvocationService {
 
     private static Mono<Results> mono(Supplier<CompletableFuture<Results>> call) {
         return Mono.<Results>create(sink -> {
-            CompletableFuture<Results> future = call.get();
-            sink.onCancel(() -> future.cancel(true));
-            future.whenComplete((results, failure) -> {
-                if (failure == null) {
-                    sink.success(results);
-                } else {
-                    sink.error(failure);
-                }
-            });
-        }).doOnDiscard(Results.class, Results::close);
+                    CompletableFuture<Results> future = call.get();
+                    sink.onCancel(() -> future.cancel(true));
+                    future.whenComplete((results, failure) -> {
+                        if (failure == null) {
+                            sink.success(results);
+                        } else {
+                            sink.error(failure);
+                        }
+                    });
+                })
+                .doOnDiscard(Results.class, Results::close);
     }
 }

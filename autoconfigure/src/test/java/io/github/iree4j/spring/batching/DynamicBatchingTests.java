@@ -49,26 +49,17 @@ class DynamicBatchingTests {
     private final Program program = runtime.load(ProgramOptions.builder()
             .module(NativeModule.builder("rows", 1, () -> runtime)
                     .function("twice", "0r_r", this::twice)
-                    .attribute(
-                            "iree.abi.declaration",
-                            "sync func @twice(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
+                    .attribute("iree.abi.declaration", "sync func @twice(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
                     .function("four", "0r_r", this::twice)
-                    .attribute(
-                            "iree.abi.declaration", "sync func @four(%x: tensor<4x2xf32>) -> (%y: tensor<4x2xf32>)")
+                    .attribute("iree.abi.declaration", "sync func @four(%x: tensor<4x2xf32>) -> (%y: tensor<4x2xf32>)")
                     .function("any", "0r_r", this::twice)
-                    .attribute(
-                            "iree.abi.declaration",
-                            "sync func @any(%x: tensor<?x?xf32>) -> (%y: tensor<?x?xf32>)")
+                    .attribute("iree.abi.declaration", "sync func @any(%x: tensor<?x?xf32>) -> (%y: tensor<?x?xf32>)")
                     .function("slow", "0r_r", this::slow)
-                    .attribute(
-                            "iree.abi.declaration",
-                            "sync func @slow(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
+                    .attribute("iree.abi.declaration", "sync func @slow(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
                     .function("fails", "0r_r", (r, call) -> {
                         throw new IreeException(StatusCode.DATA_LOSS, "the root cause");
                     })
-                    .attribute(
-                            "iree.abi.declaration",
-                            "sync func @fails(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
+                    .attribute("iree.abi.declaration", "sync func @fails(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
                     .function("whole", "0r_r", this::twice)
                     .attribute("iree.abi.declaration", "sync func @whole(%x: tensor<2xf32>) -> (%y: tensor<f32>)")
                     .build())
@@ -85,8 +76,8 @@ class DynamicBatchingTests {
             return CompletableFuture.failedFuture(e);
         }
     };
-    private final InvocationChain onWorkers =
-            request -> request.function().call(request.options(), request.inputs().toArray());
+    private final InvocationChain onWorkers = request ->
+            request.function().call(request.options(), request.inputs().toArray());
 
     @AfterEach
     void nothingIsLeft() {
@@ -104,9 +95,7 @@ class DynamicBatchingTests {
 
     private DynamicBatching batching(int size, long millis, List<Integer> buckets, int waiting, int inFlight) {
         return new DynamicBatching(
-                Map.of(
-                        "rows",
-                        new BatchingOptions(size, Duration.ofMillis(millis), buckets, waiting, inFlight)),
+                Map.of("rows", new BatchingOptions(size, Duration.ofMillis(millis), buckets, waiting, inFlight)),
                 timer,
                 (model, function, count, rows, padded, nanos) -> batches.add("%s.%s %d calls %d of %d rows after %d ms"
                         .formatted(model, function, count, rows, padded, nanos / MILLI)));
@@ -421,8 +410,8 @@ class DynamicBatchingTests {
             threads.add(Thread.startVirtualThread(() -> {
                 for (int i = 0; i < 200; i++) {
                     float value = mine * 1000 + i;
-                    CompletableFuture<Results> future = call(
-                            onWorkers, "twice", null, i % 3, Tensor.of(new float[] {value, -value}, 1, 2));
+                    CompletableFuture<Results> future =
+                            call(onWorkers, "twice", null, i % 3, Tensor.of(new float[] {value, -value}, 1, 2));
                     if (i % 7 == 0) {
                         future.cancel(true);
                     }

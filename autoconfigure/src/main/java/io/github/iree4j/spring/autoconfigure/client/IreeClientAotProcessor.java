@@ -17,7 +17,8 @@ final class IreeClientAotProcessor implements BeanFactoryInitializationAotProces
     IreeClientAotProcessor() {}
 
     @Override
-    public @Nullable BeanFactoryInitializationAotContribution processAheadOfTime(ConfigurableListableBeanFactory beans) {
+    public @Nullable BeanFactoryInitializationAotContribution processAheadOfTime(
+            ConfigurableListableBeanFactory beans) {
         String[] names = beans.getBeanNamesForType(IreeClientFactoryBean.class, true, false);
         if (names.length == 0) {
             return null;

@@ -90,7 +90,8 @@ final class IreeClientRegistrar
 
         @Override
         protected boolean isCandidateComponent(AnnotatedBeanDefinition definition) {
-            return definition.getMetadata().isInterface() && definition.getMetadata().isIndependent();
+            return definition.getMetadata().isInterface()
+                    && definition.getMetadata().isIndependent();
         }
     }
 }

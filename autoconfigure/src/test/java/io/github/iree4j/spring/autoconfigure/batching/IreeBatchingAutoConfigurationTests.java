@@ -22,8 +22,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 class IreeBatchingAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(
-                    AutoConfigurations.of(IreeAutoConfiguration.class, IreeBatchingAutoConfiguration.class));
+            .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeBatchingAutoConfiguration.class));
 
     @Test
     void calculatesAloneUnlessAskedTo() {
@@ -34,7 +33,8 @@ class IreeBatchingAutoConfigurationTests {
     void backsOffForTheUsersOwn() {
         DynamicBatching own = new DynamicBatching(Map.of(), BatchTimer.system(), BatchListener.NONE);
         runner.withBean(DynamicBatching.class, () -> own)
-                .run(context -> assertThat(context).getBean(DynamicBatching.class).isSameAs(own));
+                .run(context ->
+                        assertThat(context).getBean(DynamicBatching.class).isSameAs(own));
     }
 
     @Test
@@ -58,15 +58,13 @@ class IreeBatchingAutoConfigurationTests {
         // A function with four rows of its own: one element each.
         runner.withBean(BatchListener.class, () -> (model, function, calls, rows, padded, nanos) -> batches.add(calls))
                 .withPropertyValues(
-                        "iree.modules.add.location="
-                                + TestModules.fixtures().resolve("add.vmfb"),
+                        "iree.modules.add.location=" + TestModules.fixtures().resolve("add.vmfb"),
                         "iree.modules.add.batching.enabled=true",
                         "iree.modules.add.batching.max-delay=50ms")
                 .run(context -> {
                     InvocationService invocations = context.getBean(InvocationService.class);
                     List<CompletableFuture<Results>> calls = IntStream.range(0, 64)
-                            .mapToObj(i -> invocations.invokeAsync(
-                                    "add.add", tensor(i), tensor(100)))
+                            .mapToObj(i -> invocations.invokeAsync("add.add", tensor(i), tensor(100)))
                             .toList();
                     for (int i = 0; i < calls.size(); i++) {
                         try (Results results = calls.get(i).join()) {

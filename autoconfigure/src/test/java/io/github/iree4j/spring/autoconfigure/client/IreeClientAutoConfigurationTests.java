@@ -19,8 +19,7 @@ import reactor.core.publisher.Mono;
 class IreeClientAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(
-                    AutoConfigurations.of(IreeAutoConfiguration.class, IreeClientAutoConfiguration.class));
+            .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeClientAutoConfiguration.class));
 
     record Point(float x, float y) {}
 

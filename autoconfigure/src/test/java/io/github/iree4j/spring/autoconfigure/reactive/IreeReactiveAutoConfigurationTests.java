@@ -29,8 +29,7 @@ class IreeReactiveAutoConfigurationTests {
     private Path directory;
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(
-                    AutoConfigurations.of(IreeAutoConfiguration.class, IreeReactiveAutoConfiguration.class));
+            .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeReactiveAutoConfiguration.class));
 
     private ApplicationContextRunner adder() throws Exception {
         return runner.withPropertyValues("iree.modules.adder.location=" + TestModules.adder(directory));
@@ -58,7 +57,8 @@ class IreeReactiveAutoConfigurationTests {
     @Test
     void failuresAreStatuses() throws Exception {
         adder().run(context -> {
-            Mono<Results> call = context.getBean(ReactiveInvocationService.class).invoke("adder.refuse");
+            Mono<Results> call =
+                    context.getBean(ReactiveInvocationService.class).invoke("adder.refuse");
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(call::block)
                     .withMessageContaining("not today");

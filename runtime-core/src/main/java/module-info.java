@@ -13,6 +13,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal.virtual;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.module;
+    exports io.github.iree4j.modules.check;
     exports io.github.iree4j.modules.parameters;
     exports io.github.iree4j.status;
     exports io.github.iree4j.task;

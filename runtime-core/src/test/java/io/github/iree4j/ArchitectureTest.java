@@ -97,6 +97,7 @@ class ArchitectureTest {
             R + ".hal.spi",
             R + ".hal.virtual",
             R + ".module",
+            R + ".modules.check",
             R + ".modules.parameters",
             R + ".vm",
             R + ".vm.bytecode",

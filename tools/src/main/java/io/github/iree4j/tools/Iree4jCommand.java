@@ -13,6 +13,8 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         subcommands = {
             RunCommand.class,
+            BenchmarkCommand.class,
+            CheckCommand.class,
             DumpCommand.class,
             AsmCommand.class,
             DevicesCommand.class,

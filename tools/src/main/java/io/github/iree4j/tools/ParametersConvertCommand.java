@@ -19,6 +19,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -127,7 +128,7 @@ final class ParametersConvertCommand implements Runnable {
     }
 
     private static ParameterEntry converted(
-            ParameterEntry entry, String name, byte @org.jspecify.annotations.Nullable [] pattern) {
+            ParameterEntry entry, String name, byte @Nullable [] pattern) {
         if (pattern != null) {
             return new ParameterEntry.Splat(name, entry.length(), pattern);
         }

@@ -7,12 +7,14 @@ import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmModule;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The flags with which every command that runs a program says which, and where. */
@@ -36,6 +38,8 @@ final class ProgramFlags {
     @Option(names = "--device", paramLabel = "DEVICE", description = "A device, see 'iree4j devices'. Default: local.")
     private List<String> devices = new ArrayList<>();
 
+    private byte @Nullable [] standardInput;
+
     ProgramFlags() {}
 
     @Option(names = "--module_mode", hidden = true)
@@ -55,12 +59,18 @@ final class ProgramFlags {
         return builder.build();
     }
 
-    /** The modules and parameters, for the command to add to. */
-    ProgramOptions.Builder options() throws IOException {
+    /** The modules, after those that the command has itself, and the parameters; for the command to add to. */
+    ProgramOptions.Builder options(VmModule... before) throws IOException {
         ProgramOptions.Builder builder = ProgramOptions.builder();
+        for (VmModule module : before) {
+            builder.module(module);
+        }
         for (String module : modules) {
             if (module.equals("-")) {
-                builder.module("standard input", System.in.readAllBytes());
+                if (standardInput == null) {
+                    standardInput = System.in.readAllBytes(); // there is only one, however often it is loaded
+                }
+                builder.module("standard input", standardInput);
             } else {
                 builder.module(Path.of(module));
             }
@@ -89,7 +99,7 @@ final class ProgramFlags {
     }
 
     /** The function named, or the only one there is. */
-    static ProgramFunction function(Program program, @org.jspecify.annotations.Nullable String name) {
+    static ProgramFunction function(Program program, @Nullable String name) {
         if (name != null && !name.isEmpty()) {
             return program.function(name);
         }

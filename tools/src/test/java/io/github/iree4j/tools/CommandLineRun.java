@@ -1,5 +1,8 @@
 package io.github.iree4j.tools;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -15,6 +18,14 @@ record CommandLineRun(int status, String out, String err) {
         StringWriter err = new StringWriter();
         int status = Iree4jCommand.execute(new PrintWriter(out), new PrintWriter(err), arguments);
         return new CommandLineRun(status, out.toString().replace("\r", ""), err.toString());
+    }
+
+    /** Writes a module of VMASM text and returns its file. */
+    static String assembled(Path directory, String name, String text) throws IOException {
+        Path source = Files.writeString(directory.resolve(name + ".vmasm"), text);
+        CommandLineRun run = iree4j("asm", source.toString());
+        assertThat(run.status()).as(run.err()).isZero();
+        return directory.resolve(name + ".vmfb").toString();
     }
 
     static String fixture(String name) {

@@ -14,16 +14,18 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code check} module: expectations on scalars and tensors. One that does not hold is reported and fails the call with ABORTED, so
- * the first one ends a test.
+ * The {@code check} module: expectations on scalars and tensors. One that does not hold is reported and, except with
+ * {@link #createForRunner}, fails the call with ABORTED.
  */
 public final class CheckModule {
     private static final int MAX_PRINTED_ELEMENTS = 64;
 
     private final CheckListener listener;
+    private final boolean goesOn;
 
-    private CheckModule(CheckListener listener) {
+    private CheckModule(CheckListener listener, boolean goesOn) {
         this.listener = listener;
+        this.goesOn = goesOn;
     }
 
     /**
@@ -33,7 +35,22 @@ public final class CheckModule {
      * @return the module
      */
     public static VmModule create(CheckListener listener) {
-        return NativeModule.builder("check", 0, () -> new CheckModule(listener))
+        return create(listener, false);
+    }
+
+    /**
+     * Creates the module for a runner of tests, as IREE's is: an expectation that does not hold is reported, and the call goes on, so
+     * that a test tells all that is wrong.
+     *
+     * @param listener hears of every expectation, and decides what has failed
+     * @return the module
+     */
+    public static VmModule createForRunner(CheckListener listener) {
+        return create(listener, true);
+    }
+
+    private static VmModule create(CheckListener listener, boolean goesOn) {
+        return NativeModule.builder("check", 0, () -> new CheckModule(listener, goesOn))
                 .function("expect_true", "0i_v", CheckModule::expectTrue)
                 .function("expect_false", "0i_v", CheckModule::expectFalse)
                 .function("expect_all_true", "0rr_v", CheckModule::expectAllTrue)
@@ -138,7 +155,7 @@ public final class CheckModule {
 
     private void report(String expectation, @Nullable String failure) {
         listener.checked(expectation, failure);
-        if (failure != null) {
+        if (failure != null && !goesOn) {
             throw new IreeException(StatusCode.ABORTED, "check.%s: %s".formatted(expectation, failure));
         }
     }

@@ -2,17 +2,17 @@ package io.github.iree4j.tools;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.asm.VmAssembler;
-import io.github.iree4j.vm.bytecode.BytecodeModule;
-import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
+import io.github.iree4j.vm.bytecode.ModuleVerifier;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -26,6 +26,8 @@ import picocli.CommandLine.Parameters;
         footer = {"", "docs/vmasm.md describes the text."})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class AsmCommand implements Runnable {
+    private static final int MAX_FINDINGS = 100;
+
     @Parameters(paramLabel = "FILE", description = "The text, by custom a .vmasm file.")
     private Path source;
 
@@ -73,17 +75,18 @@ final class AsmCommand implements Runnable {
         }
     }
 
-    /** Loads the module as a runtime would that knows every type the module names. */
+    /** By the rules of a runtime that knows every type the module names; all that is wrong is said at once. */
     private static void verify(byte[] module) {
-        MemorySegment bytes = MemorySegment.ofArray(module);
-        VmTypes types = VmTypes.standard();
-        for (String type : ModuleDef.read(bytes, ModuleLimits.DEFAULTS).types()) {
-            if (type.startsWith("!") && types.resolve(type) == null) {
-                types = types.with(type.substring(1), Object.class);
-            }
+        List<ModuleVerifier.Finding> findings =
+                ModuleVerifier.verify(MemorySegment.ofArray(module), null, ModuleLimits.DEFAULTS);
+        if (!findings.isEmpty()) {
+            throw new IreeException(
+                    findings.getFirst().code(),
+                    findings.stream()
+                            .limit(MAX_FINDINGS)
+                            .map(ModuleVerifier.Finding::toString)
+                            .collect(Collectors.joining("\n  ", "no runtime loads this:\n  ", "")));
         }
-        BytecodeModule.read(bytes, "assembled", types, ModuleLimits.DEFAULTS, null)
-                .close();
     }
 
     private Path defaultOutput() {

@@ -76,7 +76,8 @@ final class BenchmarkCommand implements Runnable {
             names = "--benchmark_min_time",
             paramLabel = "TIME",
             defaultValue = "0.5s",
-            description = "How long a run takes at least, such as 2s, or how many calls it makes, such as 100x. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How long a run takes at least, such as 2s, or how many calls it makes, such as 100x. Default: ${DEFAULT-VALUE}.")
     private String minimumTime;
 
     @Option(
@@ -90,7 +91,8 @@ final class BenchmarkCommand implements Runnable {
             names = "--benchmark_repetitions",
             paramLabel = "N",
             defaultValue = "1",
-            description = "How many runs to make; from 2 on with mean, median, standard deviation and coefficient of variation.")
+            description =
+                    "How many runs to make; from 2 on with mean, median, standard deviation and coefficient of variation.")
     private int repetitions;
 
     @Option(
@@ -145,8 +147,7 @@ final class BenchmarkCommand implements Runnable {
                 Program program = runtime.load(flags.options().build())) {
             try {
                 for (ProgramFunction chosen : functions(program)) {
-                    benchmarks.add(
-                            new BenchmarkedFunction(runtime, chosen, inputs, batchSize, batchConcurrency));
+                    benchmarks.add(new BenchmarkedFunction(runtime, chosen, inputs, batchSize, batchConcurrency));
                 }
                 run(benchmarks, length);
             } finally {
@@ -220,8 +221,7 @@ final class BenchmarkCommand implements Runnable {
         return format == Format.json ? BenchmarkReport.json(out) : BenchmarkReport.console(out);
     }
 
-    private void measure(
-            List<BenchmarkedFunction> chosen, BenchmarkLoop.Length length, List<BenchmarkReport> reports) {
+    private void measure(List<BenchmarkedFunction> chosen, BenchmarkLoop.Length length, List<BenchmarkReport> reports) {
         int longest = chosen.stream().mapToInt(b -> b.name().length()).max().orElse(0);
         int width = repetitions > 1 ? longest + "_median".length() : longest;
         reports.forEach(report -> report.begin(width));

@@ -32,8 +32,8 @@ final class BenchmarkLoop {
             } catch (NumberFormatException e) {
                 // said below
             }
-            throw new IllegalArgumentException("needs a time such as 0.5s or a number of calls such as 100x, and has '"
-                    + text + "'");
+            throw new IllegalArgumentException(
+                    "needs a time such as 0.5s or a number of calls such as 100x, and has '" + text + "'");
         }
     }
 

@@ -138,7 +138,8 @@ abstract class BenchmarkReport {
             out.println("    \"host_name\": %s,".formatted(quoted(host())));
             out.println("    \"executable\": \"iree4j benchmark\",");
             out.println("    \"num_cpus\": %d,".formatted(Runtime.getRuntime().availableProcessors()));
-            out.println("    \"java_version\": %s,".formatted(quoted(Runtime.version().toString())));
+            out.println("    \"java_version\": %s,"
+                    .formatted(quoted(Runtime.version().toString())));
             out.println("    \"library_build_type\": \"release\"");
             out.println("  },");
             out.print("  \"benchmarks\": [");

@@ -87,12 +87,12 @@ final class CheckCommand implements Callable<Integer> {
                 if (function.name().indexOf('$') >= 0) {
                     continue; // the asynchronous twin of another
                 }
-                if (!function.argumentKinds().isEmpty() || !function.resultKinds().isEmpty()) {
+                if (!function.argumentKinds().isEmpty()
+                        || !function.resultKinds().isEmpty()) {
                     throw new IreeException(
                             StatusCode.INVALID_ARGUMENT,
                             "a test takes and returns nothing, and '%s' has arguments '%s' and results '%s'; is the module written for 'check'?"
-                                    .formatted(
-                                            function.fullName(), function.argumentKinds(), function.resultKinds()));
+                                    .formatted(function.fullName(), function.argumentKinds(), function.resultKinds()));
                 }
                 if (isChosen(function.fullName())) {
                     tests.add(function.fullName());
@@ -146,7 +146,8 @@ final class CheckCommand implements Callable<Integer> {
             failures.add(e.toString());
         }
         failures.forEach(failure -> out.println("Failure\n" + failure));
-        out.println("[  %s ] %s (%d ms)".formatted(failures.isEmpty() ? "     OK" : "FAILED ", test, millisSince(start)));
+        out.println(
+                "[  %s ] %s (%d ms)".formatted(failures.isEmpty() ? "     OK" : "FAILED ", test, millisSince(start)));
         out.flush();
         return failures.isEmpty();
     }

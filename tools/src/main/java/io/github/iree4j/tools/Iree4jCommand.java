@@ -17,6 +17,7 @@ import picocli.CommandLine.Command;
             CheckCommand.class,
             DumpCommand.class,
             AsmCommand.class,
+            VerifyCommand.class,
             DevicesCommand.class,
             TopologyCommand.class,
             ParametersCommand.class

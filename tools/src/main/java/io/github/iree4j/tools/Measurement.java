@@ -50,9 +50,8 @@ record Measurement(
                         runs.stream().mapToDouble(Measurement::realSeconds).toArray()),
                 statistic.applyAsDouble(
                         runs.stream().mapToDouble(Measurement::cpuSeconds).toArray()),
-                statistic.applyAsDouble(runs.stream()
-                        .mapToDouble(Measurement::itemsPerSecond)
-                        .toArray()));
+                statistic.applyAsDouble(
+                        runs.stream().mapToDouble(Measurement::itemsPerSecond).toArray()));
     }
 
     private static double mean(double[] values) {

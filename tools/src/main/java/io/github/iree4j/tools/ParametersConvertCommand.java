@@ -127,8 +127,7 @@ final class ParametersConvertCommand implements Runnable {
         return entries;
     }
 
-    private static ParameterEntry converted(
-            ParameterEntry entry, String name, byte @Nullable [] pattern) {
+    private static ParameterEntry converted(ParameterEntry entry, String name, byte @Nullable [] pattern) {
         if (pattern != null) {
             return new ParameterEntry.Splat(name, entry.length(), pattern);
         }

@@ -107,9 +107,13 @@ class BenchmarkCommandTest {
         assertThat(run.out())
                 .isEqualTo("BM_empty/process_time/real_time\nBM_other/process_time/real_time\n"
                         + "BM_dispatch/process_time/real_time\n");
-        run = iree4j("benchmark", module(), "--batch_size=5", "--benchmark_min_time=10x", "--benchmark_filter=dispatch");
+        run = iree4j(
+                "benchmark", module(), "--batch_size=5", "--benchmark_min_time=10x", "--benchmark_filter=dispatch");
         assertThat(run.status()).as(run.err()).isZero();
-        assertThat(run.out()).contains("BM_dispatch/process_time/real_time").doesNotContain("BM_empty").contains(" us ");
+        assertThat(run.out())
+                .contains("BM_dispatch/process_time/real_time")
+                .doesNotContain("BM_empty")
+                .contains(" us ");
         run = iree4j("benchmark", module(), "--benchmark_filter=-e|o", "--benchmark_list_tests", "--batch_size=5");
         assertThat(run.out()).isEmpty();
     }
@@ -170,12 +174,17 @@ class BenchmarkCommandTest {
     @Test
     void mistakesAreToldBeforeAnythingIsMeasured() throws IOException {
         assertThat(iree4j("benchmark").status()).isEqualTo(2);
-        assertThat(iree4j("benchmark", module(), "--benchmark_min_time=long").status()).isEqualTo(2);
-        assertThat(iree4j("benchmark", module(), "--benchmark_repetitions=0").status()).isEqualTo(2);
-        assertThat(iree4j("benchmark", module(), "--benchmark_filter=(").status()).isEqualTo(2);
+        assertThat(iree4j("benchmark", module(), "--benchmark_min_time=long").status())
+                .isEqualTo(2);
+        assertThat(iree4j("benchmark", module(), "--benchmark_repetitions=0").status())
+                .isEqualTo(2);
+        assertThat(iree4j("benchmark", module(), "--benchmark_filter=(").status())
+                .isEqualTo(2);
         CommandLineRun none = iree4j("benchmark", module(), "--batch_size=5", "--benchmark_filter=none");
         assertThat(none.status()).isEqualTo(1);
-        assertThat(none.err()).startsWith("NOT_FOUND; there is nothing to measure").contains("'none'");
+        assertThat(none.err())
+                .startsWith("NOT_FOUND; there is nothing to measure")
+                .contains("'none'");
         CommandLineRun failing = iree4j("benchmark", module(), "--function=dispatch", "--batch_size=3");
         assertThat(failing.status()).isEqualTo(1);
         assertThat(failing.err()).contains("batch size was not passed");

@@ -200,7 +200,7 @@ public final class BytecodeModule extends Resource implements VmModule {
         }
     }
 
-    private static Isa isaOf(ModuleDef def) {
+    static Isa isaOf(ModuleDef def) {
         Isa isa = Versions.isaOf(def.bytecodeMajor(), def.bytecodeMinor());
         int unknown = def.requirements() & ~isa.features();
         if (unknown != 0) {
@@ -256,7 +256,7 @@ public final class BytecodeModule extends Resource implements VmModule {
         return functions;
     }
 
-    private static String[] functionNames(ModuleDef def) {
+    static String[] functionNames(ModuleDef def) {
         String[] names = new String[def.functions().size()];
         for (ModuleDef.Export export : def.exports()) {
             if (names[export.function()] == null) {

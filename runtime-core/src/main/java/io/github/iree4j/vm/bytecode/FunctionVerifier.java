@@ -13,6 +13,8 @@ import io.github.iree4j.vm.isa.Opcode;
 import io.github.iree4j.vm.isa.RegisterEncoding;
 import io.github.iree4j.vm.isa.RegisterType;
 import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checks one function, so that the interpreter need not: blocks and branch targets, every register's bank, bound, parity and MOVE bit,
@@ -35,6 +37,8 @@ final class FunctionVerifier {
     private final Isa isa;
     private final InstructionReader reader;
     private final byte[] marks;
+    private final @Nullable Consumer<IreeException> findings;
+    private boolean unreadable;
 
     private FunctionVerifier(
             ModuleDef module,
@@ -42,7 +46,9 @@ final class FunctionVerifier {
             List<CallingConvention> importConventions,
             int ordinal,
             Isa isa,
-            byte[] body) {
+            byte[] body,
+            @Nullable Consumer<IreeException> findings) {
+        this.findings = findings;
         this.module = module;
         this.conventions = conventions;
         this.importConventions = importConventions;
@@ -72,25 +78,53 @@ final class FunctionVerifier {
             int ordinal,
             Isa isa,
             byte[] body) {
-        new FunctionVerifier(module, conventions, importConventions, ordinal, isa, body).verify();
+        new FunctionVerifier(module, conventions, importConventions, ordinal, isa, body, null).verify();
+    }
+
+    /**
+     * As {@link #verify}, for people: goes on after what is wrong, as far as it can tell what comes next.
+     *
+     * @param findings takes everything that is wrong
+     */
+    static void collect(
+            ModuleDef module,
+            List<CallingConvention> conventions,
+            List<CallingConvention> importConventions,
+            int ordinal,
+            Isa isa,
+            byte[] body,
+            Consumer<IreeException> findings) {
+        new FunctionVerifier(module, conventions, importConventions, ordinal, isa, body, findings).verify();
+    }
+
+    /** Something is wrong: the end, unless all that is wrong is asked for. */
+    private void found(IreeException finding) {
+        if (findings == null) {
+            throw finding;
+        }
+        findings.accept(finding);
     }
 
     private void verify() {
         int unknown = function.requirements() & ~isa.features();
         if (unknown != 0) {
-            throw new IreeException(
+            found(new IreeException(
                     StatusCode.INCOMPATIBLE,
                     "needs features %s and bytecode %s has %s"
-                            .formatted(FeatureBits.format(unknown), isa, FeatureBits.format(isa.features())));
+                            .formatted(FeatureBits.format(unknown), isa, FeatureBits.format(isa.features()))));
         }
-        verifyStorage();
+        try {
+            verifyStorage();
+        } catch (IreeException e) {
+            found(e);
+        }
         boolean inBlock = false;
         int blocks = 0;
-        while (reader.next()) {
+        while (next()) {
             Opcode opcode = reader.opcode();
             if (opcode.isBlock()) {
                 if (inBlock) {
-                    throw at("a block starts before the one before it has ended");
+                    found(at("a block starts before the one before it has ended"));
                 }
                 inBlock = true;
                 blocks++;
@@ -98,26 +132,28 @@ final class FunctionVerifier {
                 continue;
             }
             if (!inBlock) {
-                throw at("%s is outside of a block".formatted(opcode));
+                found(at("%s is outside of a block".formatted(opcode)));
             }
             int missing = opcode.set().requirement() & ~function.requirements();
             if (missing != 0) {
-                throw at("%s needs feature %s, which the function does not require"
-                        .formatted(opcode, FeatureBits.format(missing)));
+                found(at("%s needs feature %s, which the function does not require"
+                        .formatted(opcode, FeatureBits.format(missing))));
             }
-            verifyFields(opcode);
-            verifyMeaning(opcode);
+            verifyInstruction(opcode);
             inBlock = !opcode.isTerminator();
         }
+        if (unreadable) {
+            return; // where it goes on is unknown, and so is what holds at the end
+        }
         if (inBlock) {
-            throw invalid("its last block has no terminator");
+            found(invalid("its last block has no terminator"));
         }
         if (blocks != function.blocks()) {
-            throw invalid("it has %d blocks where %d are declared".formatted(blocks, function.blocks()));
+            found(invalid("it has %d blocks where %d are declared".formatted(blocks, function.blocks())));
         }
         for (int i = 0; i < marks.length; i++) {
             if (marks[i] == TARGET) {
-                throw invalid("offset 0x%x is branched to and no block starts there".formatted(i));
+                found(invalid("offset 0x%x is branched to and no block starts there".formatted(i)));
             }
         }
     }
@@ -138,39 +174,72 @@ final class FunctionVerifier {
         }
     }
 
-    private void verifyFields(Opcode opcode) {
-        List<Field> fields = opcode.fields();
-        for (int i = 0; i < fields.size(); i++) {
-            Field field = fields.get(i);
-            switch (field.kind()) {
-                case REGISTER -> register(field, field.name(), reader.register(i), field.type());
-                case OPERANDS, RESULTS -> {
-                    for (int k = 0; k < reader.count(i); k++) {
-                        register(field, field.name(), reader.item(i, k), field.type());
-                    }
-                }
-                case REMAP -> {
-                    for (int k = 0; k < reader.count(i); k++) {
-                        remap(field, reader.source(i, k), reader.destination(i, k));
-                    }
-                }
-                case CASES -> {
-                    for (int k = 0; k < reader.count(i); k++) {
-                        target("case target", reader.caseTarget(k));
-                        for (int p = 0; p < reader.caseCount(k); p++) {
-                            remap(field, reader.caseSource(k, p), reader.caseDestination(k, p));
-                        }
-                    }
-                }
-                case TARGET -> target(field.name(), reader.i32(i));
-                case TYPE -> ordinal("type", reader.i32(i), module.types().size());
-                case RODATA ->
-                    ordinal("rodata segment", reader.i32(i), module.rodata().size());
-                case GLOBAL_REF -> ordinal("global reference", reader.i32(i), module.globalRefs());
-                case GLOBAL_OFFSET -> globalOffset(opcode, reader.i32(i));
-                case FUNCTION -> callee(reader.i32(i));
-                case CONST_I32, CONST_I64, CONST_F32, CONST_F64, STRING, SEGMENTS -> {}
+    private boolean next() {
+        try {
+            return reader.next();
+        } catch (IreeException e) {
+            unreadable = true;
+            found(e);
+            return false;
+        }
+    }
+
+    private void verifyInstruction(Opcode opcode) {
+        if (findings == null) {
+            for (int i = 0; i < opcode.fields().size(); i++) {
+                verifyField(opcode, i);
             }
+            verifyMeaning(opcode);
+            return;
+        }
+        boolean sound = true;
+        for (int i = 0; i < opcode.fields().size(); i++) {
+            try {
+                verifyField(opcode, i);
+            } catch (IreeException e) {
+                findings.accept(e);
+                sound = false;
+            }
+        }
+        if (sound) { // else an ordinal may lead nowhere
+            try {
+                verifyMeaning(opcode);
+            } catch (IreeException e) {
+                findings.accept(e);
+            }
+        }
+    }
+
+    private void verifyField(Opcode opcode, int i) {
+        Field field = opcode.fields().get(i);
+        switch (field.kind()) {
+            case REGISTER -> register(field, field.name(), reader.register(i), field.type());
+            case OPERANDS, RESULTS -> {
+                for (int k = 0; k < reader.count(i); k++) {
+                    register(field, field.name(), reader.item(i, k), field.type());
+                }
+            }
+            case REMAP -> {
+                for (int k = 0; k < reader.count(i); k++) {
+                    remap(field, reader.source(i, k), reader.destination(i, k));
+                }
+            }
+            case CASES -> {
+                for (int k = 0; k < reader.count(i); k++) {
+                    target("case target", reader.caseTarget(k));
+                    for (int p = 0; p < reader.caseCount(k); p++) {
+                        remap(field, reader.caseSource(k, p), reader.caseDestination(k, p));
+                    }
+                }
+            }
+            case TARGET -> target(field.name(), reader.i32(i));
+            case TYPE -> ordinal("type", reader.i32(i), module.types().size());
+            case RODATA ->
+                ordinal("rodata segment", reader.i32(i), module.rodata().size());
+            case GLOBAL_REF -> ordinal("global reference", reader.i32(i), module.globalRefs());
+            case GLOBAL_OFFSET -> globalOffset(opcode, reader.i32(i));
+            case FUNCTION -> callee(reader.i32(i));
+            case CONST_I32, CONST_I64, CONST_F32, CONST_F64, STRING, SEGMENTS -> {}
         }
     }
 

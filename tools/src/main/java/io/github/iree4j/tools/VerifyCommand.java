@@ -1,0 +1,67 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.bytecode.ModuleLimits;
+import io.github.iree4j.vm.bytecode.ModuleVerifier;
+import io.github.iree4j.vm.bytecode.ModuleVerifier.Finding;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code iree4j verify}: says all that is wrong with modules, without running anything of them. */
+@Command(
+        name = "verify",
+        description =
+                "Verifies .vmfb modules by the rules that loading applies, and lists all that is wrong, not only the first. The exit status is 1 when something is.",
+        mixinStandardHelpOptions = true)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class VerifyCommand implements Callable<Integer> {
+    private static final int FAILED = 1;
+
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Parameters(paramLabel = "FILE", description = "The modules.", arity = "1..*")
+    private List<Path> files;
+
+    VerifyCommand() {}
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        int status = 0;
+        for (Path file : files) {
+            List<Finding> findings = verify(file);
+            findings.forEach(finding -> out.println("%s: %s".formatted(file, finding)));
+            out.println(
+                    findings.isEmpty()
+                            ? "%s: verified".formatted(file)
+                            : "%s: %d finding%s".formatted(file, findings.size(), findings.size() == 1 ? "" : "s"));
+            status = findings.isEmpty() ? status : FAILED;
+        }
+        return status;
+    }
+
+    private static List<Finding> verify(Path file) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            return ModuleVerifier.verify(bytes, null, ModuleLimits.DEFAULTS);
+        } catch (NoSuchFileException e) {
+            throw new IreeException(StatusCode.NOT_FOUND, "there is no module file '%s'".formatted(file), e);
+        } catch (IOException e) {
+            throw new IreeException(StatusCode.UNAVAILABLE, "module file '%s': %s".formatted(file, e), e);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.github.iree4j.tools;
+
+import static io.github.iree4j.tools.CommandLineRun.fixture;
+import static io.github.iree4j.tools.CommandLineRun.iree4j;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class VerifyCommandTest {
+    private static final String UNSOUND = """
+            vm.module @m
+            vm.export @f
+            vm.export @g
+            vm.func @f() -> (i32) {
+              vm.registers values 1 refs 0
+              %i5 = vm.const.i32 1
+              vm.return %i6
+            }
+            vm.func @g() -> (i32) {
+              vm.registers values 1 refs 0
+              %i7 = vm.const.i32 1
+              vm.return %i0
+            }
+            """;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void listsAllFindingsOfAllFunctionsAndFails() throws IOException {
+        Path source = Files.writeString(directory.resolve("unsound.vmasm"), UNSOUND);
+        assertThat(iree4j("asm", "--no-verify", source.toString()).status()).isZero();
+        String module = directory.resolve("unsound.vmfb").toString();
+        CommandLineRun run = iree4j("verify", module);
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.err()).isEmpty();
+        String at = module + ": INVALID_ARGUMENT; function '";
+        String bound = " and the function has 1 such registers\n";
+        assertThat(run.out())
+                .isEqualTo(at + "f': offset 0x1: result of const.i32 is value register 5" + bound
+                        + at + "f': offset 0x8: operands of return is value register 6" + bound
+                        + at + "g': offset 0x1: result of const.i32 is value register 7" + bound
+                        + module + ": 3 findings\n");
+    }
+
+    @Test
+    void assemblingSaysAllThatIsWrongToo() throws IOException {
+        Path source = Files.writeString(directory.resolve("unsound.vmasm"), UNSOUND);
+        CommandLineRun run = iree4j("asm", source.toString());
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.err())
+                .contains("value register 5")
+                .contains("value register 6")
+                .contains("value register 7");
+    }
+
+    @Test
+    void verifiesCompiledModulesOfAllVersions() {
+        String add = fixture("add.vmfb");
+        String vmvx = fixture("mul_vmvx.vmfb");
+        CommandLineRun run = iree4j("verify", add, vmvx, fixture("sdxl_pipeline-cpu-2024.vmfb"));
+        assertThat(run.status()).as(run.out()).isZero();
+        assertThat(run.out()).contains(add + ": verified\n" + vmvx + ": verified\n");
+    }
+
+    @Test
+    void whatIsNoModuleIsAFindingAndWhatIsNotThereAFailure() throws IOException {
+        Path text = Files.writeString(directory.resolve("text.vmfb"), "no module, though of some length, as it seems");
+        CommandLineRun run = iree4j("verify", text.toString());
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.out()).endsWith(text + ": 1 finding\n");
+        CommandLineRun absent =
+                iree4j("verify", directory.resolve("absent.vmfb").toString());
+        assertThat(absent.status()).isEqualTo(1);
+        assertThat(absent.err()).startsWith("NOT_FOUND; there is no module file");
+        assertThat(iree4j("verify").status()).isEqualTo(2);
+    }
+}

@@ -12,6 +12,7 @@ import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.modules.parameters.ParametersModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.VmModule;
@@ -111,7 +112,7 @@ final class ProgramLoader {
             List<VmModule> modules = new ArrayList<>();
             VmTypes types = types(options);
             for (ProgramOptions.Source source : options.modules()) {
-                modules.add(module(source, types, owned));
+                modules.add(module(source, types, options.tracer(), owned));
             }
             List<ParameterProvider> parameters = parameters(options, owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
@@ -173,14 +174,17 @@ final class ProgramLoader {
         return types;
     }
 
-    private VmModule module(ProgramOptions.Source source, VmTypes types, List<AutoCloseable> owned) {
+    private VmModule module(
+            ProgramOptions.Source source, VmTypes types, @Nullable CallTracer tracer, List<AutoCloseable> owned) {
         return switch (source) {
             case ProgramOptions.Source.Module given ->
                 given.module() instanceof JavaModule java
                         ? java.with(Tensor.class, new TensorReferences(new DeviceMemory(devices.getFirst()), leaks))
                         : given.module();
             case ProgramOptions.Source.File file -> {
-                BytecodeModule module = BytecodeModule.map(file.path(), types, ModuleLimits.DEFAULTS);
+                BytecodeModule module = tracer == null
+                        ? BytecodeModule.map(file.path(), types, ModuleLimits.DEFAULTS)
+                        : BytecodeModule.mapTraced(file.path(), types, ModuleLimits.DEFAULTS, tracer);
                 owned.add(module);
                 yield module;
             }
@@ -188,8 +192,10 @@ final class ProgramLoader {
                 // Constants and executables are used where they lie, which devices can only do outside of the Java
                 // heap.
                 try (NativeCopy copy = new NativeCopy(bytes.content())) {
-                    BytecodeModule module =
-                            BytecodeModule.read(copy.segment, bytes.name(), types, ModuleLimits.DEFAULTS, copy);
+                    BytecodeModule module = tracer == null
+                            ? BytecodeModule.read(copy.segment, bytes.name(), types, ModuleLimits.DEFAULTS, copy)
+                            : BytecodeModule.readTraced(
+                                    copy.segment, bytes.name(), types, ModuleLimits.DEFAULTS, copy, tracer);
                     owned.add(module);
                     yield module;
                 }

@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
+import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.VmModule;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     globals or in buffers that globals hold, that a call must find as it left it
  * @param consumer whom the memory of the program is accounted to; null for the name of its last module, for a file without {@code .vmfb}
  * @param parameterListener hears how far the program's parameters are, or null
+ * @param tracer hears of every call in the program's compiled modules, which are then interpreted; or null
  */
 public record ProgramOptions(
         List<Source> modules,
@@ -31,7 +33,8 @@ public record ProgramOptions(
         List<String> devices,
         boolean overlappingCalls,
         @Nullable String consumer,
-        ParameterProgress.@Nullable Listener parameterListener) {
+        ParameterProgress.@Nullable Listener parameterListener,
+        @Nullable CallTracer tracer) {
 
     /** Where a module comes from. */
     public sealed interface Source {
@@ -83,6 +86,7 @@ public record ProgramOptions(
      * @param overlappingCalls whether one call may run while another waits
      * @param consumer whom its memory is accounted to
      * @param parameterListener hears of progress, or null
+     * @param tracer hears of calls, or null
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
@@ -116,6 +120,7 @@ public record ProgramOptions(
         private boolean overlappingCalls;
         private @Nullable String consumer;
         private ParameterProgress.@Nullable Listener parameterListener;
+        private @Nullable CallTracer tracer;
 
         private Builder() {}
 
@@ -223,13 +228,25 @@ public record ProgramOptions(
         }
 
         /**
+         * Sets who hears of every call in the program's compiled modules, from {@code __init} on: to look for faults, since traced
+         * modules are interpreted.
+         *
+         * @param callTracer the tracer; see there for what it must not do
+         * @return this builder
+         */
+        public Builder tracer(@Nullable CallTracer callTracer) {
+            tracer = callTracer;
+            return this;
+        }
+
+        /**
          * Returns what was collected.
          *
          * @return the options
          */
         public ProgramOptions build() {
             return new ProgramOptions(
-                    modules, parameters, providers, devices, overlappingCalls, consumer, parameterListener);
+                    modules, parameters, providers, devices, overlappingCalls, consumer, parameterListener, tracer);
         }
     }
 }

@@ -4,6 +4,7 @@ import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.CallingConvention;
 import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.VmBuffer;
@@ -50,6 +51,7 @@ public final class BytecodeModule extends Resource implements VmModule {
     private final VmType[] types;
     private final FunctionCode[] functions;
     private final ModuleCompiler compiler;
+    private final @Nullable CallTracer tracer;
     private final VmBuffer[] rodata;
 
     private BytecodeModule(
@@ -59,8 +61,10 @@ public final class BytecodeModule extends Resource implements VmModule {
             List<CallingConvention> importConventions,
             FunctionCode[] functions,
             ModuleCompiler compiler,
+            @Nullable CallTracer tracer,
             @Nullable RefCounted owner,
             @Nullable Arena arena) {
+        this.tracer = tracer;
         this.compiler = compiler;
         this.def = def;
         this.types = types;
@@ -109,11 +113,30 @@ public final class BytecodeModule extends Resource implements VmModule {
      *     bytecode, INVALID_ARGUMENT when it is damaged or fails verification, RESOURCE_EXHAUSTED when it asks for too much
      */
     public static BytecodeModule map(Path file, VmTypes types, ModuleLimits limits) {
+        return map(file, types, limits, Compilation.byDefault(), null);
+    }
+
+    /**
+     * As {@link #map(Path, VmTypes, ModuleLimits)}, and tells a tracer of every call that is made in the module. It is interpreted.
+     *
+     * @param file the file; must not change while the module is open
+     * @param types the reference types it may use
+     * @param limits what it may ask for
+     * @param tracer hears of calls
+     * @return the module, owned by the caller
+     * @throws IreeException as {@link #map(Path, VmTypes, ModuleLimits)}
+     */
+    public static BytecodeModule mapTraced(Path file, VmTypes types, ModuleLimits limits, CallTracer tracer) {
+        return map(file, types, limits, Compilation.OFF, tracer);
+    }
+
+    private static BytecodeModule map(
+            Path file, VmTypes types, ModuleLimits limits, Compilation compilation, @Nullable CallTracer tracer) {
         Arena arena = Arena.ofShared();
         boolean failed = true;
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            BytecodeModule module = read(bytes, file.toString(), types, limits, null, arena, Compilation.byDefault());
+            BytecodeModule module = read(bytes, file.toString(), types, limits, null, arena, compilation, tracer);
             failed = false;
             return module;
         } catch (NoSuchFileException e) {
@@ -163,7 +186,29 @@ public final class BytecodeModule extends Resource implements VmModule {
             ModuleLimits limits,
             @Nullable RefCounted owner,
             Compilation compilation) {
-        return read(bytes, nameForErrors, types, limits, owner, null, compilation);
+        return read(bytes, nameForErrors, types, limits, owner, null, compilation, null);
+    }
+
+    /**
+     * Reads a module from memory, and tells a tracer of every call that is made in it. It is interpreted.
+     *
+     * @param bytes all of its bytes; not copied, and must not change while the module is open
+     * @param nameForErrors what to call it in messages
+     * @param types the reference types it may use
+     * @param limits what it may ask for
+     * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
+     * @param tracer hears of calls
+     * @return the module, owned by the caller
+     * @throws IreeException as {@link #map(Path, VmTypes, ModuleLimits)}
+     */
+    public static BytecodeModule readTraced(
+            MemorySegment bytes,
+            String nameForErrors,
+            VmTypes types,
+            ModuleLimits limits,
+            @Nullable RefCounted owner,
+            CallTracer tracer) {
+        return read(bytes, nameForErrors, types, limits, owner, null, Compilation.OFF, tracer);
     }
 
     private static BytecodeModule read(
@@ -173,7 +218,8 @@ public final class BytecodeModule extends Resource implements VmModule {
             ModuleLimits limits,
             @Nullable RefCounted owner,
             @Nullable Arena arena,
-            Compilation compilation) {
+            Compilation compilation,
+            @Nullable CallTracer tracer) {
         try {
             ModuleDef def = ModuleDef.read(bytes, limits);
             Isa isa = isaOf(def);
@@ -194,7 +240,8 @@ public final class BytecodeModule extends Resource implements VmModule {
                 case BACKGROUND -> compiler.watch();
                 case EAGER -> compiler.compileAll();
             }
-            return new BytecodeModule(def, resolved, conventions, importConventions, functions, compiler, owner, arena);
+            return new BytecodeModule(
+                    def, resolved, conventions, importConventions, functions, compiler, tracer, owner, arena);
         } catch (IreeException e) {
             throw new IreeException(e.code(), "module file '%s': %s".formatted(nameForErrors, e.getMessage()), e);
         }
@@ -345,6 +392,11 @@ public final class BytecodeModule extends Resource implements VmModule {
 
     ModuleCompiler compiler() {
         return compiler;
+    }
+
+    @Nullable
+    CallTracer tracer() {
+        return tracer;
     }
 
     CallingConvention importConvention(int ordinal) {

@@ -2,6 +2,7 @@ package io.github.iree4j.vm.bytecode;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.CallingConvention;
 import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.MemoryBudget;
@@ -106,7 +107,8 @@ final class BytecodeState implements VmModuleState {
                 throw new IreeException(
                         StatusCode.INTERNAL, "a call of '" + code.name + "' was resumed that has no stack");
             } else {
-                execution = new Execution(state.options);
+                CallTracer tracer = state.module.tracer();
+                execution = tracer == null ? new Execution(state.options) : new TracedExecution(state.options, tracer);
                 call.attach(execution);
             }
             if (call.resumed()) {

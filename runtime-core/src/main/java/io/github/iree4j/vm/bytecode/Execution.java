@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The stack of one invocation: frames of bytecode functions, of whatever modules. Kept with the invocation and used for one call after
  * the other; grows and never shrinks, so that calls allocate nothing once it is as deep as they go.
  */
-final class Execution implements AutoCloseable {
+class Execution implements AutoCloseable {
     /*
      * Frames are a list that only grows, from the bottom one. Those up to the top one are in use; which that is, the interpreter knows
      * while it runs, and top says while it does not. Each has arrays of its own, at least as long as its function needs, so that a
@@ -133,7 +133,7 @@ final class Execution implements AutoCloseable {
     }
 
     /** Makes a call's arguments the first registers. */
-    private void enter(Frame frame, FunctionCode function, VmCall call) {
+    void enter(Frame frame, FunctionCode function, VmCall call) {
         int[] words = frame.words;
         String letters = function.convention.arguments();
         int word = 0;
@@ -391,7 +391,7 @@ final class Execution implements AutoCloseable {
     // End of that.
 
     /** Returns to a caller of bytecode: passes the results and empties the frame. */
-    static void leave(ReturnSite results, Frame callee, Frame caller, CallSite site) {
+    void leave(ReturnSite results, Frame callee, Frame caller, CallSite site) {
         int[] from = results.words;
         int[] to = site.resultWords;
         for (int i = 0; i < from.length; i++) {

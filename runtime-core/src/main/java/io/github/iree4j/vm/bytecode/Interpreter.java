@@ -211,7 +211,7 @@ final class Interpreter {
                             return results;
                         }
                         CallSite site = frame.site();
-                        Execution.leave(results, frame, caller, site);
+                        x.leave(results, frame, caller, site);
                         frame = caller;
                         function = frame.function;
                         state = frame.state;

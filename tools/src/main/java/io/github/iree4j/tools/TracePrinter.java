@@ -62,8 +62,8 @@ final class TracePrinter implements CallTracer {
 
     @Override
     public synchronized void entered(int depth, String function, List<? extends @Nullable Object> arguments) {
-        openBlock();
         if (isShown(depth, function)) {
+            openBlock();
             open = function + "(" + texts(arguments) + ")";
             openDepth = depth;
         }
@@ -81,8 +81,8 @@ final class TracePrinter implements CallTracer {
 
     @Override
     public synchronized void resumed(int depth, String function) {
-        openBlock();
         if (isShown(depth, function)) {
+            openBlock();
             open = function + " goes on";
             openDepth = depth;
         }

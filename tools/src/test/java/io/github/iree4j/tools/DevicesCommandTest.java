@@ -1,0 +1,35 @@
+package io.github.iree4j.tools;
+
+import static io.github.iree4j.tools.CommandLineRun.iree4j;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class DevicesCommandTest {
+    @Test
+    void listsTheLocalDeviceWithTheFormatsItTakes() {
+        CommandLineRun run = iree4j("devices");
+        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out())
+                .contains("local:\n  --device=local  ")
+                .containsPattern("    executables: .*vmvx-bytecode-fb");
+    }
+
+    @Test
+    void theDeviceItNamesCanBeUsed() {
+        CommandLineRun run = iree4j(
+                "run",
+                "--device=local",
+                "--module=" + CommandLineRun.fixture("mul_vmvx.vmfb"),
+                "--input=100xf32=2",
+                "--input=100xf32=3",
+                "--expected_output=100xf32=6");
+        assertThat(run.status()).as(run.err()).isZero();
+    }
+
+    @Test
+    void takesNoArguments() {
+        assertThat(iree4j("devices", "local").status()).isEqualTo(2);
+    }
+}

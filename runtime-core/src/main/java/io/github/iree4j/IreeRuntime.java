@@ -18,11 +18,14 @@ import io.github.iree4j.vm.ContextOptions;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +53,7 @@ public final class IreeRuntime implements AutoCloseable {
     private final Leaks leaks;
     private final Leaks.Watch watch;
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
+    private final Set<Timeline> timelines = Collections.newSetFromMap(new WeakHashMap<>()); // guarded by itself
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
 
     private IreeRuntime(RuntimeOptions options) {
@@ -328,9 +332,27 @@ public final class IreeRuntime implements AutoCloseable {
         guard.enter();
         try {
             int history = options.sources().getFirst().options().semaphoreHistory();
-            return Timeline.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(history));
+            Timeline timeline = Timeline.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(history));
+            synchronized (timelines) {
+                timelines.add(timeline);
+            }
+            return timeline;
         } finally {
             guard.exit();
+        }
+    }
+
+    /**
+     * Returns the timelines that were created here and are open, as far as somebody still holds them.
+     *
+     * @return a snapshot, by {@link io.github.iree4j.async.TimelineSemaphore#id()}
+     */
+    public List<Timeline> timelines() {
+        synchronized (timelines) {
+            return timelines.stream()
+                    .filter(timeline -> timeline.semaphore().isLive())
+                    .sorted(Comparator.comparingLong(timeline -> timeline.semaphore().id()))
+                    .toList();
         }
     }
 

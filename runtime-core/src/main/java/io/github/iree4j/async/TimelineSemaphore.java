@@ -8,6 +8,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +67,12 @@ public final class TimelineSemaphore extends Resource {
     private volatile @Nullable IreeException failure;
     private @Nullable SemaphoreWaiters waiters; // guarded by lock, like the next; once somebody waits
     private @Nullable JointPoints joints; // once several signal one value
+
+    private @Nullable TaintWindow taint; // open; guarded by lock
+
+    private volatile long id; // 0 until somebody asks; written under NEXT_ID
+
+    private static final AtomicLong NEXT_ID = new AtomicLong();
 
     private final @Nullable WaitHelper helper;
 
@@ -299,8 +306,10 @@ public final class TimelineSemaphore extends Resource {
             }
             if (accepted) {
                 if (before.isTainted() && !before.hasProducer()) {
+                    taintedBy("signalled from outside", next);
                     history.beginSignalFromOutside(next);
                 } else {
+                    recover();
                     history.beginSignal(next, before);
                 }
                 value = next; // SEM-1
@@ -401,10 +410,55 @@ public final class TimelineSemaphore extends Resource {
     public void taintAbove(long known) {
         lock.lock();
         try {
+            if (value > known) {
+                taintedBy("what was known above %d was withdrawn".formatted(known), value);
+            }
             history.taintAbove(known);
         } finally {
             lock.unlock();
         }
+    }
+
+    private void taintedBy(String cause, long next) {
+        TaintWindow open = taint;
+        if (open == null) {
+            taint = TaintWindow.open(id(), history.knownAcquire(), next, cause);
+        } else {
+            open.extend(next);
+        }
+    }
+
+    private void recover() {
+        TaintWindow open = taint;
+        if (open != null) {
+            open.recover();
+            taint = null;
+        }
+    }
+
+    /**
+     * Returns a number that tells it from the other timelines of this process, for people.
+     *
+     * @return above 0; given at the first time that somebody asks
+     */
+    public long id() {
+        if (id == 0) {
+            synchronized (NEXT_ID) {
+                if (id == 0) {
+                    id = NEXT_ID.incrementAndGet();
+                }
+            }
+        }
+        return id;
+    }
+
+    /**
+     * Returns the last value whose history is known; what was reached above came from outside.
+     *
+     * @return at most {@link #value()}
+     */
+    public long watermark() {
+        return history.knownAcquire();
     }
 
     /**

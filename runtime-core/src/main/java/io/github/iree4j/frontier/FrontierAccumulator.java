@@ -35,6 +35,8 @@ public final class FrontierAccumulator {
     private long ownDebt; // our epoch that pays all debts not in `owed`, 0 when there are none
     private long lastDebt; // our epoch that pays all debts, whatever becomes of others, 0 when there were none
     private long issued; // the last epoch issued
+    private long merges;
+    private long evictions;
     private boolean joined; // since the last issue, so that not everything joined is behind an issued operation
 
     /**
@@ -56,7 +58,10 @@ public final class FrontierAccumulator {
     public FrontierAccumulator(long axis, int capacity) {
         Frontier.checkEntry(axis, 1);
         this.axis = axis;
-        this.entries = new MutableFrontier(capacity, this::owe);
+        this.entries = new MutableFrontier(capacity, (lost, epoch, completed) -> {
+            evictions++;
+            owe(lost, epoch, completed);
+        });
     }
 
     /**
@@ -100,6 +105,24 @@ public final class FrontierAccumulator {
     }
 
     /**
+     * Returns how many frontiers of waits were joined because they had not completed.
+     *
+     * @return the count
+     */
+    public long merges() {
+        return merges;
+    }
+
+    /**
+     * Returns how many entries were lost for want of room.
+     *
+     * @return the count
+     */
+    public long evictions() {
+        return evictions;
+    }
+
+    /**
      * Joins what a wait of the next operation brings.
      *
      * @param wait the frontier that the waited-for point carries
@@ -111,6 +134,7 @@ public final class FrontierAccumulator {
             return;
         }
         joined = true;
+        merges++;
         if (wait.isTainted()) {
             if (wait.hasProducer()) {
                 owe(wait.producerAxis(), wait.producerEpoch(), completed);

@@ -19,6 +19,7 @@ final class Deferral implements Timepoint {
 
     private final QueueScheduler scheduler;
     final QueueOperation operation;
+    final long since = System.nanoTime();
 
     /** Whether the operation waits to be issued; else it has run and waits to be retired. */
     final boolean beforeIssue;

@@ -1,8 +1,10 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,6 +81,34 @@ public interface DeviceQueue {
      * @return the counters now
      */
     QueueCounters counters();
+
+    /**
+     * Returns operations that wait to be issued, the longest waiting first.
+     *
+     * @param limit the most to return
+     * @return a snapshot; empty where operations are not held back on the host
+     */
+    default List<PendingOperation> pending(int limit) {
+        return List.of();
+    }
+
+    /**
+     * Returns what the next operation runs after, as far as that is decided and has not completed.
+     *
+     * @return the frontier; on a queue that does not order its operations, how far it is itself
+     */
+    default Frontier frontier() {
+        return Frontier.EMPTY;
+    }
+
+    /**
+     * Returns what it took to gather the frontiers of its operations.
+     *
+     * @return the counters now
+     */
+    default FrontierCounters frontierCounters() {
+        return FrontierCounters.NONE;
+    }
 
     /**
      * Allocates memory in queue order. The handle is returned at once; it has storage once the signal fence is reached. Over the budget of

@@ -427,6 +427,20 @@ final class FifoScheduler extends QueueScheduler {
     }
 
     @Override
+    public Frontier frontier() {
+        synchronized (lock) {
+            return accumulator.snapshot(tracker);
+        }
+    }
+
+    @Override
+    public FrontierCounters frontierCounters() {
+        synchronized (lock) {
+            return new FrontierCounters(accumulator.merges(), accumulator.evictions());
+        }
+    }
+
+    @Override
     void endAxis() {
         boolean held = HeldCallbacks.begin();
         try {

@@ -17,6 +17,7 @@ package io.github.iree4j.hal;
  * @param deviceWaits waits that the device was given
  * @param deferred waits that the operation was held back for, on the host
  * @param covered waits dropped because another wait of the same operation implies them
+ * @param heldBackNanos how long operations were held back together, those that are over
  */
 public record QueueCounters(
         long submitted,
@@ -29,7 +30,8 @@ public record QueueCounters(
         long elidedFrontier,
         long deviceWaits,
         long deferred,
-        long covered) {
+        long covered,
+        long heldBackNanos) {
 
     /**
      * Returns how many waits there were in all.

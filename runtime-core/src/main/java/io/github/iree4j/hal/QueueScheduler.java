@@ -3,11 +3,15 @@ package io.github.iree4j.hal;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.QueuePlace;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -50,6 +54,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     final LongAdder deviceWaits = new LongAdder();
     final LongAdder deferred = new LongAdder();
     final LongAdder covered = new LongAdder();
+    private final LongAdder heldBackNanos = new LongAdder();
     final LongAdder issued = new LongAdder(); // where they are not over before submit() returns
     final LongAdder refused = new LongAdder(); // failed before they were issued
     final LongAdder failed = new LongAdder();
@@ -328,8 +333,63 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                 elidedFrontier.sum(),
                 deviceWaits.sum(),
                 deferred.sum(),
-                covered.sum());
+                covered.sum(),
+                heldBackNanos.sum());
     }
+
+    /**
+     * Returns operations that wait to be issued, the longest waiting first.
+     *
+     * @param limit the most to return
+     * @return a snapshot
+     */
+    public final List<PendingOperation> pending(int limit) {
+        List<Deferral> waiting = new ArrayList<>();
+        synchronized (pendingLock) {
+            for (Deferral each = firstPending; each != null && waiting.size() < limit; each = each.next) {
+                waiting.add(each);
+            }
+        }
+        long now = System.nanoTime();
+        return waiting.stream().map(each -> describe(each, now)).toList();
+    }
+
+    private static PendingOperation describe(Deferral deferral, long now) {
+        QueueOperation operation = deferral.operation;
+        Fence wait = operation.wait;
+        List<PendingOperation.Wait> waits = new ArrayList<>();
+        SignalRecord record = new SignalRecord();
+        for (int i = 0; wait != null && i < wait.size(); i++) {
+            TimelineSemaphore semaphore = wait.semaphore(i);
+            boolean known = semaphore.lookup(wait.value(i), record);
+            if (!known || !record.isReached()) {
+                boolean ours = known && record.primitive() == null;
+                waits.add(new PendingOperation.Wait(
+                        semaphore.id(),
+                        wait.value(i),
+                        semaphore.value(),
+                        known,
+                        ours ? record.producerAxis() : Axis.NONE,
+                        ours ? record.producerEpoch() : 0));
+            }
+        }
+        boolean forMemory = waits.isEmpty() && operation instanceof StorageRequest;
+        return new PendingOperation(operation.name(), Duration.ofNanos(now - deferral.since), forMemory, waits);
+    }
+
+    /**
+     * Returns what the next operation runs after.
+     *
+     * @return as {@link DeviceQueue#frontier()}
+     */
+    public abstract Frontier frontier();
+
+    /**
+     * Returns what it took to gather frontiers.
+     *
+     * @return as {@link DeviceQueue#frontierCounters()}
+     */
+    public abstract FrontierCounters frontierCounters();
 
     /**
      * Sets what is called when nothing is under way here any more while operations wait for memory, with no lock held.
@@ -480,6 +540,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             return;
         }
         unlink(deferral);
+        heldBackNanos.add(System.nanoTime() - deferral.since);
         if (waitFailure != null) {
             refuse(operation, waitFailure);
         } else {

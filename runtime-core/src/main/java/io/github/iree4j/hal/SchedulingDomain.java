@@ -113,6 +113,12 @@ public final class SchedulingDomain {
     /** What reached waits bring, as far as it has not completed; null when all has, which is the rule where the host sees completions. */
     @Nullable
     MutableFrontier imports(Fence wait) {
+        return imports(wait, null);
+    }
+
+    /** The same, counted. */
+    @Nullable
+    MutableFrontier imports(Fence wait, @Nullable FrontierMeter meter) {
         MutableFrontier gathered = null;
         SignalRecord found = new SignalRecord();
         for (int i = 0; i < wait.size(); i++) {
@@ -121,7 +127,11 @@ public final class SchedulingDomain {
                 if (gathered == null) {
                     gathered = new MutableFrontier(frontierCapacity);
                 }
+                boolean wasWhole = !gathered.isTainted() && !found.frontier().isTainted();
                 gathered.merge(found.frontier(), tracker);
+                if (meter != null) {
+                    meter.merged(wasWhole && gathered.isTainted());
+                }
             }
         }
         return gathered;

@@ -21,6 +21,7 @@ final class UnorderedScheduler extends QueueScheduler {
     private final AtomicLong epochs = new AtomicLong();
     private final LongAdder partsOver = new LongAdder();
     private final LongAdder ended = new LongAdder(); // of those that were handed over
+    private final FrontierMeter meter = new FrontierMeter();
     private final Frontier first; // the frontiers of operations that depend on nothing share its axis
 
     UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, UnorderedBackend backend) {
@@ -46,7 +47,7 @@ final class UnorderedScheduler extends QueueScheduler {
                 reached.add(wait.size());
                 operation.counted = true;
             }
-            operation.imported = domain.imports(wait);
+            operation.imported = domain.imports(wait, meter);
         }
         if (operation instanceof StorageRequest request && isHeldForStorage(operation, request)) {
             return;
@@ -171,6 +172,17 @@ final class UnorderedScheduler extends QueueScheduler {
             finish(operation, operation.failure());
         }
         noteEnd();
+    }
+
+    @Override
+    public Frontier frontier() {
+        long completed = tracker.completed(axis);
+        return completed == 0 ? Frontier.EMPTY : Frontier.of(axis, completed);
+    }
+
+    @Override
+    public FrontierCounters frontierCounters() {
+        return meter.counters();
     }
 
     @Override

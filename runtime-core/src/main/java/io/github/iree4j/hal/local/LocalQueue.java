@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
@@ -10,8 +11,10 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.FrontierCounters;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
+import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.pool.ReservationRequest;
@@ -53,6 +56,21 @@ final class LocalQueue implements DeviceQueue {
     @Override
     public QueueCounters counters() {
         return scheduler.counters();
+    }
+
+    @Override
+    public List<PendingOperation> pending(int limit) {
+        return scheduler.pending(limit);
+    }
+
+    @Override
+    public Frontier frontier() {
+        return scheduler.frontier();
+    }
+
+    @Override
+    public FrontierCounters frontierCounters() {
+        return scheduler.frontierCounters();
     }
 
     @Override

@@ -1,0 +1,20 @@
+package io.github.iree4j.hal;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts what is done to gather frontiers of operations that are not ordered. */
+final class FrontierMeter {
+    private final LongAdder merges = new LongAdder();
+    private final LongAdder evictions = new LongAdder(); // joins that lost something, at least one entry each
+
+    void merged(boolean lost) {
+        merges.increment();
+        if (lost) {
+            evictions.increment();
+        }
+    }
+
+    FrontierCounters counters() {
+        return new FrontierCounters(merges.sum(), evictions.sum());
+    }
+}

@@ -132,6 +132,15 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
+     * Returns the versions of this runtime and of what it runs.
+     *
+     * @return always the same
+     */
+    public static RuntimeVersions versions() {
+        return RuntimeVersions.ofThis();
+    }
+
+    /**
      * Returns how it was set up.
      *
      * @return the options
@@ -351,7 +360,8 @@ public final class IreeRuntime implements AutoCloseable {
         synchronized (timelines) {
             return timelines.stream()
                     .filter(timeline -> timeline.semaphore().isLive())
-                    .sorted(Comparator.comparingLong(timeline -> timeline.semaphore().id()))
+                    .sorted(Comparator.comparingLong(
+                            timeline -> timeline.semaphore().id()))
                     .toList();
         }
     }
@@ -382,6 +392,15 @@ public final class IreeRuntime implements AutoCloseable {
      */
     public long forgottenResults() {
         return leaks.forgotten();
+    }
+
+    /**
+     * Returns how many tensors with device memory are open.
+     *
+     * @return those that were dropped without being closed included
+     */
+    public long openResults() {
+        return leaks.openTensors();
     }
 
     Leaks leaks() {

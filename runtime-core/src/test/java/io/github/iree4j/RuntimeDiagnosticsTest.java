@@ -33,7 +33,8 @@ class RuntimeDiagnosticsTest {
             assertThat(pending.forMemory()).isFalse();
             assertThat(pending.since().isNegative()).isFalse();
             assertThat(pending.waits())
-                    .containsExactly(new PendingOperation.Wait(timeline.semaphore().id(), 7, 0, false, Axis.NONE, 0));
+                    .containsExactly(
+                            new PendingOperation.Wait(timeline.semaphore().id(), 7, 0, false, Axis.NONE, 0));
             assertThat(queue.counters().pending()).isEqualTo(1);
             timeline.semaphore().signal(7);
             assertThat(queue.pending(10)).isEmpty();
@@ -125,7 +126,8 @@ class RuntimeDiagnosticsTest {
                 Fence second = Fence.at(semaphore, 2)) {
             device.queue(0).barrier(null, first, 0);
             device.queue(1).barrier(first, second, 0);
-            assertThat(device.queue(1).frontier().epochOf(device.queue(0).axis())).isEqualTo(1);
+            assertThat(device.queue(1).frontier().epochOf(device.queue(0).axis()))
+                    .isEqualTo(1);
             assertThat(device.queue(1).frontierCounters().merges()).isEqualTo(1);
             assertThat(device.queue(1).frontierCounters().evictions()).isZero();
             clock.runUntilIdle();

@@ -8,9 +8,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,7 @@ public final class InvocationService {
     private final Programs programs;
     private final List<InvocationInterceptor> interceptors;
     private final InvocationChain chain;
+    private final Set<CompletableFuture<Results>> underWay = ConcurrentHashMap.newKeySet();
 
     /**
      * A service that finds its functions in the given programs.
@@ -168,12 +171,32 @@ public final class InvocationService {
     }
 
     private CompletableFuture<Results> start(InvocationRequest request) {
+        CompletableFuture<Results> call;
         try {
-            return request.function().call(request.options(), request.inputs().toArray());
+            call = request.function().call(request.options(), request.inputs().toArray());
         } catch (IreeException e) {
-            return successor(request, e)
+            call = successor(request, e)
                     .call(request.options(), request.inputs().toArray());
         }
+        if (!call.isDone()) {
+            CompletableFuture<Results> started = call;
+            underWay.add(started);
+            started.whenComplete((_, _) -> underWay.remove(started));
+        }
+        return call;
+    }
+
+    /**
+     * Cancels all calls under way that nobody waits for on their own thread.
+     *
+     * @return how many
+     */
+    public int cancelCalls() {
+        int cancelled = 0;
+        for (CompletableFuture<Results> call : underWay) {
+            cancelled += call.cancel(true) ? 1 : 0;
+        }
+        return cancelled;
     }
 
     /** The same function of the program that has replaced the request's since that was looked up; throws the failure if there is none. */

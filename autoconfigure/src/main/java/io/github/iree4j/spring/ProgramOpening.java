@@ -144,7 +144,8 @@ final class ProgramOpening {
         }
     }
 
-    private void warmUp(List<Program> instances) {
+    /** Makes the warm-up calls on each instance; returns how many. */
+    int warmUp(List<Program> instances) {
         int calls = instances.size()
                 * source.warmUps().stream().mapToInt(WarmUp::repeat).sum();
         int made = 0;
@@ -161,6 +162,7 @@ final class ProgramOpening {
                 }
             }
         }
+        return made;
     }
 
     /** Inputs of a function from text. */

@@ -248,6 +248,19 @@ public final class Programs implements AutoCloseable {
         return known(name, version).require();
     }
 
+    /**
+     * Makes the warm-up calls of a program again; loads it first if it is not loaded.
+     *
+     * @param name its name
+     * @param version its version; null for the latest
+     * @return how many calls were made
+     * @throws IreeException as {@link #require}; what a call fails with
+     */
+    public int warm(String name, @Nullable String version) {
+        LoadedProgram program = require(name, version);
+        return opening(program.source(), (state, step, done) -> {}).warmUp(program.instances());
+    }
+
     private ProgramSlot known(String name, @Nullable String version) {
         Versions versions = programs.get(name);
         ProgramSlot slot = versions == null ? null : version == null ? versions.latest() : versions.slots.get(version);

@@ -84,7 +84,29 @@ public final class TestModules {
             }
             """;
 
+    /** Counts its calls, in state that each context has for itself. */
+    private static final String COUNTER = """
+            vm.module @counter version 0
+            vm.type i32
+            vm.global.i32 mutable @count
+
+            vm.export @next
+            vm.func @next() -> (i32) {
+            ^entry:
+              %i0 = vm.global.load.i32 @count
+              %i1 = vm.const.i32 1
+              %i0 = vm.add.i32 %i0, %i1
+              vm.global.store.i32 %i0, @count
+              vm.return %i0
+            }
+            """;
+
     private TestModules() {}
+
+    /** Writes module {@code counter} with function {@code next}. */
+    public static Path counter(Path directory) throws IOException {
+        return Files.write(directory.resolve("counter.vmfb"), VmAssembler.assemble(COUNTER));
+    }
 
     /** Writes module {@code adder} with functions {@code add} and {@code refuse}. */
     public static Path adder(Path directory) throws IOException {

@@ -4,6 +4,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Something that runs compiled programs: a CPU, a GPU. Whoever opened it closes it; that fails work still waiting with ABORTED and
@@ -147,6 +148,15 @@ public interface Device extends AutoCloseable {
      * @return the answer, or empty when the device does not know the question
      */
     OptionalLong queryI64(String category, String key);
+
+    /**
+     * Returns why nothing runs here any more.
+     *
+     * @return the failure; null while the device works
+     */
+    default @Nullable IreeException failure() {
+        return null;
+    }
 
     /** Fails work that still waits with ABORTED and refuses new work. Harmless when repeated. */
     @Override

@@ -8,26 +8,32 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.LoadPolicy;
 import io.github.iree4j.spring.ProgramSource;
-import io.github.iree4j.spring.ProgramStatusEvent;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.availability.ApplicationAvailability;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.io.ApplicationResourceLoader;
+import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /** {@link AutoConfiguration Auto-configuration} for the runtime, the programs of {@code iree.modules} and the service that calls them. */
-@AutoConfiguration
+@AutoConfiguration(after = ApplicationAvailabilityAutoConfiguration.class)
 @ConditionalOnClass(IreeRuntime.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(IreeProperties.class)
@@ -82,12 +88,9 @@ public final class IreeAutoConfiguration {
             IreeRuntime runtime,
             IreeProperties properties,
             ResourceLoader resources,
-            ApplicationEventPublisher publisher,
+            ProgramStatusPublisher publisher,
             ObjectProvider<IreeModuleCustomizer> customizers) {
-        Programs programs = new Programs(
-                runtime,
-                ApplicationResourceLoader.get(resources, true),
-                status -> publisher.publishEvent(new ProgramStatusEvent(runtime, status)));
+        Programs programs = new Programs(runtime, ApplicationResourceLoader.get(resources, true), publisher);
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {
@@ -110,5 +113,50 @@ public final class IreeAutoConfiguration {
     @ConditionalOnMissingBean
     InvocationService ireeInvocationService(Programs programs, ObjectProvider<InvocationInterceptor> interceptors) {
         return new InvocationService(programs, interceptors.orderedStream().toList());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    IreeEvents ireeEvents() {
+        return new IreeEvents();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeProgramStatusPublisher")
+    ProgramStatusPublisher ireeProgramStatusPublisher(IreeEvents events, ApplicationEventPublisher publisher) {
+        return new ProgramStatusPublisher(events, publisher);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeLifecycle")
+    IreeLifecycle ireeLifecycle(
+            IreeRuntime runtime,
+            Programs programs,
+            InvocationService invocations,
+            IreeEvents events,
+            IreeProperties properties,
+            Environment environment) {
+        SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("iree-lifecycle-");
+        executor.setVirtualThreads(Threading.VIRTUAL.isActive(environment));
+        executor.setDaemon(true);
+        return new IreeLifecycle(
+                runtime,
+                programs,
+                invocations,
+                events,
+                executor,
+                properties.backgroundModules(),
+                properties.invocation().drainTimeout());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeReadinessGate")
+    @ConditionalOnBean(ApplicationAvailability.class)
+    ReadinessGate ireeReadinessGate(
+            ApplicationAvailability availability,
+            ObjectProvider<Programs> programs,
+            IreeProperties properties,
+            ApplicationEventPublisher publisher) {
+        return new ReadinessGate(availability, programs, properties.backgroundModules(), publisher);
     }
 }

@@ -79,6 +79,14 @@ public record IreeProperties(
         return Math.max(configured.queueCount(), named);
     }
 
+    /** The modules that are loaded beside the start of the application. */
+    List<String> backgroundModules() {
+        return modules.entrySet().stream()
+                .filter(module -> module.getValue().load() == LoadPolicy.BACKGROUND)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
     /** The devices of a module. */
     List<String> devicesOf(Module module) {
         return module.devices().isEmpty() ? List.of(defaultDevice()) : module.devices();

@@ -303,6 +303,14 @@ final class LocalDevice implements HostedDevice {
     }
 
     @Override
+    public @Nullable IreeException failure() {
+        IreeException cause = lost;
+        return cause != null || !closed
+                ? cause
+                : new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+    }
+
+    @Override
     public void lost(IreeException cause) {
         lost = cause;
         for (LocalQueue queue : queues) {

@@ -116,6 +116,11 @@ public final class VirtualDevice implements Device {
     }
 
     @Override
+    public @Nullable IreeException failure() {
+        return inside.failure();
+    }
+
+    @Override
     public DeviceInfo info() {
         return inside.info();
     }

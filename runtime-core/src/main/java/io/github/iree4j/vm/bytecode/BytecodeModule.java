@@ -103,6 +103,15 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
+     * Returns which versions of bytecode can be read.
+     *
+     * @return major and minor, such as {@code 17.0}, oldest first
+     */
+    public static List<String> versions() {
+        return Isa.all().stream().map(Isa::toString).toList();
+    }
+
+    /**
      * Maps and reads a file.
      *
      * @param file the file; must not change while the module is open

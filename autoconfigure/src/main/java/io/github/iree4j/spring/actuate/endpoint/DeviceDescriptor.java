@@ -1,39 +1,43 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.DeviceInfo;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * A device.
  *
- * @param id its id, as {@code iree.device} takes it
+ * @param name its name in {@code iree.devices}
  * @param driver the driver behind it
- * @param name what it calls itself
+ * @param description what it calls itself
+ * @param queues how many queues it has
  * @param executableFormats the formats of executables that it takes, of those that compilers produce today
+ * @param failure why nothing runs here any more; null while it works
  */
-public record DeviceDescriptor(String id, String driver, String name, List<String> executableFormats) {
+public record DeviceDescriptor(
+        String name,
+        String driver,
+        String description,
+        int queues,
+        List<String> executableFormats,
+        @Nullable String failure) {
 
-    /** Formats to ask a device for; it has no list of its own to give. */
-    private static final List<String> FORMATS = List.of(
-            "embedded-elf-x86_64",
-            "embedded-elf-arm_64",
-            "embedded-elf-riscv_64",
-            "vmvx-bytecode-fb",
-            "cuda-nvptx-fb",
-            "rocm-hsaco-fb",
-            "vulkan-spirv-fb",
-            "vulkan-spirv-bda-v1");
-
-    static DeviceDescriptor of(Device device) {
-        DeviceInfo info = device.info();
+    static DeviceDescriptor of(IreeRuntime runtime, Device device) {
         return new DeviceDescriptor(
-                info.id(),
-                info.driver(),
-                info.name(),
-                FORMATS.stream()
-                        .filter(format ->
-                                device.queryI64("hal.executable.format", format).orElse(0) != 0)
-                        .toList());
+                runtime.nameOf(device),
+                device.info().driver(),
+                device.info().name(),
+                device.queueCount(),
+                IreeRuntime.executableFormats(device),
+                device.failure() == null ? null : device.failure().toString());
     }
+
+    /**
+     * All devices.
+     *
+     * @param devices in the order in which programs see them
+     */
+    public record All(List<DeviceDescriptor> devices) implements OperationResponseBody {}
 }

@@ -1,48 +1,214 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfQueue;
+import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
-/** {@link Endpoint @Endpoint} that shows the devices, the workers, and the programs with their functions. */
+/**
+ * {@link Endpoint @Endpoint} that shows devices, queues, frontiers, taint, pools, programs, what waits for what, and what happened.
+ *
+ * <p>Read only, unless {@code management.endpoint.iree.access=unrestricted} also allows to load, unload and warm programs and to trim
+ * pools. Answers hold no addresses, and as many entries as there are devices, queues, programs and timelines that the application holds.
+ */
 @Endpoint(id = "iree", defaultAccess = Access.READ_ONLY)
 public final class IreeEndpoint {
 
+    private static final List<String> SELECTORS =
+            List.of("devices", "queues", "frontiers", "taint", "pools", "modules", "timelines", "events");
+
+    private static final int MOST_EVENTS = 100;
+
     private final IreeRuntime runtime;
     private final Programs programs;
+    private final IreeEvents events;
 
     /**
      * An endpoint for one runtime.
      *
      * @param runtime whose devices to show
      * @param programs the programs to show
+     * @param events what happened
      */
-    public IreeEndpoint(IreeRuntime runtime, Programs programs) {
+    public IreeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events) {
         this.runtime = runtime;
         this.programs = programs;
+        this.events = events;
     }
 
-    /** Everything. */
+    /** The most important of everything. */
     @ReadOperation
     public IreeDescriptor iree() {
+        Map<String, ProgramState> modules = new TreeMap<>();
+        for (ProgramStatus status : programs.statuses()) {
+            modules.putIfAbsent(status.source().name(), status.state());
+        }
         return new IreeDescriptor(
-                runtime.devices().stream().map(DeviceDescriptor::of).toList(),
-                programs.all().stream().map(ModuleDescriptor::of).toList(),
-                TaskDescriptor.of(runtime));
+                devices().devices(), modules, TaskDescriptor.of(runtime), programs.activeCalls(), waiting(), SELECTORS);
     }
 
     /**
-     * One program.
+     * One part.
      *
-     * @param module its name
-     * @return the program, or null when there is none of that name
+     * @param part devices, queues, frontiers, taint, pools, modules, timelines or events
+     * @param since of events, the cursor that came with the last answer; without, all that are kept
+     * @return the part, or null when there is none of that name
      */
     @ReadOperation
-    public @Nullable ModuleDescriptor module(@Selector String module) {
-        return programs.find(module).map(ModuleDescriptor::of).orElse(null);
+    public @Nullable OperationResponseBody part(@Selector String part, @Nullable Long since) {
+        return switch (part) {
+            case "devices" -> devices();
+            case "queues" -> queues();
+            case "frontiers" -> frontiers();
+            case "taint" -> TaintDescriptor.now();
+            case "pools" -> pools();
+            case "modules" -> modules();
+            case "timelines" -> timelines();
+            case "events" ->
+                EventsDescriptor.of(since == null ? 0 : since, events.since(since == null ? 0 : since, MOST_EVENTS));
+            default -> null;
+        };
+    }
+
+    /**
+     * One thing.
+     *
+     * @param part modules or pools
+     * @param name the program's name, or the device's
+     * @return it, or null when there is none
+     */
+    @ReadOperation
+    public @Nullable OperationResponseBody one(@Selector String part, @Selector String name) {
+        return switch (part) {
+            case "modules" -> programs.versions(name).isEmpty() ? null : ModuleDescriptor.of(name, runtime, programs);
+            case "pools" ->
+                pools().pools().stream()
+                        .filter(pool -> pool.device().equals(name))
+                        .findFirst()
+                        .orElse(null);
+            default -> null;
+        };
+    }
+
+    /**
+     * Does something to a program or a pool.
+     *
+     * @param part modules or pools
+     * @param name the program's name, or the device's
+     * @param action of modules load, unload or warm; of pools trim
+     * @param version of modules, which; without, the latest
+     * @return how it is afterwards, or null when there is none of that name
+     */
+    @WriteOperation
+    public @Nullable OperationResponseBody act(
+            @Selector String part, @Selector String name, String action, @Nullable String version) {
+        if (one(part, name) == null) {
+            return null;
+        }
+        switch (part + "/" + action) {
+            case "modules/load" -> programs.load(name, version);
+            case "modules/unload" -> programs.unload(name, version);
+            case "modules/warm" -> programs.warm(name, version);
+            case "pools/trim" -> runtime.device(name).allocator().trim();
+            default ->
+                throw new InvalidEndpointRequestException(
+                        "action '%s' of %s is none of: %s"
+                                .formatted(action, part, part.equals("pools") ? "trim" : "load, unload, warm"),
+                        "no such action");
+        }
+        return one(part, name);
+    }
+
+    private DeviceDescriptor.All devices() {
+        return new DeviceDescriptor.All(runtime.devices().stream()
+                .map(device -> DeviceDescriptor.of(runtime, device))
+                .toList());
+    }
+
+    private List<DeviceQueue> allQueues() {
+        List<DeviceQueue> queues = new ArrayList<>();
+        for (Device device : runtime.devices()) {
+            for (int i = 0; i < device.queueCount(); i++) {
+                queues.add(device.queue(i));
+            }
+        }
+        return queues;
+    }
+
+    private QueueDescriptor.All queues() {
+        AxisNames names = new AxisNames(runtime);
+        return new QueueDescriptor.All(allQueues().stream()
+                .map(queue -> QueueDescriptor.of(queue, names))
+                .toList());
+    }
+
+    private FrontierDescriptor.All frontiers() {
+        AxisNames names = new AxisNames(runtime);
+        return new FrontierDescriptor.All(
+                runtime.device().schedulingDomain().frontierCapacity(),
+                allQueues().stream().map(queue -> OfQueue.of(queue, names)).toList(),
+                runtime.timelines().stream()
+                        .map(timeline -> OfTimeline.of(timeline.semaphore(), names))
+                        .toList());
+    }
+
+    private PoolDescriptor.All pools() {
+        return new PoolDescriptor.All(runtime.devices().stream()
+                .map(device -> PoolDescriptor.of(runtime, device))
+                .toList());
+    }
+
+    private ModuleDescriptor.All modules() {
+        return new ModuleDescriptor.All(programs.statuses().stream()
+                .map(status -> status.source().name())
+                .distinct()
+                .map(name -> ModuleDescriptor.of(name, runtime, programs))
+                .toList());
+    }
+
+    private long waiting() {
+        return allQueues().stream()
+                .mapToLong(queue -> queue.counters().pending())
+                .sum();
+    }
+
+    private TimelinesDescriptor timelines() {
+        AxisNames names = new AxisNames(runtime);
+        List<TimelinesDescriptor.Operation> operations = new ArrayList<>();
+        for (DeviceQueue queue : allQueues()) {
+            queue.pending(TimelinesDescriptor.LISTED)
+                    .forEach(each -> operations.add(TimelinesDescriptor.operation(queue, each, names)));
+        }
+        return new TimelinesDescriptor(
+                waiting(),
+                operations,
+                runtime.timelines().stream().map(IreeEndpoint::describe).toList());
+    }
+
+    private static TimelinesDescriptor.Timeline describe(Timeline timeline) {
+        return new TimelinesDescriptor.Timeline(
+                timeline.semaphore().id(),
+                timeline.value(),
+                timeline.semaphore().failure() == null
+                        ? ""
+                        : String.valueOf(timeline.semaphore().failure()));
     }
 }

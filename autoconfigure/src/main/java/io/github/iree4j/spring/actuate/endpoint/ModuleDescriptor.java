@@ -1,36 +1,102 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LoadedProgram;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * A program.
  *
  * @param name the name under which its functions are called
- * @param location where it was loaded from
- * @param devices ids of the devices that it runs on
- * @param parameters locations of its parameter archives by scope
- * @param functions what can be called
+ * @param versions its versions, the latest first
  */
-public record ModuleDescriptor(
-        String name,
-        String location,
-        List<String> devices,
-        Map<String, List<String>> parameters,
-        List<FunctionDescriptor> functions)
-        implements OperationResponseBody {
+public record ModuleDescriptor(String name, List<Version> versions) implements OperationResponseBody {
 
-    static ModuleDescriptor of(LoadedProgram loaded) {
+    /**
+     * One version.
+     *
+     * @param version which
+     * @param state how far it is
+     * @param step what is being done; empty when nothing is
+     * @param progress how much of the loading is done, 0 to 1
+     * @param since when it came into this state
+     * @param loadTime how long the last loading took
+     * @param failure why it could not be loaded; null when it could
+     * @param location where it is loaded from
+     * @param devices names of the devices that it runs on
+     * @param contexts how many calls run at the same time; 0 when it is not loaded
+     * @param activeCalls calls under way
+     * @param parameters locations of its parameter archives by scope
+     * @param functions what can be called; empty when it is not loaded
+     */
+    public record Version(
+            String version,
+            ProgramState state,
+            String step,
+            double progress,
+            Instant since,
+            Duration loadTime,
+            @Nullable String failure,
+            String location,
+            List<String> devices,
+            int contexts,
+            int activeCalls,
+            Map<String, List<String>> parameters,
+            List<FunctionDescriptor> functions) {}
+
+    /**
+     * All programs.
+     *
+     * @param modules sorted by name
+     */
+    public record All(List<ModuleDescriptor> modules) implements OperationResponseBody {}
+
+    static ModuleDescriptor of(String name, IreeRuntime runtime, Programs programs) {
         return new ModuleDescriptor(
-                loaded.source().name(),
-                loaded.source().location(),
-                loaded.program().devices().stream().map(Device::id).toList(),
-                loaded.source().parameters(),
-                loaded.program().functions().stream()
-                        .map(FunctionDescriptor::of)
+                name,
+                programs.versions(name).stream()
+                        .map(status -> version(status, runtime, programs))
                         .toList());
+    }
+
+    private static Version version(ProgramStatus status, IreeRuntime runtime, Programs programs) {
+        LoadedProgram loaded =
+                programs.find(status.source().name(), status.source().version()).orElse(null);
+        Throwable failure = status.failure();
+        return new Version(
+                status.source().version(),
+                status.state(),
+                status.step(),
+                status.progress(),
+                status.since(),
+                status.loadTime(),
+                failure == null ? null : failure.getMessage(),
+                status.source().location(),
+                loaded == null ? status.source().devices() : devices(loaded, runtime),
+                loaded == null ? 0 : loaded.instances().size(),
+                loaded == null ? 0 : loaded.activeCalls(),
+                status.source().parameters(),
+                loaded == null
+                        ? List.of()
+                        : loaded.program().functions().stream()
+                                .map(FunctionDescriptor::of)
+                                .toList());
+    }
+
+    private static List<String> devices(LoadedProgram loaded, IreeRuntime runtime) {
+        return loaded.instances().stream()
+                .flatMap(instance -> instance.devices().stream())
+                .distinct()
+                .map((Device device) -> runtime.nameOf(device))
+                .toList();
     }
 }

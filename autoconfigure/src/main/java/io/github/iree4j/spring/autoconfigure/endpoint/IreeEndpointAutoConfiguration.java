@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure.endpoint;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -24,7 +25,7 @@ public final class IreeEndpointAutoConfiguration {
     @Bean
     @ConditionalOnAvailableEndpoint(IreeEndpoint.class)
     @ConditionalOnMissingBean
-    IreeEndpoint ireeEndpoint(IreeRuntime runtime, Programs programs) {
-        return new IreeEndpoint(runtime, programs);
+    IreeEndpoint ireeEndpoint(IreeRuntime runtime, Programs programs, IreeEvents events) {
+        return new IreeEndpoint(runtime, programs, events);
     }
 }

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.autoconfigure.health;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
-import io.github.iree4j.spring.health.IreeHealthIndicator;
+import io.github.iree4j.spring.health.IreeHealthContributor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -12,7 +12,7 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.context.annotation.Bean;
 
-/** {@link AutoConfiguration Auto-configuration} for {@link IreeHealthIndicator}. */
+/** {@link AutoConfiguration Auto-configuration} for {@link IreeHealthContributor}. */
 @AutoConfiguration(after = IreeAutoConfiguration.class)
 @ConditionalOnClass({IreeRuntime.class, HealthContributor.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnBean({IreeRuntime.class, Programs.class})
@@ -25,7 +25,7 @@ public final class IreeHealthContributorAutoConfiguration {
     @Bean
     @ConditionalOnEnabledHealthIndicator("iree")
     @ConditionalOnMissingBean(name = {"ireeHealthIndicator", "ireeHealthContributor"})
-    IreeHealthIndicator ireeHealthContributor(IreeRuntime runtime, Programs programs) {
-        return new IreeHealthIndicator(runtime, programs);
+    IreeHealthContributor ireeHealthContributor(IreeRuntime runtime, Programs programs) {
+        return new IreeHealthContributor(runtime, programs);
     }
 }

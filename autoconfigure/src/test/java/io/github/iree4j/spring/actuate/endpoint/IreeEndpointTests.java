@@ -1,15 +1,24 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -25,23 +34,180 @@ class IreeEndpointTests {
     @Test
     void showsDevicesAndModulesWithTheirFunctions(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);
+        runner.withPropertyValues("iree.modules.adding.location=" + adder, "iree.devices.cpu.uri=local")
+                .run(context -> {
+                    IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+                    IreeDescriptor iree = endpoint.iree();
+                    assertThat(iree.devices()).singleElement().satisfies(device -> {
+                        assertThat(device.name()).isEqualTo("cpu");
+                        assertThat(device.driver()).isEqualTo("local");
+                        assertThat(device.executableFormats()).contains("vmvx-bytecode-fb");
+                        assertThat(device.failure()).isNull();
+                    });
+                    assertThat(iree.modules()).containsExactly(Map.entry("adding", ProgramState.READY));
+                    ModuleDescriptor module = (ModuleDescriptor) endpoint.one("modules", "adding");
+                    assertThat(module.versions()).singleElement().satisfies(version -> {
+                        assertThat(version.location()).isEqualTo(adder.toString());
+                        assertThat(version.devices()).containsExactly("cpu");
+                        assertThat(version.contexts()).isEqualTo(1);
+                        assertThat(version.loadTime()).isPositive();
+                        assertThat(version.functions())
+                                .extracting(FunctionDescriptor::name)
+                                .containsExactlyInAnyOrder("add", "refuse");
+                    });
+                    assertThat(endpoint.one("modules", "subtracting")).isNull();
+                    assertThat(endpoint.part("weather", null)).isNull();
+                });
+    }
+
+    @Test
+    void queuesCountWhatBecameOfWaits() {
+        runner.run(context -> {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+            try (Timeline timeline = runtime.createTimeline();
+                    Fence one = timeline.at(1);
+                    Fence two = timeline.at(2)) {
+                runtime.device().queue(0).barrier(null, one, 0);
+                one.await();
+                runtime.device().queue(0).barrier(one, two, 0);
+                two.await();
+            }
+            QueueDescriptor queue = ((QueueDescriptor.All) endpoint.part("queues", null))
+                    .queues()
+                    .getFirst();
+            assertThat(queue.name()).isEqualTo("local/0");
+            assertThat(queue.submitted()).isEqualTo(2);
+            assertThat(queue.decisions().reached()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void timelinesSayWhyNothingMoves() {
+        runner.run(context -> {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+            try (Timeline timeline = runtime.createTimeline();
+                    Fence never = timeline.at(7)) {
+                runtime.device().queue(0).barrier(never, null, 0);
+                TimelinesDescriptor timelines = (TimelinesDescriptor) endpoint.part("timelines", null);
+                assertThat(timelines.waiting()).isEqualTo(1);
+                assertThat(timelines.operations()).singleElement().satisfies(operation -> {
+                    assertThat(operation.queue()).isEqualTo("local/0");
+                    assertThat(operation.operation()).isEqualTo("barrier");
+                    assertThat(operation.waitsFor())
+                            .singleElement()
+                            .asString()
+                            .contains("to reach 7, it is at 0")
+                            .contains("nothing that was submitted and can run signals it");
+                });
+                assertThat(timelines.timelines())
+                        .extracting(TimelinesDescriptor.Timeline::value)
+                        .containsExactly(0L);
+                assertThat(endpoint.iree().waitingOperations()).isEqualTo(1);
+                timeline.semaphore().signal(7);
+            }
+        });
+    }
+
+    @Test
+    void frontiersNameQueues() {
+        runner.withPropertyValues("iree.frontier.capacity=5").run(context -> {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+            try (Timeline timeline = runtime.createTimeline();
+                    Fence one = timeline.at(1)) {
+                runtime.device().queue(0).barrier(null, one, 0);
+                one.await();
+                FrontierDescriptor.All all = (FrontierDescriptor.All) endpoint.part("frontiers", null);
+                assertThat(all.capacity()).isEqualTo(5);
+                assertThat(all.queues()).singleElement().satisfies(queue -> {
+                    assertThat(queue.queue()).isEqualTo("local/0");
+                    assertThat(queue.completed()).isEqualTo(1);
+                    assertThat(queue.tainted()).isFalse();
+                });
+                assertThat(all.timelines()).singleElement().satisfies(each -> {
+                    assertThat(each.value()).isEqualTo(1);
+                    assertThat(each.watermark()).isEqualTo(1);
+                    assertThat(each.entries())
+                            .extracting(FrontierDescriptor.Entry::queue)
+                            .containsExactly("local/0");
+                });
+            }
+        });
+    }
+
+    @Test
+    void taintShowsWindows() {
+        runner.run(context -> {
+            try (TimelineSemaphore semaphore = TimelineSemaphore.create(0)) {
+                semaphore.signalExternal(3);
+                TaintDescriptor taint =
+                        (TaintDescriptor) context.getBean(IreeEndpoint.class).part("taint", null);
+                assertThat(taint.windows().getLast().timeline()).isEqualTo(semaphore.id());
+                assertThat(taint.windows().getLast().watermark()).isZero();
+                assertThat(taint.windows().getLast().recovered()).isNull();
+                assertThat(taint.opened()).isGreaterThan(taint.recovered());
+            }
+        });
+    }
+
+    @Test
+    void poolsSayWhoHasWhat() {
+        runner.withPropertyValues("iree.pools.local.budget=64MB").run(context -> {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+            try (Tensor _ = runtime.upload(Tensor.of(new float[256], 256))) {
+                PoolDescriptor pool = (PoolDescriptor) endpoint.one("pools", "local");
+                assertThat(pool.budget()).isEqualTo(64 << 20);
+                assertThat(pool.live()).isEqualTo(1024);
+                assertThat(pool.pools())
+                        .extracting(PoolDescriptor.Part::name)
+                        .containsExactly("transient", "persistent", "large");
+                assertThat(pool.consumers()).containsExactly(new PoolDescriptor.Consumer("", null, 1024, 1024));
+            }
+        });
+    }
+
+    @Test
+    void eventsGoOnAtTheCursor(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
         runner.withPropertyValues("iree.modules.adding.location=" + adder).run(context -> {
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
-            IreeDescriptor iree = endpoint.iree();
-            assertThat(iree.devices()).singleElement().satisfies(device -> {
-                assertThat(device.driver()).isEqualTo("local");
-                assertThat(device.executableFormats()).contains("vmvx-bytecode-fb");
-            });
-            assertThat(iree.modules()).singleElement().satisfies(module -> {
-                assertThat(module.name()).isEqualTo("adding");
-                assertThat(module.location()).isEqualTo(adder.toString());
-                assertThat(module.functions())
-                        .extracting(FunctionDescriptor::name)
-                        .containsExactlyInAnyOrder("add", "refuse");
-            });
-            assertThat(endpoint.module("adding")).isEqualTo(iree.modules().getFirst());
-            assertThat(endpoint.module("subtracting")).isNull();
+            EventsDescriptor first = (EventsDescriptor) endpoint.part("events", null);
+            assertThat(first.events())
+                    .extracting(IreeEvents.Event::type)
+                    .containsExactly("program.loading", "program.ready");
+            assertThat(((EventsDescriptor) endpoint.part("events", first.cursor())).events())
+                    .isEmpty();
+            context.getBean(Programs.class).unload("adding", null);
+            assertThat(((EventsDescriptor) endpoint.part("events", first.cursor())).events())
+                    .extracting(IreeEvents.Event::type)
+                    .containsExactly("program.unloaded");
         });
+    }
+
+    @Test
+    void modulesAreUnloadedLoadedAndWarmed(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        runner.withPropertyValues(
+                        "iree.modules.adding.location=" + adder,
+                        "iree.modules.adding.warm-up[0].function=add",
+                        "iree.modules.adding.warm-up[0].inputs=1,2")
+                .run(context -> {
+                    IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
+                    Programs programs = context.getBean(Programs.class);
+                    endpoint.act("modules", "adding", "unload", null);
+                    assertThat(programs.find("adding")).isEmpty();
+                    assertThat(endpoint.iree().modules()).containsEntry("adding", ProgramState.UNLOADED);
+                    endpoint.act("modules", "adding", "load", "1");
+                    endpoint.act("modules", "adding", "warm", null);
+                    assertThat(programs.find("adding")).isPresent();
+                    endpoint.act("pools", "local", "trim", null);
+                    assertThatExceptionOfType(InvalidEndpointRequestException.class)
+                            .isThrownBy(() -> endpoint.act("pools", "local", "burn", null));
+                    assertThat(endpoint.act("modules", "other", "load", null)).isNull();
+                });
     }
 
     @Test
@@ -89,7 +255,7 @@ class IreeEndpointTests {
     static class OwnEndpoint {
         @Bean
         IreeEndpoint myEndpoint(IreeRuntime runtime, Programs programs) {
-            return new IreeEndpoint(runtime, programs);
+            return new IreeEndpoint(runtime, programs, new IreeEvents());
         }
     }
 }

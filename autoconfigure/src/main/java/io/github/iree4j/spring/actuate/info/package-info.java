@@ -1,0 +1,5 @@
+/** What an application says of its runtime in {@code /actuator/info}. */
+@NullMarked
+package io.github.iree4j.spring.actuate.info;
+
+import org.jspecify.annotations.NullMarked;

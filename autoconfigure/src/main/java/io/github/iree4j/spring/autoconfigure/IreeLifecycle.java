@@ -1,0 +1,140 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.status.IreeException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.task.AsyncTaskExecutor;
+
+/**
+ * Loads programs beside the start of the application, and stops it gracefully: refuses calls, lets those under way end, cancels what has not
+ * ended in time. Starts before the web server and stops after it.
+ */
+final class IreeLifecycle implements SmartLifecycle {
+
+    /** Below the phases of the web server and of its graceful shutdown, which are so far from the default phase. */
+    static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 1024 - 2048;
+
+    private static final Logger log = LoggerFactory.getLogger(IreeLifecycle.class);
+    private static final long LOOK_NANOS = 2_000_000;
+    private static final Duration CANCEL_LIMIT = Duration.ofSeconds(2);
+
+    private final IreeRuntime runtime;
+    private final Programs programs;
+    private final InvocationService invocations;
+    private final IreeEvents events;
+    private final AsyncTaskExecutor executor;
+    private final List<String> background;
+    private final Duration drainTimeout;
+    private volatile boolean running;
+
+    /**
+     * A lifecycle.
+     *
+     * @param executor runs what may block
+     * @param background names of programs to load beside the start
+     * @param drainTimeout how long calls under way may go on
+     */
+    IreeLifecycle(
+            IreeRuntime runtime,
+            Programs programs,
+            InvocationService invocations,
+            IreeEvents events,
+            AsyncTaskExecutor executor,
+            List<String> background,
+            Duration drainTimeout) {
+        this.runtime = runtime;
+        this.programs = programs;
+        this.invocations = invocations;
+        this.events = events;
+        this.executor = executor;
+        this.background = background;
+        this.drainTimeout = drainTimeout;
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        programs.acceptCalls();
+        for (String name : background) {
+            for (ProgramStatus status : programs.versions(name)) {
+                executor.execute(() -> load(name, status.source().version()));
+            }
+        }
+    }
+
+    private void load(String name, String version) {
+        try {
+            programs.require(name, version);
+        } catch (IreeException e) {
+            log.error("program '{}' could not be loaded; the application stays not ready", name, e);
+        }
+    }
+
+    @Override
+    public void stop() {
+        drain();
+    }
+
+    @Override
+    public void stop(Runnable callback) {
+        executor.execute(() -> {
+            try {
+                drain();
+            } finally {
+                callback.run();
+            }
+        });
+    }
+
+    private void drain() {
+        running = false;
+        programs.refuseCalls();
+        int calls = programs.activeCalls();
+        if (calls > 0) {
+            log.info("waiting up to {} for {} calls under way", drainTimeout, calls);
+            events.add("runtime.draining", "runtime", calls + " calls are under way");
+        }
+        if (awaitNoCalls(drainTimeout)) {
+            return;
+        }
+        int cancelled = invocations.cancelCalls();
+        if (!awaitNoCalls(CANCEL_LIMIT)) {
+            runtime.devices().forEach(Device::close); // fails what waits there
+            awaitNoCalls(CANCEL_LIMIT);
+        }
+        int left = programs.activeCalls();
+        log.warn("cancelled {} calls that did not end within {}; {} are left", cancelled, drainTimeout, left);
+        events.add("runtime.cancelled", "runtime", cancelled + " calls were cancelled, " + left + " are left");
+    }
+
+    private boolean awaitNoCalls(Duration limit) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        while (programs.activeCalls() > 0) {
+            if (System.nanoTime() - deadline > 0 || Thread.currentThread().isInterrupted()) {
+                return false;
+            }
+            LockSupport.parkNanos(this, LOOK_NANOS);
+        }
+        return true;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatus;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes how far programs are to the log and to the events: each change of state, and in the log each quarter of a loading. */
+final class ProgramStatusLog {
+
+    private static final Logger log = LoggerFactory.getLogger(ProgramStatusLog.class);
+    private static final int QUARTERS = 4;
+
+    private record Last(ProgramState state, int quarter) {}
+
+    private final IreeEvents events;
+    private final Map<String, Last> last = new ConcurrentHashMap<>();
+
+    ProgramStatusLog(IreeEvents events) {
+        this.events = events;
+    }
+
+    void write(ProgramStatus status) {
+        String name = status.source().name() + ":" + status.source().version();
+        Last now = new Last(status.state(), (int) (status.progress() * QUARTERS));
+        Last before = last.put(name, now);
+        if (before == null || before.state() != now.state()) {
+            note(name, status);
+        } else if (now.quarter() > before.quarter()) {
+            log.info("program {}: {} %, {}", name, Math.round(status.progress() * 100), status.step());
+        }
+        if (status.state() == ProgramState.UNLOADED) {
+            last.remove(name);
+        }
+    }
+
+    private void note(String name, ProgramStatus status) {
+        String message = switch (status.state()) {
+            case UNLOADED -> "unloaded";
+            case LOADING -> "loading from '%s'".formatted(status.source().location());
+            case WARMING_UP -> "warming up";
+            case READY ->
+                status.failure() == null
+                        ? "ready after %d ms".formatted(status.loadTime().toMillis())
+                        : "stays as it was: " + status.failure().getMessage();
+            case FAILED ->
+                "failed: " + (status.failure() == null ? "" : status.failure().getMessage());
+        };
+        events.add("program." + status.state().name().toLowerCase(Locale.ROOT), name, message);
+        if (status.state() == ProgramState.FAILED) {
+            log.warn("program {} {}", name, message);
+        } else {
+            log.info("program {} {}", name, message);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.github.iree4j.spring.autoconfigure.metrics;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.metrics.IreeMetrics;
+import io.github.iree4j.spring.metrics.ProgramLoadMetrics;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** {@link AutoConfiguration Auto-configuration} for {@link IreeMetrics} and {@link ProgramLoadMetrics}. */
+@AutoConfiguration(
+        after = IreeAutoConfiguration.class,
+        afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnClass({IreeRuntime.class, MeterRegistry.class})
+@ConditionalOnBean({IreeRuntime.class, Programs.class, MeterRegistry.class})
+public final class IreeMetricsAutoConfiguration {
+
+    /** For Spring. */
+    IreeMetricsAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    IreeMetrics ireeMetrics(IreeRuntime runtime, Programs programs) {
+        return new IreeMetrics(runtime, programs);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    static ProgramLoadMetrics ireeProgramLoadMetrics(ObjectProvider<MeterRegistry> registry) {
+        return new ProgramLoadMetrics(registry::getIfUnique);
+    }
+}

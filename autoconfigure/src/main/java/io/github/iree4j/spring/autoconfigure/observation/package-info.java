@@ -1,0 +1,5 @@
+/** Auto-configuration of observations. */
+@NullMarked
+package io.github.iree4j.spring.autoconfigure.observation;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,175 @@
+package io.github.iree4j.spring.health;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatus;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.health.contributor.CompositeHealthContributor;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthContributor;
+import org.springframework.boot.health.contributor.HealthIndicator;
+
+/**
+ * Health of the runtime: {@code devices}, {@code modules} and {@code pools}, each with what there is at the moment.
+ *
+ * <p>A device that was lost is out of service; while another one of the programs that run there works, that degrades the application and
+ * does not take it down. A program is down when it could not be loaded or none of its devices works, and out of service while it is being
+ * loaded; one that is loaded at its first call is up. Pools are up and say how full they are. Never waits for work on a device.
+ */
+public final class IreeHealthContributor implements CompositeHealthContributor {
+
+    /** Part of a budget in use from which a pool is called nearly full. */
+    private static final double NEARLY_FULL = 0.9;
+
+    private final IreeRuntime runtime;
+    private final Programs programs;
+
+    /**
+     * A contributor for one runtime.
+     *
+     * @param runtime whose devices to report
+     * @param programs the programs to report
+     */
+    public IreeHealthContributor(IreeRuntime runtime, Programs programs) {
+        this.runtime = runtime;
+        this.programs = programs;
+    }
+
+    @Override
+    public @Nullable HealthContributor getContributor(String name) {
+        return switch (name) {
+            case "devices" -> devices();
+            case "modules" -> modules();
+            case "pools" -> pools();
+            default -> null;
+        };
+    }
+
+    @Override
+    public Stream<Entry> stream() {
+        return Stream.of(new Entry("devices", devices()), new Entry("modules", modules()), new Entry("pools", pools()));
+    }
+
+    private Group devices() {
+        return group(() -> runtime.options().devices(), name -> device(runtime.device(name)));
+    }
+
+    private Group modules() {
+        return group(
+                () -> programs.statuses().stream()
+                        .map(status -> status.source().name())
+                        .distinct()
+                        .toList(),
+                this::module);
+    }
+
+    private Group pools() {
+        return group(() -> runtime.options().devices(), name -> pool(runtime.device(name)));
+    }
+
+    private Health device(Device device) {
+        IreeException failure = device.failure();
+        Health.Builder health = failure == null
+                ? Health.up()
+                : anyWorks(runtime.devices()) ? Health.up().withDetail("degraded", true) : Health.down();
+        if (failure != null) {
+            health.withDetail("reason", failure.toString());
+        }
+        return health.withDetail("driver", device.info().driver())
+                .withDetail("name", device.info().name())
+                .build();
+    }
+
+    private Health module(String name) {
+        List<ProgramStatus> versions = programs.versions(name);
+        Optional<LoadedProgram> loaded = programs.find(name);
+        if (loaded.isPresent()) {
+            return loaded(loaded.get());
+        }
+        if (versions.isEmpty()) {
+            return Health.unknown().build();
+        }
+        ProgramStatus latest = versions.getFirst();
+        Health.Builder health = switch (latest.state()) {
+            case FAILED -> Health.down();
+            case LOADING, WARMING_UP -> Health.outOfService();
+            default -> Health.up();
+        };
+        health.withDetail("state", latest.state())
+                .withDetail("location", latest.source().location());
+        if (!latest.step().isEmpty()) {
+            health.withDetail("step", latest.step()).withDetail("progress", latest.progress());
+        }
+        if (latest.failure() != null) {
+            health.withDetail("reason", String.valueOf(latest.failure().getMessage()));
+        }
+        return health.build();
+    }
+
+    private Health loaded(LoadedProgram loaded) {
+        List<Device> devices = loaded.instances().stream()
+                .flatMap(instance -> instance.devices().stream())
+                .distinct()
+                .toList();
+        boolean closed = loaded.instances().stream().anyMatch(instance -> instance.isClosed());
+        Health.Builder health = closed || !anyWorks(devices) ? Health.down() : Health.up();
+        if (closed) {
+            health.withDetail("reason", "program is closed");
+        } else if (!anyWorks(devices)) {
+            health.withDetail("reason", "none of its devices works");
+        }
+        return health.withDetail("state", ProgramState.READY)
+                .withDetail("version", loaded.source().version())
+                .withDetail("location", loaded.source().location())
+                .withDetail("devices", devices.stream().map(runtime::nameOf).toList())
+                .build();
+    }
+
+    private Health pool(Device device) {
+        PoolSetStatistics pool = device.allocator().poolStatistics();
+        Health.Builder health = Health.up()
+                .withDetail("budget", pool.budget())
+                .withDetail("live", pool.bytesLive())
+                .withDetail("waiters", pool.waiting());
+        if (pool.bytesLive() > NEARLY_FULL * pool.budget()) {
+            health.withDetail("degraded", true);
+        }
+        return health.build();
+    }
+
+    private static boolean anyWorks(List<Device> devices) {
+        return devices.stream().anyMatch(device -> device.failure() == null);
+    }
+
+    private static Group group(Supplier<List<String>> names, Function<String, Health> health) {
+        return new Group(names, health);
+    }
+
+    /** What there is of one kind at the moment. */
+    private record Group(Supplier<List<String>> names, Function<String, Health> health)
+            implements CompositeHealthContributor {
+        @Override
+        public @Nullable HealthContributor getContributor(String name) {
+            return names.get().contains(name) ? indicator(name) : null;
+        }
+
+        @Override
+        public Stream<Entry> stream() {
+            return names.get().stream().map(name -> new Entry(name, indicator(name)));
+        }
+
+        private HealthIndicator indicator(String name) {
+            return () -> health.apply(name);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+package io.github.iree4j.spring.metrics;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.TaintWindow;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.hal.pool.PoolStatistics;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.metrics.IreeMeters.Key;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+/**
+ * Binds the {@linkplain IreeMeters meters} of devices, queues, pools, workers and tensors. Reads the runtime's own counters when somebody
+ * looks, so nothing is counted twice and a registry that nobody reads costs nothing.
+ */
+public final class IreeMetrics implements MeterBinder {
+
+    private final IreeRuntime runtime;
+    private final Programs programs;
+
+    /**
+     * Meters of one runtime.
+     *
+     * @param runtime whose devices to measure
+     * @param programs whose calls to measure
+     */
+    public IreeMetrics(IreeRuntime runtime, Programs programs) {
+        this.runtime = runtime;
+        this.programs = programs;
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        for (Device device : runtime.devices()) {
+            Tags tags = Tags.of(Key.DEVICE.asString(), runtime.nameOf(device));
+            for (int i = 0; i < device.queueCount(); i++) {
+                queue(registry, device.queue(i), tags.and(Key.QUEUE.asString(), Integer.toString(i)));
+            }
+            pools(registry, device, tags);
+            gauge(registry, IreeMeters.DEVICE_LOST, tags, device, each -> each.failure() == null ? 0 : 1);
+        }
+        gauge(
+                registry,
+                IreeMeters.TASK_WORKERS,
+                state("busy"),
+                runtime,
+                each -> each.executor().workers() - each.executor().sleepingWorkers());
+        gauge(
+                registry,
+                IreeMeters.TASK_WORKERS,
+                state("sleeping"),
+                runtime,
+                each -> each.executor().sleepingWorkers());
+        gauge(
+                registry,
+                IreeMeters.TASK_PROCESSES,
+                Tags.empty(),
+                runtime,
+                each -> each.executor().liveProcesses());
+        gauge(registry, IreeMeters.CALLS_ACTIVE, Tags.empty(), programs, Programs::activeCalls);
+        gauge(registry, IreeMeters.TENSOR_OPEN, Tags.empty(), runtime, IreeRuntime::openResults);
+        counter(registry, IreeMeters.TENSOR_LEAKED, Tags.empty(), runtime, IreeRuntime::forgottenResults);
+        counter(registry, IreeMeters.TAINT_OPENED, Tags.empty(), this, _ -> TaintWindow.openedCount());
+        counter(registry, IreeMeters.TAINT_RECOVERED, Tags.empty(), this, _ -> TaintWindow.recoveredCount());
+    }
+
+    private static void queue(MeterRegistry registry, DeviceQueue queue, Tags tags) {
+        gauge(
+                registry,
+                IreeMeters.QUEUE_DEPTH,
+                tags,
+                queue,
+                each -> each.counters().pending() + each.counters().inFlight());
+        gauge(
+                registry,
+                IreeMeters.QUEUE_PENDING,
+                tags,
+                queue,
+                each -> each.counters().pending());
+        counted(
+                registry,
+                IreeMeters.QUEUE_OPERATIONS,
+                tags.and(Key.OUTCOME.asString(), "retired"),
+                queue,
+                QueueCounters::retired);
+        counted(
+                registry,
+                IreeMeters.QUEUE_OPERATIONS,
+                tags.and(Key.OUTCOME.asString(), "failed"),
+                queue,
+                QueueCounters::failed);
+        decision(registry, queue, tags, "reached", QueueCounters::reached);
+        decision(registry, queue, tags, "elided-fifo", QueueCounters::elidedFifo);
+        decision(registry, queue, tags, "elided-frontier", QueueCounters::elidedFrontier);
+        decision(registry, queue, tags, "covered", QueueCounters::covered);
+        decision(registry, queue, tags, "device", QueueCounters::deviceWaits);
+        decision(registry, queue, tags, "deferred", QueueCounters::deferred);
+        timer(
+                registry,
+                IreeMeters.FENCE_WAIT,
+                tags,
+                queue,
+                each -> each.counters().deferred(),
+                each -> each.counters().heldBackNanos());
+        gauge(
+                registry,
+                IreeMeters.FRONTIER_SIZE,
+                tags,
+                queue,
+                each -> each.frontier().size());
+        counter(
+                registry,
+                IreeMeters.FRONTIER_MERGES,
+                tags,
+                queue,
+                each -> each.frontierCounters().merges());
+        counter(
+                registry,
+                IreeMeters.FRONTIER_EVICTIONS,
+                tags,
+                queue,
+                each -> each.frontierCounters().evictions());
+    }
+
+    private static void decision(
+            MeterRegistry registry,
+            DeviceQueue queue,
+            Tags tags,
+            String decision,
+            ToDoubleFunction<QueueCounters> count) {
+        counted(registry, IreeMeters.QUEUE_WAITS, tags.and(Key.DECISION.asString(), decision), queue, count);
+    }
+
+    private static void counted(
+            MeterRegistry registry,
+            IreeMeters meter,
+            Tags tags,
+            DeviceQueue queue,
+            ToDoubleFunction<QueueCounters> count) {
+        counter(registry, meter, tags, queue, each -> count.applyAsDouble(each.counters()));
+    }
+
+    private static void pools(MeterRegistry registry, Device device, Tags tags) {
+        PoolSetStatistics pools = device.allocator().poolStatistics();
+        gauge(
+                registry,
+                IreeMeters.POOL_BUDGET,
+                tags,
+                device,
+                each -> each.allocator().poolStatistics().budget());
+        gauge(
+                registry,
+                IreeMeters.POOL_WAITERS,
+                tags,
+                device,
+                each -> each.allocator().poolStatistics().waiting());
+        for (PoolStatistics pool : pools.pools()) {
+            pool(registry, device, pool.name(), tags.and(Key.POOL.asString(), pool.name()));
+        }
+    }
+
+    private static void pool(MeterRegistry registry, Device device, String name, Tags tags) {
+        memory(registry, device, name, tags, "live", PoolStatistics::bytesLive);
+        memory(registry, device, name, tags, "cached", PoolStatistics::bytesCached);
+        memory(registry, device, name, tags, "reserved", PoolStatistics::bytesReserved);
+        memory(registry, device, name, tags, "peak", PoolStatistics::bytesPeak);
+        reservations(registry, device, name, tags, "fresh", PoolStatistics::fresh);
+        reservations(registry, device, name, tags, "without-wait", PoolStatistics::reusedWithoutWait);
+        reservations(registry, device, name, tags, "after-wait", PoolStatistics::reusedAfterWait);
+        counter(
+                registry,
+                IreeMeters.POOL_REFUSALS,
+                reason(tags, "tainted"),
+                device,
+                of(name, PoolStatistics::refusedTainted));
+        counter(
+                registry,
+                IreeMeters.POOL_REFUSALS,
+                reason(tags, "uncovered"),
+                device,
+                of(name, PoolStatistics::refusedUncovered));
+        counter(registry, IreeMeters.POOL_FAILURES, tags, device, of(name, PoolStatistics::failures));
+        timer(
+                registry,
+                IreeMeters.POOL_WAIT,
+                tags,
+                device,
+                each -> (long) of(name, PoolStatistics::waits).applyAsDouble(each),
+                of(name, PoolStatistics::waitedNanos));
+    }
+
+    private static void memory(
+            MeterRegistry registry,
+            Device device,
+            String pool,
+            Tags tags,
+            String state,
+            ToLongFunction<PoolStatistics> bytes) {
+        gauge(registry, IreeMeters.POOL_MEMORY, tags.and(Key.STATE.asString(), state), device, of(pool, bytes));
+    }
+
+    private static void reservations(
+            MeterRegistry registry,
+            Device device,
+            String pool,
+            Tags tags,
+            String reuse,
+            ToLongFunction<PoolStatistics> count) {
+        counter(registry, IreeMeters.POOL_RESERVATIONS, tags.and(Key.REUSE.asString(), reuse), device, of(pool, count));
+    }
+
+    private static Tags state(String state) {
+        return Tags.of(Key.STATE.asString(), state);
+    }
+
+    private static Tags reason(Tags tags, String reason) {
+        return tags.and(Key.REASON.asString(), reason);
+    }
+
+    /** A number of the pool of that name. */
+    private static ToDoubleFunction<Device> of(String name, ToLongFunction<PoolStatistics> number) {
+        return device -> {
+            for (PoolStatistics pool : device.allocator().poolStatistics().pools()) {
+                if (pool.name().equals(name)) {
+                    return number.applyAsLong(pool);
+                }
+            }
+            return 0;
+        };
+    }
+
+    private static <T> void gauge(
+            MeterRegistry registry, IreeMeters meter, Tags tags, T source, ToDoubleFunction<T> value) {
+        Gauge.builder(meter.getName(), source, value)
+                .description(meter.getDescription())
+                .baseUnit(meter.getBaseUnit())
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    private static <T> void counter(
+            MeterRegistry registry, IreeMeters meter, Tags tags, T source, ToDoubleFunction<T> count) {
+        FunctionCounter.builder(meter.getName(), source, count)
+                .description(meter.getDescription())
+                .baseUnit(meter.getBaseUnit())
+                .tags(tags)
+                .register(registry);
+    }
+
+    private static <T> void timer(
+            MeterRegistry registry,
+            IreeMeters meter,
+            Tags tags,
+            T source,
+            ToLongFunction<T> count,
+            ToDoubleFunction<T> nanos) {
+        FunctionTimer.builder(meter.getName(), source, count, nanos, TimeUnit.NANOSECONDS)
+                .description(meter.getDescription())
+                .tags(tags)
+                .register(registry);
+    }
+}

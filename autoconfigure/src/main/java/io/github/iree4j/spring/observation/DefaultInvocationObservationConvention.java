@@ -1,0 +1,63 @@
+package io.github.iree4j.spring.observation;
+
+import io.github.iree4j.spring.observation.IreeObservationDocumentation.HighCardinality;
+import io.github.iree4j.spring.observation.IreeObservationDocumentation.LowCardinality;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.micrometer.common.KeyValues;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+
+/** The usual names and tags of observed calls: {@code iree.invocations} with program, function, device and outcome. */
+public class DefaultInvocationObservationConvention implements InvocationObservationConvention {
+
+    /** Name of the observation, and of its timer. */
+    public static final String NAME = "iree.invocations";
+
+    /** A convention. */
+    public DefaultInvocationObservationConvention() {}
+
+    @Override
+    public String getName() {
+        return NAME;
+    }
+
+    @Override
+    public String getContextualName(InvocationObservationContext context) {
+        return "invoke " + context.request().model() + "."
+                + context.request().function().name();
+    }
+
+    @Override
+    public KeyValues getLowCardinalityKeyValues(InvocationObservationContext context) {
+        return KeyValues.of(
+                LowCardinality.MODULE.withValue(context.request().model()),
+                LowCardinality.FUNCTION.withValue(context.request().function().name()),
+                LowCardinality.DEVICE.withValue(context.device()),
+                LowCardinality.OUTCOME.withValue(outcome(context.getError())));
+    }
+
+    @Override
+    public KeyValues getHighCardinalityKeyValues(InvocationObservationContext context) {
+        return KeyValues.of(
+                HighCardinality.VERSION.withValue(
+                        context.request().program().source().version()),
+                HighCardinality.BLOCKING.withValue(
+                        Boolean.toString(context.request().blocking())));
+    }
+
+    /**
+     * The name of a status.
+     *
+     * @param error what the call failed with; null when it did not
+     * @return one of the names of {@link StatusCode}
+     */
+    protected String outcome(@Nullable Throwable error) {
+        return switch (error) {
+            case null -> StatusCode.OK.name();
+            case IreeException failure -> failure.code().name();
+            case CancellationException _ -> StatusCode.CANCELLED.name();
+            default -> StatusCode.UNKNOWN.name();
+        };
+    }
+}

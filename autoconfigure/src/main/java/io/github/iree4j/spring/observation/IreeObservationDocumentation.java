@@ -1,0 +1,74 @@
+package io.github.iree4j.spring.observation;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+import io.micrometer.observation.docs.ObservationDocumentation;
+
+/** What is observed. */
+public enum IreeObservationDocumentation implements ObservationDocumentation {
+    /** A call of a function, from when it is made to when its results are there, waiting for fences and batches included. */
+    INVOCATION {
+        @Override
+        public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
+            return DefaultInvocationObservationConvention.class;
+        }
+
+        @Override
+        public KeyName[] getLowCardinalityKeyNames() {
+            return LowCardinality.values();
+        }
+
+        @Override
+        public KeyName[] getHighCardinalityKeyNames() {
+            return HighCardinality.values();
+        }
+
+        @Override
+        public String getPrefix() {
+            return "iree";
+        }
+    };
+
+    /** Tags of metrics and spans. */
+    public enum LowCardinality implements KeyName {
+        /** Name of the program in {@code iree.modules}. */
+        MODULE("module"),
+        /** Name of the function. */
+        FUNCTION("function"),
+        /** Name of the device. */
+        DEVICE("device"),
+        /** Code of the status that the call ended with, such as OK or RESOURCE_EXHAUSTED. */
+        OUTCOME("outcome");
+
+        private final String key;
+
+        LowCardinality(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return key;
+        }
+    }
+
+    /** Tags of spans only. */
+    public enum HighCardinality implements KeyName {
+        /** Version of the program. */
+        VERSION("iree.module.version"),
+        /** Whether the caller's thread waits for the results. */
+        BLOCKING("iree.blocking");
+
+        private final String key;
+
+        HighCardinality(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return key;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package io.github.iree4j.spring.observation;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationChain;
+import io.github.iree4j.spring.InvocationInterceptor;
+import io.github.iree4j.spring.InvocationRequest;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+
+/**
+ * Observes calls. What is called back when an asynchronous one is complete runs in the scope of the observation that was current when it was
+ * made, whatever thread completes it, so that traces and logs go on.
+ */
+public final class ObservationInvocationInterceptor implements InvocationInterceptor, Ordered {
+
+    private static final InvocationObservationConvention DEFAULT = new DefaultInvocationObservationConvention();
+
+    private final IreeRuntime runtime;
+    private final ObservationRegistry registry;
+    private final @Nullable InvocationObservationConvention convention;
+
+    /**
+     * An interceptor.
+     *
+     * @param runtime knows the names of devices
+     * @param registry where observations go
+     * @param convention names and tags; null for the usual ones
+     */
+    public ObservationInvocationInterceptor(
+            IreeRuntime runtime, ObservationRegistry registry, @Nullable InvocationObservationConvention convention) {
+        this.runtime = runtime;
+        this.registry = registry;
+        this.convention = convention;
+    }
+
+    @Override
+    public int getOrder() {
+        return OBSERVATION_ORDER;
+    }
+
+    @Override
+    public CompletableFuture<Results> intercept(InvocationRequest request, InvocationChain chain) {
+        if (registry.isNoop()) {
+            return chain.proceed(request);
+        }
+        Observation parent = registry.getCurrentObservation();
+        Observation observation = IreeObservationDocumentation.INVOCATION
+                .observation(
+                        convention, DEFAULT, () -> new InvocationObservationContext(request, device(request)), registry)
+                .start();
+        CompletableFuture<Results> call;
+        try (Observation.Scope _ = observation.openScope()) {
+            call = chain.proceed(request);
+        }
+        if (request.blocking() && call.isDone()) {
+            stop(observation, failureOf(call));
+            return call;
+        }
+        return new ObservedCall(call, observation, parent);
+    }
+
+    private String device(InvocationRequest request) {
+        return request.function().program().devices().stream()
+                .map(runtime::nameOf)
+                .collect(Collectors.joining(","));
+    }
+
+    private static void stop(Observation observation, @Nullable Throwable failure) {
+        if (failure != null) {
+            observation.error(failure);
+        }
+        observation.stop();
+    }
+
+    private static @Nullable Throwable failureOf(CompletableFuture<Results> call) {
+        return call.state() == CompletableFuture.State.FAILED ? unwrapped(call.exceptionNow()) : null;
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    /** The future that callers get: completed in their scope, and passing their cancellation on. */
+    private static final class ObservedCall extends CompletableFuture<Results> {
+
+        ObservedCall(CompletableFuture<Results> call, Observation observation, @Nullable Observation parent) {
+            whenComplete((_, _) -> {
+                if (!call.isDone()) {
+                    call.cancel(true);
+                }
+            });
+            call.whenComplete((results, failure) -> {
+                stop(observation, failure == null ? null : unwrapped(failure));
+                if (parent == null) {
+                    settle(results, failure);
+                } else {
+                    try (Observation.Scope _ = parent.openScope()) {
+                        settle(results, failure);
+                    }
+                }
+            });
+        }
+
+        private void settle(@Nullable Results results, @Nullable Throwable failure) {
+            boolean taken = failure == null ? complete(results) : completeExceptionally(unwrapped(failure));
+            if (!taken && results != null) {
+                results.close(); // the caller gave up while it arrived
+            }
+        }
+
+        @Override
+        public <U> CompletableFuture<U> newIncompleteFuture() {
+            return new CompletableFuture<>();
+        }
+    }
+}

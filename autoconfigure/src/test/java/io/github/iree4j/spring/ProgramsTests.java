@@ -1,0 +1,242 @@
+package io.github.iree4j.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.Results;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.spring.ProgramSource.WarmUp;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.core.io.DefaultResourceLoader;
+
+/** Versions, contexts, placement, checks and states of programs. */
+class ProgramsTests {
+
+    @TempDir
+    Path directory;
+
+    private final List<ProgramStatus> heard = new ArrayList<>();
+    private final IreeRuntime runtime = IreeRuntime.builder()
+            .device("one", "local", DeviceOptions.DEFAULT)
+            .device("two", "local", DeviceOptions.DEFAULT)
+            .build();
+    private final Programs programs = new Programs(runtime, new DefaultResourceLoader(), heard::add);
+    private String counter;
+
+    @BeforeEach
+    void assemble() throws IOException {
+        counter = TestModules.counter(directory).toUri().toString();
+    }
+
+    @AfterEach
+    void close() {
+        programs.close();
+        assertThat(runtime.programs()).isEmpty();
+        runtime.close();
+    }
+
+    @Test
+    void aModuleWithTheRightChecksumIsLoaded() throws Exception {
+        programs.load(
+                ProgramSource.builder("counter", counter).sha256(checksum()).build());
+        assertThat(programs.find("counter")).isPresent();
+        assertThat(heard).extracting(ProgramStatus::step).anyMatch(step -> step.startsWith("checked "));
+    }
+
+    @Test
+    void aModuleWithAnotherChecksumIsNot() throws Exception {
+        String wrong = "0".repeat(64);
+        ProgramSource source =
+                ProgramSource.builder("counter", counter).sha256(wrong).build();
+        assertThatExceptionOfType(ProgramLoadException.class)
+                .isThrownBy(() -> programs.load(source))
+                .withMessageContaining(wrong)
+                .withMessageContaining(checksum())
+                .satisfies(e -> assertThat(((IreeException) e.getCause()).detail(ChecksumMismatch.class))
+                        .isEqualTo(new ChecksumMismatch(wrong, checksum())));
+        assertThat(programs.find("counter")).isEmpty();
+        assertThat(programs.statuses()).isEmpty();
+    }
+
+    @Test
+    void aCallLoadsAProgramThatIsKnown() {
+        programs.define(ProgramSource.of("counter", counter));
+        assertThat(programs.find("counter")).isEmpty();
+        assertThat(next("counter")).isEqualTo(1);
+        assertThat(heard)
+                .extracting(ProgramStatus::state)
+                .containsOnlyOnce(ProgramState.READY)
+                .startsWith(ProgramState.LOADING);
+    }
+
+    @Test
+    void aProgramThatCouldNotBeLoadedSaysSoAtEachCallUntilItCan() throws Exception {
+        Path late = directory.resolve("late.vmfb");
+        programs.define(ProgramSource.of("late", late.toUri().toString()));
+        for (int i = 0; i < 2; i++) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> programs.function("late.next"))
+                    .withMessageContaining("late.vmfb");
+        }
+        assertThat(programs.statuses()).extracting(ProgramStatus::state).containsExactly(ProgramState.FAILED);
+        Files.copy(directory.resolve("counter.vmfb"), late);
+        programs.load("late", null);
+        assertThat(next("late")).isEqualTo(1);
+    }
+
+    @Test
+    void aProgramThatWasUnloadedIsNotLoadedByACall() {
+        programs.load(ProgramSource.of("counter", counter));
+        assertThat(programs.unload("counter", null)).isTrue();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> programs.function("counter.next"))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND))
+                .withMessageContaining("was unloaded");
+        programs.load("counter", null);
+        assertThat(next("counter")).isEqualTo(1);
+    }
+
+    @Test
+    void callsGoToTheLatestVersionThatIsLoaded() {
+        programs.load(ProgramSource.builder("counter", counter).version("9").build());
+        programs.load(ProgramSource.builder("counter", counter).version("10").build());
+        programs.define(ProgramSource.builder("counter", counter).version("11").build());
+        assertThat(version("counter", null)).isEqualTo("10");
+        assertThat(version("counter", "9")).isEqualTo("9");
+        programs.unload("counter", "10");
+        assertThat(version("counter", null)).isEqualTo("9");
+        assertThat(programs.versions("counter"))
+                .extracting(status -> status.source().version())
+                .containsExactly("11", "10", "9");
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> programs.locate("counter.next", "12", null))
+                .withMessageContaining("no version '12'");
+    }
+
+    @Test
+    void contextsHaveStateOfTheirOwn() {
+        LoadedProgram loaded = programs.load(
+                ProgramSource.builder("counter", counter).contexts(3).build());
+        assertThat(loaded.instances()).hasSize(3);
+        Set<Program> seen = new HashSet<>();
+        for (int i = 0; i < 3; i++) {
+            seen.add(programs.function("counter.next").program());
+            assertThat(next("counter")).isLessThanOrEqualTo(2);
+        }
+        assertThat(seen.size()).isGreaterThan(1);
+    }
+
+    @Test
+    void aProgramIsPlacedOnEachDeviceAndCallsGoWhereTheyAreAsked() {
+        LoadedProgram loaded = programs.load(ProgramSource.builder("counter", counter)
+                .devices(List.of("one", "two"))
+                .placement(Placement.LEAST_LOADED)
+                .contexts(2)
+                .build());
+        assertThat(loaded.instances())
+                .extracting(instance -> runtime.nameOf(instance.devices().getFirst()))
+                .containsExactly("one", "one", "two", "two");
+        for (int i = 0; i < 4; i++) {
+            assertThat(programs.locate("counter.next", null, "two")
+                            .function()
+                            .program()
+                            .devices())
+                    .containsExactly(runtime.device("two"));
+        }
+    }
+
+    @Test
+    void aProgramThatDoesNotRunOnADeviceSaysWhereItDoes() {
+        programs.load(ProgramSource.builder("counter", counter)
+                .devices(List.of("one"))
+                .build());
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> programs.locate("counter.next", null, "two"))
+                .withMessageContaining("does not run on device 'two' but on [one]");
+    }
+
+    @Test
+    void warmUpsAreMadeOnEachContextBeforeTheProgramIsReady() {
+        programs.load(ProgramSource.builder("counter", counter)
+                .contexts(2)
+                .warmUps(List.of(new WarmUp("next", List.of(), 3)))
+                .build());
+        assertThat(next("counter")).isEqualTo(4);
+        assertThat(heard)
+                .extracting(ProgramStatus::state)
+                .filteredOn(state -> state == ProgramState.WARMING_UP)
+                .hasSize(6);
+        assertThat(heard).extracting(ProgramStatus::progress).isSorted();
+        assertThat(programs.warm("counter", null)).isEqualTo(6);
+        assertThat(next("counter")).isBetween(7, 8);
+    }
+
+    @Test
+    void aWarmUpThatFailsLeavesNothingOpen() {
+        ProgramSource source = ProgramSource.builder("counter", counter)
+                .contexts(2)
+                .warmUps(List.of(new WarmUp("next", List.of("7"), 1)))
+                .build();
+        assertThatExceptionOfType(ProgramLoadException.class)
+                .isThrownBy(() -> programs.load(source))
+                .withMessageContaining("takes 0 arguments; its warm-up has 1 inputs");
+        assertThat(runtime.programs()).isEmpty();
+    }
+
+    @Test
+    void aProgramStaysWhenItsSuccessorCannotBeLoaded() {
+        programs.load(ProgramSource.of("counter", counter));
+        assertThat(next("counter")).isEqualTo(1);
+        assertThatExceptionOfType(ProgramLoadException.class)
+                .isThrownBy(() -> programs.load(ProgramSource.of("counter", "file:/no/such.vmfb")));
+        assertThat(next("counter")).isEqualTo(2);
+        assertThat(programs.statuses()).singleElement().satisfies(status -> {
+            assertThat(status.state()).isEqualTo(ProgramState.READY);
+            assertThat(status.source().location()).isEqualTo(counter);
+            assertThat(status.failure()).isNotNull();
+        });
+    }
+
+    @Test
+    void callsAreRefusedWhileTheApplicationStops() {
+        programs.load(ProgramSource.of("counter", counter));
+        programs.refuseCalls();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> programs.function("counter.next"))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE));
+        programs.acceptCalls();
+        assertThat(next("counter")).isEqualTo(1);
+    }
+
+    private String version(String name, String version) {
+        return programs.locate(name + ".next", version, null).program().source().version();
+    }
+
+    private String checksum() throws Exception {
+        byte[] bytes = Files.readAllBytes(directory.resolve("counter.vmfb"));
+        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    }
+
+    private int next(String program) {
+        try (Results results = programs.function(program + ".next").invoke()) {
+            return results.intValue(0);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package io.github.iree4j.spring.actuate.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.TestModules;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+/** The endpoint, health, info and metrics as their users see them. */
+class IreeEndpointHttpTests {
+
+    @TempDir
+    static Path directory;
+
+    private static ConfigurableApplicationContext start(String... arguments) throws IOException {
+        String[] all = new String[arguments.length + 5];
+        all[0] = "--server.port=0";
+        all[1] = "--management.endpoints.web.exposure.include=*";
+        all[2] = "--iree.modules.adding.location=" + TestModules.adder(directory);
+        all[3] = "--management.endpoint.health.show-details=always";
+        all[4] = "--spring.main.banner-mode=off";
+        System.arraycopy(arguments, 0, all, 5, arguments.length);
+        return SpringApplication.run(Application.class, all);
+    }
+
+    private static HttpResponse<String> send(ConfigurableApplicationContext context, String path, String body)
+            throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://localhost:"
+                        + context.getEnvironment().getProperty("local.server.port") + "/actuator/" + path))
+                .header("Content-Type", "application/json");
+        if (body != null) {
+            request.POST(BodyPublishers.ofString(body));
+        }
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return client.send(request.build(), BodyHandlers.ofString());
+        }
+    }
+
+    @Test
+    void everySelectorAnswers() throws Exception {
+        try (ConfigurableApplicationContext context = start()) {
+            assertThat(send(context, "iree", null).body())
+                    .contains("\"modules\":{\"adding\":\"READY\"}")
+                    .contains("\"selectors\":[");
+            for (String part : new String[] {
+                "devices",
+                "queues",
+                "frontiers",
+                "taint",
+                "pools",
+                "modules",
+                "timelines",
+                "events",
+                "modules/adding",
+                "pools/local"
+            }) {
+                HttpResponse<String> response = send(context, "iree/" + part, null);
+                assertThat(response.statusCode()).as(part).isEqualTo(200);
+                assertThat(response.body()).as(part).startsWith("{").doesNotContain("0x");
+            }
+            assertThat(send(context, "iree/weather", null).statusCode()).isEqualTo(404);
+            assertThat(send(context, "iree/modules/none", null).statusCode()).isEqualTo(404);
+        }
+    }
+
+    @Test
+    void timelinesAnswerWhyNothingMoves() throws Exception {
+        try (ConfigurableApplicationContext context = start()) {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            try (Timeline timeline = runtime.createTimeline();
+                    Fence never = timeline.at(9)) {
+                runtime.device().queue(0).barrier(never, null, 0);
+                assertThat(send(context, "iree/timelines", null).body())
+                        .contains("\"waiting\":1")
+                        .contains("to reach 9, it is at 0");
+                timeline.semaphore().signal(9);
+            }
+        }
+    }
+
+    @Test
+    void eventsArePolledWithTheirCursor() throws Exception {
+        try (ConfigurableApplicationContext context = start()) {
+            assertThat(send(context, "iree/events", null).body())
+                    .contains("\"cursor\":2")
+                    .contains("program.ready");
+            assertThat(send(context, "iree/events?since=2", null).body()).isEqualTo("{\"cursor\":2,\"events\":[]}");
+        }
+    }
+
+    @Test
+    void nothingIsWrittenUnlessThatIsAllowed() throws Exception {
+        try (ConfigurableApplicationContext context = start()) {
+            assertThat(send(context, "iree/modules/adding", "{\"action\":\"unload\"}")
+                            .statusCode())
+                    .isEqualTo(405);
+            assertThat(send(context, "iree", null).body()).contains("READY");
+        }
+    }
+
+    @Test
+    void modulesAreUnloadedAndLoadedWhereThatIsAllowed() throws Exception {
+        try (ConfigurableApplicationContext context = start("--management.endpoint.iree.access=unrestricted")) {
+            assertThat(send(context, "iree/modules/adding", "{\"action\":\"unload\"}")
+                            .body())
+                    .contains("\"state\":\"UNLOADED\"");
+            assertThat(send(context, "iree/modules/adding", "{\"action\":\"load\"}")
+                            .body())
+                    .contains("\"state\":\"READY\"");
+            assertThat(send(context, "iree/pools/local", "{\"action\":\"trim\"}")
+                            .statusCode())
+                    .isEqualTo(200);
+            assertThat(send(context, "iree/pools/local", "{\"action\":\"burn\"}")
+                            .statusCode())
+                    .isEqualTo(400);
+        }
+    }
+
+    @Test
+    void healthInfoAndMetricsAreThere() throws Exception {
+        try (ConfigurableApplicationContext context = start("--management.info.iree.enabled=true")) {
+            assertThat(send(context, "health/iree/modules/adding", null).body())
+                    .contains("\"status\":\"UP\"")
+                    .contains("\"version\":\"1\"");
+            assertThat(send(context, "info", null).body())
+                    .contains("\"iree\":{\"version\":")
+                    .contains("\"bytecode\":[")
+                    .contains("\"drivers\":{\"local\":\"available\"");
+            assertThat(send(context, "metrics/iree.pool.memory?tag=state:live", null)
+                            .body())
+                    .contains("\"baseUnit\":\"bytes\"");
+            assertThat(send(context, "metrics/iree.module.load?tag=module:adding", null)
+                            .body())
+                    .contains("\"statistic\":\"COUNT\",\"value\":1.0");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theApplicationIsReadyOnceProgramsAreLoadedInTheBackground(boolean virtualThreads) throws Exception {
+        AtomicReference<String> early = new AtomicReference<>();
+        try (ConfigurableApplicationContext context = start(
+                "--iree.modules.late.load=background",
+                "--iree.modules.late.location=" + TestModules.adder(directory),
+                "--iree.modules.late.warm-up[0].function=add",
+                "--iree.modules.late.warm-up[0].inputs=1,2",
+                "--spring.threads.virtual.enabled=" + virtualThreads,
+                "--management.endpoint.health.probes.enabled=true")) {
+            early.set(send(context, "health/readiness", null).body());
+            while (!send(context, "health/readiness", null).body().contains("\"status\":\"UP\"")) {
+                Thread.onSpinWait();
+            }
+            assertThat(send(context, "iree", null).body()).contains("\"late\":\"READY\"");
+        }
+        assertThat(early.get()).containsAnyOf("\"status\":\"UP\"", "OUT_OF_SERVICE");
+    }
+
+    @Test
+    void theApplicationIsNotReadyWhileAProgramThatItWaitsForIsNotThere() throws Exception {
+        Path missing = directory.resolve("missing.vmfb");
+        try (ConfigurableApplicationContext context = start(
+                "--iree.modules.missing.load=background",
+                "--iree.modules.missing.location=" + missing,
+                "--management.endpoint.health.probes.enabled=true",
+                "--management.endpoint.iree.access=unrestricted")) {
+            while (!send(context, "iree", null).body().contains("\"missing\":\"FAILED\"")) {
+                Thread.onSpinWait();
+            }
+            assertThat(send(context, "health/readiness", null).statusCode()).isEqualTo(503);
+            assertThat(send(context, "health/liveness", null).statusCode()).isEqualTo(200);
+            assertThat(send(context, "health/iree", null).body()).contains("missing.vmfb");
+            Files.copy(directory.resolve("adder.vmfb"), missing);
+            send(context, "iree/modules/missing", "{\"action\":\"load\"}");
+            assertThat(send(context, "health/readiness", null).statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}

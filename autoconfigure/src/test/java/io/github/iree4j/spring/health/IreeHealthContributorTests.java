@@ -1,0 +1,154 @@
+package io.github.iree4j.spring.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.health.IreeHealthContributorAutoConfiguration;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.CompositeHealthContributor;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthContributor;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.DefaultResourceLoader;
+
+class IreeHealthContributorTests {
+
+    private final IreeRuntime runtime = IreeRuntime.builder()
+            .device("one", "local", DeviceOptions.DEFAULT)
+            .device("two", "local", DeviceOptions.DEFAULT)
+            .build();
+    private final Programs programs = new Programs(runtime, new DefaultResourceLoader());
+    private final IreeHealthContributor contributor = new IreeHealthContributor(runtime, programs);
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(IreeAutoConfiguration.class, IreeHealthContributorAutoConfiguration.class));
+
+    @AfterEach
+    void close() {
+        programs.close();
+        runtime.close();
+    }
+
+    @Test
+    void aLoadedProgramIsUpAndSaysWhereItRuns(@TempDir Path directory) throws Exception {
+        String location = TestModules.adder(directory).toUri().toString();
+        programs.load(ProgramSource.of("adding", location));
+        Health health = health("modules", "adding");
+        assertThat(health.getStatus()).isEqualTo(Status.UP);
+        assertThat(health.getDetails()).containsEntry("location", location).containsEntry("version", "1");
+        assertThat(health.getDetails().get("devices")).asString().isEqualTo("[one, two]");
+    }
+
+    @Test
+    void aProgramIsDownWithTheReasonWhenItIsClosed(@TempDir Path directory) throws Exception {
+        programs.load(ProgramSource.of(
+                        "adding", TestModules.adder(directory).toUri().toString()))
+                .program()
+                .close();
+        Health health = health("modules", "adding");
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health.getDetails()).containsEntry("reason", "program is closed");
+    }
+
+    @Test
+    void aProgramThatIsLoadedAtItsFirstCallIsUpBefore(@TempDir Path directory) throws Exception {
+        programs.define(
+                ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
+        Health health = health("modules", "adding");
+        assertThat(health.getStatus()).isEqualTo(Status.UP);
+        assertThat(health.getDetails().get("state")).asString().isEqualTo("UNLOADED");
+    }
+
+    @Test
+    void aLostDeviceDegradesAndItsProgramsGoDown(@TempDir Path directory) throws Exception {
+        programs.load(ProgramSource.builder(
+                        "adding", TestModules.adder(directory).toUri().toString())
+                .devices(List.of("two"))
+                .build());
+        runtime.device("two").close();
+        Health device = health("devices", "two");
+        assertThat(device.getStatus()).isEqualTo(Status.UP);
+        assertThat(device.getDetails()).containsEntry("degraded", true).containsKey("reason");
+        assertThat(health("devices", "one").getDetails()).doesNotContainKey("degraded");
+        assertThat(health("modules", "adding").getStatus()).isEqualTo(Status.DOWN);
+        runtime.device("one").close();
+        assertThat(health("devices", "two").getStatus()).isEqualTo(Status.DOWN);
+    }
+
+    @Test
+    void aPoolSaysHowFullItIs() {
+        Health health = health("pools", "one");
+        assertThat(health.getStatus()).isEqualTo(Status.UP);
+        assertThat(health.getDetails()).containsEntry("live", 0L).containsKeys("budget", "waiters");
+    }
+
+    @Test
+    void whatThereIsNotHasNoHealth() {
+        assertThat(contributor.getContributor("weather")).isNull();
+        assertThat(((CompositeHealthContributor) contributor.getContributor("modules")).getContributor("none"))
+                .isNull();
+    }
+
+    private Health health(String kind, String name) {
+        CompositeHealthContributor group = (CompositeHealthContributor) contributor.getContributor(kind);
+        assertThat(group.stream().map(entry -> entry.name())).contains(name);
+        return ((HealthIndicator) group.getContributor(name)).health();
+    }
+
+    @Test
+    void registeredByDefault() {
+        runner.run(context ->
+                assertThat(context).hasSingleBean(IreeHealthContributor.class).hasBean("ireeHealthContributor"));
+    }
+
+    @Test
+    void backsOffForABeanOfItsName() {
+        runner.withUserConfiguration(OwnContributor.class)
+                .run(context -> assertThat(context).doesNotHaveBean(IreeHealthContributor.class));
+    }
+
+    @Test
+    void absentWhenDisabled() {
+        runner.withPropertyValues("management.health.iree.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(IreeHealthContributor.class));
+    }
+
+    @Test
+    void absentWithoutARuntime() {
+        runner.withPropertyValues("iree.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(IreeHealthContributor.class));
+    }
+
+    @Test
+    void absentWithoutHealthOnClasspath() {
+        runner.withClassLoader(new FilteredClassLoader("org.springframework.boot.health"))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(IreeRuntime.class)
+                        .doesNotHaveBean("ireeHealthContributor"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnContributor {
+        @Bean
+        HealthContributor ireeHealthContributor() {
+            return (HealthIndicator) () -> Health.up().build();
+        }
+    }
+}

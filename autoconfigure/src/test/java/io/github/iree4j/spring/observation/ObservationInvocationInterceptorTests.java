@@ -1,0 +1,171 @@
+package io.github.iree4j.spring.observation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.autoconfigure.observation.IreeObservationAutoConfiguration;
+import io.github.iree4j.status.IreeException;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Timeout(60)
+class ObservationInvocationInterceptorTests {
+
+    private final ApplicationContextRunner bare = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(IreeAutoConfiguration.class, IreeObservationAutoConfiguration.class));
+
+    private ApplicationContextRunner runner(Path directory) throws Exception {
+        return bare.withUserConfiguration(Registry.class)
+                .withPropertyValues(
+                        "iree.modules.adding.location=" + TestModules.adder(directory), "iree.devices.cpu.uri=local");
+    }
+
+    @Test
+    void aCallIsObservedWithProgramFunctionDeviceAndOutcome(@TempDir Path directory) throws Exception {
+        runner(directory).run(context -> {
+            try (Results results = context.getBean(InvocationService.class).invoke("adding.add", 1, 2)) {
+                assertThat(results.intValue(0)).isEqualTo(3);
+            }
+            TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
+                    .hasObservationWithNameEqualTo("iree.invocations")
+                    .that()
+                    .hasContextualNameEqualTo("invoke adding.add")
+                    .hasLowCardinalityKeyValue("module", "adding")
+                    .hasLowCardinalityKeyValue("function", "add")
+                    .hasLowCardinalityKeyValue("device", "cpu")
+                    .hasLowCardinalityKeyValue("outcome", "OK")
+                    .hasHighCardinalityKeyValue("iree.module.version", "1")
+                    .hasBeenStarted()
+                    .hasBeenStopped();
+        });
+    }
+
+    @Test
+    void aFailureIsObservedWithTheCodeOfItsStatus(@TempDir Path directory) throws Exception {
+        runner(directory).run(context -> {
+            InvocationService invocations = context.getBean(InvocationService.class);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> invocations.invoke("adding.refuse"))
+                    .satisfies(e -> TestObservationRegistryAssert.assertThat(
+                                    context.getBean(TestObservationRegistry.class))
+                            .hasObservationWithNameEqualTo("iree.invocations")
+                            .that()
+                            .hasLowCardinalityKeyValue("outcome", e.code().name())
+                            .hasError()
+                            .hasBeenStopped());
+        });
+    }
+
+    @Test
+    void whatIsCalledBackRunsInTheScopeOfTheCaller(@TempDir Path directory) throws Exception {
+        runner(directory).run(context -> {
+            ObservationRegistry registry = context.getBean(ObservationRegistry.class);
+            AtomicReference<Observation> seen = new AtomicReference<>();
+            Observation caller = Observation.start("caller", registry);
+            try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline();
+                    Fence after = timeline.at(1)) {
+                CompletableFuture<Void> done;
+                try (Observation.Scope _ = caller.openScope()) {
+                    done = context.getBean(InvocationService.class)
+                            .request("adding.add")
+                            .inputs(1, 2)
+                            .after(after)
+                            .invokeAsync()
+                            .thenAccept(results -> {
+                                seen.set(registry.getCurrentObservation());
+                                results.close();
+                            });
+                }
+                timeline.semaphore().signal(1);
+                done.join();
+            }
+            caller.stop();
+            assertThat(seen.get()).isSameAs(caller);
+        });
+    }
+
+    @Test
+    void cancellingReachesTheCallAndIsObserved(@TempDir Path directory) throws Exception {
+        runner(directory).run(context -> {
+            try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline();
+                    Fence never = timeline.at(1)) {
+                CompletableFuture<Results> call = context.getBean(InvocationService.class)
+                        .request("adding.add")
+                        .inputs(1, 2)
+                        .after(never)
+                        .invokeAsync();
+                assertThat(call.cancel(true)).isTrue();
+                TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
+                        .hasObservationWithNameEqualTo("iree.invocations")
+                        .that()
+                        .hasLowCardinalityKeyValue("outcome", "CANCELLED")
+                        .hasBeenStopped();
+            }
+        });
+    }
+
+    @Test
+    void aConventionOfTheUserReplacesTheUsualOne(@TempDir Path directory) throws Exception {
+        runner(directory).withUserConfiguration(OwnConvention.class).run(context -> {
+            context.getBean(InvocationService.class).invoke("adding.add", 1, 2).close();
+            TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
+                    .hasObservationWithNameEqualTo("my.calls");
+        });
+    }
+
+    @Test
+    void absentWithoutARegistry() {
+        bare.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ObservationInvocationInterceptor.class));
+    }
+
+    @Test
+    void absentWithoutMicrometerOnClasspath() {
+        bare.withClassLoader(new FilteredClassLoader("io.micrometer"))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(InvocationService.class)
+                        .doesNotHaveBean("ireeObservationInvocationInterceptor"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Registry {
+        @Bean
+        TestObservationRegistry registry() {
+            return TestObservationRegistry.create();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnConvention {
+        @Bean
+        InvocationObservationConvention convention() {
+            return new DefaultInvocationObservationConvention() {
+                @Override
+                public String getName() {
+                    return "my.calls";
+                }
+            };
+        }
+    }
+}

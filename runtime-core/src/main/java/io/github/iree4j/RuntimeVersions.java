@@ -1,0 +1,25 @@
+package io.github.iree4j;
+
+import io.github.iree4j.modules.hal.HalModule;
+import io.github.iree4j.vm.bytecode.BytecodeModule;
+import java.util.List;
+
+/**
+ * What this runtime is and what it runs.
+ *
+ * @param runtime its own version; {@code development} when it does not come from a jar
+ * @param bytecode the versions of bytecode that it runs, such as {@code 17.0}, oldest first
+ * @param hal the version of the imports for devices that it offers programs
+ */
+public record RuntimeVersions(String runtime, List<String> bytecode, int hal) {
+    /** Copies. */
+    public RuntimeVersions {
+        bytecode = List.copyOf(bytecode);
+    }
+
+    static RuntimeVersions ofThis() {
+        String version = RuntimeVersions.class.getPackage().getImplementationVersion();
+        return new RuntimeVersions(
+                version == null ? "development" : version, BytecodeModule.versions(), HalModule.VERSION);
+    }
+}

@@ -5,6 +5,7 @@ import io.github.iree4j.vm.asm.InstructionSyntax.Literal;
 import io.github.iree4j.vm.asm.InstructionSyntax.Operand;
 import io.github.iree4j.vm.asm.InstructionSyntax.Piece;
 import io.github.iree4j.vm.asm.ModuleDraft.Attribute;
+import io.github.iree4j.vm.asm.ModuleDraft.Located;
 import io.github.iree4j.vm.asm.OperandParser.Bits;
 import io.github.iree4j.vm.asm.OperandParser.Bytes;
 import io.github.iree4j.vm.asm.OperandParser.Cases;
@@ -41,6 +42,11 @@ final class FunctionAssembler {
     final List<Attribute> attributes = new ArrayList<>();
     String convention;
 
+    final List<Located> locations = new ArrayList<>();
+
+    /** Where the instructions that follow come from. */
+    private @Nullable SourceText source;
+
     @Nullable
     Integer declaredRequirements;
 
@@ -72,6 +78,8 @@ final class FunctionAssembler {
     void line(LineCursor line) {
         if (line.peek() == '^') {
             label(line);
+        } else if (line.tryTake("vm.loc")) {
+            source = SourceText.parse(line, 0);
         } else {
             instruction(line);
         }
@@ -259,6 +267,9 @@ final class FunctionAssembler {
     }
 
     private void encode(InstructionSyntax form, Value[] values) {
+        if (source != null) {
+            locations.add(new Located(code.size(), source));
+        }
         opcode(form.opcode());
         for (int i = 0; i < values.length; i++) {
             Field field = form.field(i);

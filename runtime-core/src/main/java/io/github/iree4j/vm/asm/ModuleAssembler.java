@@ -432,7 +432,8 @@ final class ModuleAssembler {
                 Objects.requireNonNullElse(function.declaredRequirements, facts.requirements()),
                 facts.blocks(),
                 words,
-                refs));
+                refs,
+                function.locations));
     }
 
     private static IreeException end(int line, String expected) {

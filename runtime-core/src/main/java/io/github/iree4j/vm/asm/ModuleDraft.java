@@ -31,6 +31,9 @@ final class ModuleDraft {
         }
     }
 
+    /** Where the instruction at an offset of a function comes from. */
+    record Located(int offset, SourceText source) {}
+
     /** A function whose code is in {@link #code}. */
     record Function(
             String name,
@@ -41,7 +44,8 @@ final class ModuleDraft {
             int requirements,
             int blockCount,
             int valueRegisters,
-            int refRegisters) {}
+            int refRegisters,
+            List<Located> locations) {}
 
     @Nullable
     String name;

@@ -110,7 +110,12 @@ final class ModuleWriter {
         if (draft.globalBytes != 0 || draft.globalRefs != 0) {
             root.node(11, new Table().u32(0, draft.globalBytes).u32(1, draft.globalRefs));
         }
-        return root.node(12, descriptors()).u32(13, draft.bytecodeVersion).node(14, new Bytes(draft.code, 1, 16));
+        root.node(12, descriptors()).u32(13, draft.bytecodeVersion).node(14, new Bytes(draft.code, 1, 16));
+        if (draft.functions.stream()
+                .anyMatch(function -> !function.locations().isEmpty())) {
+            root.node(15, new DebugTables(draft.functions).root());
+        }
+        return root;
     }
 
     private static List<Table> attributes(List<Attribute> attributes) {

@@ -7,6 +7,7 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.CallingConvention;
 import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.ProgramTrace;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmDependency;
 import io.github.iree4j.vm.VmFunction;
@@ -420,9 +421,9 @@ public final class BytecodeModule extends Resource implements VmModule {
         return rodata;
     }
 
-    @Nullable
-    String sourceOf(int function, int offset) {
-        return def.debug() == null ? null : def.debug().location(function, offset);
+    /** Where an instruction comes from, in terms of the model's source; empty when that is not known. */
+    List<ProgramTrace.Source> sourcesOf(int function, int offset) {
+        return def.debug() == null ? List.of() : def.debug().sources(function, offset);
     }
 
     @Override

@@ -1,39 +1,54 @@
 package io.github.iree4j.vm.bytecode;
 
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.ProgramTrace.Source;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names and source locations of a module's functions, read when somebody asks. Only for messages: what is damaged reads as absent.
+ * Names and source locations of a module's functions, read when somebody asks. Only for messages: what is damaged reads as absent, and
+ * what is long is cut short.
  *
- * <p>Slots and unions as in {@code iree/schemas/bytecode_module_def.fbs}, {@code DebugDatabaseDef}.
+ * <p>Slots and unions as in {@code iree/schemas/bytecode_module_def.fbs}, {@code DebugDatabaseDef}. Safe from any thread, while the module is open.
  */
 public final class DebugDatabase {
     private static final int CALL_SITE = 1;
     private static final int FILE_LINE_COLUMN = 2;
     private static final int FUSED = 3;
     private static final int NAMED = 4;
-    private static final int MAX_DEPTH = 8;
 
+    /** Locations may refer to each other in circles, and to the same ones many times. */
+    private static final int MAX_DEPTH = 16;
+
+    private static final int MAX_VISITED = 64;
+    private static final int MAX_SOURCES = 16;
+    private static final int MAX_TEXT = 512;
+
+    private final FlatBuffer buffer;
     private final FlatBuffer.Vector kinds;
     private final FlatBuffer.Vector locations;
     private final FlatBuffer.Vector functions;
     private final int maxEntries;
 
-    private DebugDatabase(
-            FlatBuffer.Vector kinds, FlatBuffer.Vector locations, FlatBuffer.Vector functions, int maxEntries) {
-        this.kinds = kinds;
-        this.locations = locations;
-        this.functions = functions;
+    private DebugDatabase(FlatBuffer.Table table, int maxEntries) {
+        this.buffer = table.buffer();
+        this.kinds = table.vector("location kinds", 0, 1, Integer.MAX_VALUE);
+        this.locations = table.vector("locations", 1, 4, Integer.MAX_VALUE);
+        this.functions = table.vector("function source maps", 2, 4, maxEntries);
         this.maxEntries = maxEntries;
     }
 
-    static DebugDatabase read(FlatBuffer.Table table, int maxEntries) {
-        return new DebugDatabase(
-                table.vector("location kinds", 0, 1, Integer.MAX_VALUE),
-                table.vector("locations", 1, 4, Integer.MAX_VALUE),
-                table.vector("function source maps", 2, 4, maxEntries),
-                maxEntries);
+    /** Returns null for one that is damaged. */
+    static @Nullable DebugDatabase read(FlatBuffer.Table module, int slot, int maxEntries) {
+        try {
+            FlatBuffer.Table table = module.table("debug database", slot);
+            return table == null ? null : new DebugDatabase(table, maxEntries);
+        } catch (IreeException e) {
+            return null;
+        } finally {
+            module.buffer().renew();
+        }
     }
 
     /**
@@ -44,10 +59,11 @@ public final class DebugDatabase {
      */
     public synchronized @Nullable String functionName(int function) {
         try {
+            buffer.renew();
             if (function >= functions.count()) {
                 return null;
             }
-            String name = functions.table(function).string("function name", 0);
+            String name = text(functions.table(function), "function name", 0);
             return name.isEmpty() ? null : name;
         } catch (IreeException e) {
             return null;
@@ -61,43 +77,92 @@ public final class DebugDatabase {
      * @param offset where the instruction starts
      * @return for example {@code model.py:12:3}, or null when the module does not say
      */
-    public synchronized @Nullable String location(int function, int offset) {
-        try {
-            if (function >= functions.count()) {
-                return null;
-            }
-            FlatBuffer.Vector map = functions.table(function).vector("locations", 1, 8, maxEntries);
-            for (int i = 0; i < map.count(); i++) {
-                if (map.i32(i, 0) == offset) {
-                    return format(map.i32(i, 4), 0);
-                }
-            }
-            return null;
-        } catch (IreeException e) {
-            return null;
-        }
+    public @Nullable String location(int function, int offset) {
+        List<Source> sources = sources(function, offset);
+        return sources.isEmpty() ? null : sources.getFirst().toString();
     }
 
-    private @Nullable String format(int location, int depth) {
-        if (location < 0 || location >= locations.count() || location >= kinds.count() || depth > MAX_DEPTH) {
-            return null;
+    /**
+     * Finds where an instruction comes from, with what it was inlined into or fused from.
+     *
+     * @param function index of the function
+     * @param offset where the instruction starts
+     * @return the place itself first; empty when the module does not say
+     */
+    public synchronized List<Source> sources(int function, int offset) {
+        Reader reader = new Reader();
+        try {
+            buffer.renew();
+            if (function >= 0 && function < functions.count()) {
+                FlatBuffer.Vector map = functions.table(function).vector("locations", 1, 8, maxEntries);
+                for (int i = 0; i < map.count(); i++) {
+                    if (map.i32(i, 0) == offset) {
+                        reader.read(map.i32(i, 4), "", 0);
+                        break;
+                    }
+                }
+            }
+        } catch (IreeException e) {
+            // what has been read until here will do
         }
-        FlatBuffer.Table table = locations.table(location);
-        switch (kinds.u8(location)) {
-            case CALL_SITE:
-                return format(table.i32("callee", 0, 0), depth + 1);
-            case FILE_LINE_COLUMN:
-                return "%s:%d:%d"
-                        .formatted(table.string("file", 0), table.i32("line", 1, 0), table.i32("column", 2, 0));
-            case FUSED:
-                FlatBuffer.Vector parts = table.vector("fused locations", 1, 4, maxEntries);
-                return parts.count() == 0 ? null : format(parts.i32(0, 0), depth + 1);
-            case NAMED:
-                String child = format(table.i32("child location", 1, 0), depth + 1);
-                String name = table.string("location name", 0);
-                return child == null ? name : name + " at " + child;
-            default:
-                return null;
+        return reader.sources;
+    }
+
+    private static String text(FlatBuffer.Table table, String what, int slot) {
+        String text = table.string(what, slot, MAX_TEXT);
+        StringBuilder printable = new StringBuilder(text.length());
+        text.codePoints().map(c -> Character.isISOControl(c) ? '?' : c).forEach(printable::appendCodePoint);
+        return printable.toString();
+    }
+
+    /** Reads one location with those that it refers to. */
+    private final class Reader {
+        private final List<Source> sources = new ArrayList<>();
+        private int visited;
+
+        void read(int location, String name, int depth) {
+            if (location < 0
+                    || location >= locations.count()
+                    || location >= kinds.count()
+                    || depth > MAX_DEPTH
+                    || ++visited > MAX_VISITED
+                    || sources.size() >= MAX_SOURCES) {
+                return;
+            }
+            FlatBuffer.Table table = locations.table(location);
+            switch (kinds.u8(location)) {
+                case CALL_SITE -> {
+                    read(table.i32("callee", 0, 0), name, depth + 1);
+                    read(table.i32("caller", 1, 0), "", depth + 1);
+                }
+                case FILE_LINE_COLUMN ->
+                    add(new Source(
+                            name,
+                            text(table, "file", 0),
+                            Math.max(0, table.i32("line", 1, 0)),
+                            Math.max(0, table.i32("column", 2, 0))));
+                case FUSED -> {
+                    FlatBuffer.Vector parts = table.vector("fused locations", 1, 4, maxEntries);
+                    for (int i = 0; i < Math.min(parts.count(), MAX_SOURCES); i++) {
+                        read(parts.i32(i, 0), name, depth + 1);
+                    }
+                }
+                case NAMED -> {
+                    String own = text(table, "location name", 0);
+                    int before = sources.size();
+                    read(table.i32("child location", 1, 0), own, depth + 1);
+                    if (sources.size() == before && !own.isEmpty()) {
+                        add(new Source(own, null, 0, 0));
+                    }
+                }
+                default -> {} // of a later release
+            }
+        }
+
+        private void add(Source source) {
+            if (!sources.contains(source)) {
+                sources.add(source);
+            }
         }
     }
 }

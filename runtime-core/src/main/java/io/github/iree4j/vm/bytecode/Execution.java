@@ -3,11 +3,14 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.ContextOptions;
+import io.github.iree4j.vm.ProgramTrace;
 import io.github.iree4j.vm.VmCall;
 import io.github.iree4j.vm.VmWait;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 import io.github.iree4j.vm.bytecode.FunctionCode.ReturnSite;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +26,9 @@ class Execution implements AutoCloseable {
      * is owned by it.
      */
     private static final int MIN_REGISTERS = 8;
+
+    /** Frames that programs within programs add up to in one failure. */
+    private static final int MAX_FRAMES_TRACED = 64;
 
     /** Calls between two looks at whether all this is cancelled. */
     private static final int CALLS = 100;
@@ -515,17 +521,37 @@ class Execution implements AutoCloseable {
         }
         failedAt = null;
         top = frame;
-        String where = origin.trace();
+        ProgramTrace trace = origin.trace();
+        String where = origin.text(trace);
         unwind();
         return switch (failure) {
-            case IreeException e -> e.during(where);
-            case OutOfMemoryError e -> new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no heap left; " + where, e);
+            case IreeException e -> traced(e.code(), e.getMessage() + "; " + where, e, trace);
+            case OutOfMemoryError e -> traced(StatusCode.RESOURCE_EXHAUSTED, "no heap left; " + where, e, trace);
             case StackOverflowError e ->
-                new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no thread stack left; " + where, e);
+                traced(StatusCode.RESOURCE_EXHAUSTED, "no thread stack left; " + where, e, trace);
             case Error e -> throw e;
             default ->
-                new IreeException(StatusCode.INTERNAL, "unexpected failure: %s; %s".formatted(failure, where), failure);
+                traced(
+                        StatusCode.INTERNAL,
+                        "unexpected failure: %s; %s".formatted(failure, where),
+                        failure,
+                        trace);
         };
+    }
+
+    /** A failure whose stack begins in the program; that of programs called from within stays with the cause. */
+    private static IreeException traced(StatusCode code, String message, Throwable cause, ProgramTrace trace) {
+        ProgramTrace within = cause instanceof IreeException e ? e.detail(ProgramTrace.class) : null;
+        List<ProgramTrace.Frame> frames = new ArrayList<>();
+        if (within != null && within.frames().size() < MAX_FRAMES_TRACED) {
+            frames.addAll(within.frames());
+        }
+        frames.addAll(trace.frames());
+        IreeException failure = new IreeException(code, message, cause, new ProgramTrace(frames));
+        List<StackTraceElement> stack = new ArrayList<>(trace.elements());
+        stack.addAll(Arrays.asList(failure.getStackTrace()));
+        failure.setStackTrace(stack.toArray(StackTraceElement[]::new));
+        return failure;
     }
 
     /** Throws on what a function above this run's frames has failed with. */

@@ -61,6 +61,11 @@ final class FlatBuffer {
         }
     }
 
+    /** Starts the budget afresh, for reading on behalf of somebody else. */
+    void renew() {
+        budget = BUDGET_FLOOR + SHARING * length;
+    }
+
     private long require(String what, long position, long size) {
         if (position < 0 || size > length - position) {
             throw damaged(what, position, size);
@@ -107,6 +112,18 @@ final class FlatBuffer {
         } catch (CharacterCodingException e) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "%s at %d is not UTF-8".formatted(what, position), e);
         }
+    }
+
+    /** Reads the first bytes of a string; malformed ones are replaced. */
+    private String string(String what, long position, int maxBytes) {
+        long size = u32(what, position);
+        require(what, position + 4, size);
+        int read = (int) Math.min(size, maxBytes);
+        spend(TABLE_COST + read);
+        String text = StandardCharsets.UTF_8
+                .decode(bytes.asSlice(position + 4, read).asByteBuffer())
+                .toString();
+        return read < size ? text + "..." : text;
     }
 
     /** One table. */
@@ -170,6 +187,16 @@ final class FlatBuffer {
         String string(String what, int slot) {
             long at = find(what, slot, 4);
             return at < 0 ? "" : FlatBuffer.this.string(what, follow(what, at));
+        }
+
+        /** Reads a string that is for people, not more of it than so many bytes; the empty one when absent. */
+        String string(String what, int slot, int maxBytes) {
+            long at = find(what, slot, 4);
+            return at < 0 ? "" : FlatBuffer.this.string(what, follow(what, at), maxBytes);
+        }
+
+        FlatBuffer buffer() {
+            return FlatBuffer.this;
         }
 
         @Nullable

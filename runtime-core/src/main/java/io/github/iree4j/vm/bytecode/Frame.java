@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.vm.ProgramTrace;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,17 +48,29 @@ final class Frame {
     }
 
     /** Says where this frame is, and those below it. */
-    String trace() {
-        List<String> lines = new ArrayList<>();
-        for (Frame frame = this; frame != null && lines.size() < MAX_FRAMES_TOLD; frame = frame.caller) {
+    ProgramTrace trace() {
+        List<ProgramTrace.Frame> frames = new ArrayList<>();
+        for (Frame frame = this; frame != null && frames.size() < MAX_FRAMES_TOLD; frame = frame.caller) {
             int offset = frame.function.offsetOf(frame.pc - 1);
-            String source = frame.state.module().sourceOf(frame.function.ordinal, offset);
+            frames.add(new ProgramTrace.Frame(
+                    frame.state.module().name(),
+                    frame.function.name,
+                    offset,
+                    frame.state.module().sourcesOf(frame.function.ordinal, offset)));
+        }
+        return new ProgramTrace(frames);
+    }
+
+    /** The same in a line of text. */
+    String text(ProgramTrace trace) {
+        List<String> lines = new ArrayList<>();
+        for (ProgramTrace.Frame frame : trace.frames()) {
             lines.add("in @%s.%s+0x%x%s"
                     .formatted(
-                            frame.state.module().name(),
-                            frame.function.name,
-                            offset,
-                            source == null ? "" : " (" + source + ")"));
+                            frame.module(),
+                            frame.function(),
+                            frame.offset(),
+                            frame.sources().isEmpty() ? "" : " (" + frame.sources().getFirst() + ")"));
         }
         if (depth > MAX_FRAMES_TOLD) {
             lines.add("and %d more".formatted(depth - MAX_FRAMES_TOLD));

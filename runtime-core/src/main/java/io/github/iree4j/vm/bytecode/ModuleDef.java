@@ -206,7 +206,6 @@ public record ModuleDef(
             byte[] bytecode =
                     root.vector("bytecode", 14, 1, Integer.MAX_VALUE).bytes().toArray(ValueLayout.JAVA_BYTE);
             checkCode(functions, bytecode.length);
-            FlatBuffer.Table debug = root.table("debug database", 15);
             return new ModuleDef(
                     name,
                     root.i32("version", 1, 0),
@@ -225,7 +224,7 @@ public record ModuleDef(
                     bytecodeVersion >>> 16,
                     bytecodeVersion & 0xFFFF,
                     bytecode,
-                    debug == null ? null : DebugDatabase.read(debug, limits.maxEntries()));
+                    DebugDatabase.read(root, 15, limits.maxEntries()));
         }
 
         private List<FlatBuffer.Table> tables(FlatBuffer.Table parent, String what, int slot) {

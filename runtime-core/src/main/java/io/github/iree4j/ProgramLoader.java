@@ -6,10 +6,12 @@ import io.github.iree4j.module.JavaModule;
 import io.github.iree4j.modules.check.CheckModule;
 import io.github.iree4j.modules.hal.HalModule;
 import io.github.iree4j.modules.hal.HalTypes;
+import io.github.iree4j.modules.hal.InlineModules;
 import io.github.iree4j.modules.parameters.ParameterArchive;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.modules.parameters.ParametersModule;
+import io.github.iree4j.modules.vmvx.VmvxModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.CallTracer;
@@ -124,6 +126,11 @@ final class ProgramLoader {
                     "io_parameters",
                     () -> ParametersModule.create(parameters, options.parameterListener()));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
+            // Programs compiled for inline execution, which are few, import from these.
+            String consumer = consumer(options);
+            addIfWanted(linked, modules, "hal_inline", () -> InlineModules.inline(devices, questions, consumer));
+            addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
+            addIfWanted(linked, modules, "vmvx", VmvxModule::create);
             linked.addAll(modules);
             return new Loaded(link(linked, questions), new Shared(linked, modules, options.overlappingCalls(), owned));
         } catch (RuntimeException | Error e) {
@@ -245,6 +252,17 @@ final class ProgramLoader {
             List<VmModule> linked, List<VmModule> given, String name, Supplier<VmModule> ours) {
         if (given.stream().noneMatch(module -> module.name().equals(name))) {
             linked.add(ours.get());
+        }
+    }
+
+    private static void addIfWanted(List<VmModule> linked, List<VmModule> given, String name, Supplier<VmModule> ours) {
+        boolean wanted = given.stream()
+                .anyMatch(module ->
+                        module.imports().stream().anyMatch(i -> i.module().equals(name))
+                                || module.dependencies().stream()
+                                        .anyMatch(d -> d.module().equals(name)));
+        if (wanted) {
+            addUnlessGiven(linked, given, name, ours);
         }
     }
 

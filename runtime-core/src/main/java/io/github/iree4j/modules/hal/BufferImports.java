@@ -58,14 +58,14 @@ final class BufferImports {
         }
     }
 
-    private static void subspan(HalState state, VmCall call) {
+    static void subspan(HalState state, VmCall call) {
         Buffer buffer = call.required(Buffer.class);
         long offset = call.i64();
         long length = call.i64();
         call.returnRef(buffer.subspan(offset, length));
     }
 
-    private static void length(HalState state, VmCall call) {
+    static void length(HalState state, VmCall call) {
         call.returnI64(call.required(Buffer.class).length());
     }
 

@@ -70,7 +70,7 @@ final class ExecutableImports {
         return buffer.segment().toArray(U32);
     }
 
-    private static void lookup(HalState state, VmCall call) {
+    static void lookup(HalState state, VmCall call) {
         Executable executable = call.required(Executable.class);
         String name = call.required(VmBuffer.class).utf8();
         call.returnI64(executable.lookup(name));

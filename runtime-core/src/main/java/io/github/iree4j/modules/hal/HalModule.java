@@ -69,6 +69,11 @@ public final class HalModule {
         return create(devices, (key, views) -> log(devices, key, views), queryListener, consumer);
     }
 
+    /** What modules beside {@code hal} need for their states. */
+    static HalModule state(List<Device> devices, DeviceQueryListener queryListener, String consumer) {
+        return new HalModule(devices, (key, views) -> log(devices, key, views), queryListener, consumer);
+    }
+
     private static VmModule create(
             List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener, String consumer) {
         HalModule module = new HalModule(devices, traceSink, queryListener, consumer);

@@ -30,6 +30,11 @@ final class HalState implements AutoCloseable {
         return descriptors;
     }
 
+    /** The device of programs that know only one. */
+    Device firstDevice() {
+        return module.devices().getFirst();
+    }
+
     /** A table to fill, pass on and clear within one call. */
     BindingTable bindingTable() {
         return bindingTable;

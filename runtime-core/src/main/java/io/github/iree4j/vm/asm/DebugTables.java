@@ -52,23 +52,16 @@ final class DebugTables {
         if (known != null) {
             return known;
         }
-        Table table =
-                switch (source) {
-                    case SourceText.Place place ->
-                        new Table().text(0, place.file()).u32(1, place.line()).u32(2, place.column());
-                    case SourceText.Named named -> new Table().text(0, named.name()).u32(1, index(named.child()));
-                    case SourceText.CallSite site ->
-                        new Table().u32(0, index(site.callee())).u32(1, index(site.caller()));
-                    case SourceText.Fused fused ->
-                        new Table()
-                                .node(
-                                        1,
-                                        structs(
-                                                fused.parts().stream()
-                                                        .map(this::index)
-                                                        .toList(),
-                                                Integer.BYTES));
-                };
+        Table table = switch (source) {
+            case SourceText.Place place ->
+                new Table().text(0, place.file()).u32(1, place.line()).u32(2, place.column());
+            case SourceText.Named named -> new Table().text(0, named.name()).u32(1, index(named.child()));
+            case SourceText.CallSite site ->
+                new Table().u32(0, index(site.callee())).u32(1, index(site.caller()));
+            case SourceText.Fused fused ->
+                new Table()
+                        .node(1, structs(fused.parts().stream().map(this::index).toList(), Integer.BYTES));
+        };
         kinds.add((byte)
                 switch (source) {
                     case SourceText.Place _ -> FILE_LINE_COLUMN;

@@ -111,8 +111,7 @@ final class ModuleWriter {
             root.node(11, new Table().u32(0, draft.globalBytes).u32(1, draft.globalRefs));
         }
         root.node(12, descriptors()).u32(13, draft.bytecodeVersion).node(14, new Bytes(draft.code, 1, 16));
-        if (draft.functions.stream()
-                .anyMatch(function -> !function.locations().isEmpty())) {
+        if (draft.functions.stream().anyMatch(function -> !function.locations().isEmpty())) {
             root.node(15, new DebugTables(draft.functions).root());
         }
         return root;

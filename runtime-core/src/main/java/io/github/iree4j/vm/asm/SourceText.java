@@ -47,7 +47,8 @@ sealed interface SourceText {
             line.take("]");
             return new Fused(parts);
         }
-        String text = line.string("a location like '\"file\":1:2', '\"name\"(...)', 'callsite(... at ...)' or 'fused[...]'");
+        String text =
+                line.string("a location like '\"file\":1:2', '\"name\"(...)', 'callsite(... at ...)' or 'fused[...]'");
         if (line.tryTake("(")) {
             SourceText child = parse(line, depth + 1);
             line.take(")");

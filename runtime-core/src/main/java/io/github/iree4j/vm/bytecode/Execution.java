@@ -531,11 +531,7 @@ class Execution implements AutoCloseable {
                 traced(StatusCode.RESOURCE_EXHAUSTED, "no thread stack left; " + where, e, trace);
             case Error e -> throw e;
             default ->
-                traced(
-                        StatusCode.INTERNAL,
-                        "unexpected failure: %s; %s".formatted(failure, where),
-                        failure,
-                        trace);
+                traced(StatusCode.INTERNAL, "unexpected failure: %s; %s".formatted(failure, where), failure, trace);
         };
     }
 

@@ -70,7 +70,9 @@ final class Frame {
                             frame.module(),
                             frame.function(),
                             frame.offset(),
-                            frame.sources().isEmpty() ? "" : " (" + frame.sources().getFirst() + ")"));
+                            frame.sources().isEmpty()
+                                    ? ""
+                                    : " (" + frame.sources().getFirst() + ")"));
         }
         if (depth > MAX_FRAMES_TOLD) {
             lines.add("and %d more".formatted(depth - MAX_FRAMES_TOLD));

@@ -48,12 +48,7 @@ class DebugDatabaseTest {
 
     private static BytecodeModule module(byte[] file, Compilation compilation) {
         return BytecodeModule.read(
-                MemorySegment.ofArray(file),
-                "test",
-                VmTypes.standard(),
-                ModuleLimits.DEFAULTS,
-                null,
-                compilation);
+                MemorySegment.ofArray(file), "test", VmTypes.standard(), ModuleLimits.DEFAULTS, null, compilation);
     }
 
     private static IreeException failure(byte[] file, Compilation compilation) {
@@ -112,8 +107,7 @@ class DebugDatabaseTest {
     @Test
     void aModuleWithoutSourcesStillNamesItsFunctions() {
         String bare = TEXT.replaceAll("(?m)^  vm.loc.*\n", "");
-        assertThat(stack(failure(bare), 2))
-                .containsExactly("model.#1(Unknown Source)", "model.main(Unknown Source)");
+        assertThat(stack(failure(bare), 2)).containsExactly("model.#1(Unknown Source)", "model.main(Unknown Source)");
     }
 
     @Test
@@ -133,8 +127,8 @@ class DebugDatabaseTest {
     @Test
     void deepAndWideLocationsAreCutOff() {
         String deep = "\"deep\"(".repeat(40) + "\"model.py\":1:1" + ")".repeat(40);
-        assertThat(Objects.requireNonNull(failure(TEXT.replace("\"model.py\":12:3", deep))
-                                .detail(ProgramTrace.class))
+        assertThat(Objects.requireNonNull(
+                                failure(TEXT.replace("\"model.py\":12:3", deep)).detail(ProgramTrace.class))
                         .frames()
                         .getLast()
                         .sources())

@@ -1,0 +1,114 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.VmBuffer;
+import io.github.iree4j.vm.VmWait;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One dispatch over memory of a program: where that memory is a device's, or can be lent to it, in place; else over a copy, which is
+ * copied back at the end. One copy for each memory, however often it is bound, so that bindings that overlap stay so.
+ */
+final class InlineDispatch implements AutoCloseable {
+    /** What the device asks of memory that it is lent. */
+    private static final int ALIGNMENT = 64;
+
+    private final Device device;
+    private final BufferParams params;
+    private final BindingTable bindings = new BindingTable();
+    private final List<Buffer> owned = new ArrayList<>();
+    private final Map<VmBuffer, Buffer> buffers = new IdentityHashMap<>();
+    private final Map<VmBuffer, Buffer> copies = new IdentityHashMap<>();
+    private @Nullable Fence done;
+
+    InlineDispatch(Device device, String consumer) {
+        this.device = device;
+        this.params = BufferParams.DEFAULT.withConsumer(consumer);
+    }
+
+    /** Adds a binding. */
+    void bind(VmBuffer memory, long offset, long length) {
+        Arguments.bytes("binding", memory, offset, length);
+        bindings.add(buffer(memory), offset, length);
+    }
+
+    private Buffer buffer(VmBuffer memory) {
+        Buffer behind = InlineStorage.behind(memory);
+        if (behind != null) {
+            return behind; // the program holds the memory, and that the buffer
+        }
+        Buffer known = buffers.get(memory);
+        if (known != null) {
+            return known;
+        }
+        MemorySegment bytes = memory.segment();
+        Buffer made;
+        if (bytes.isNative() && bytes.address() % ALIGNMENT == 0) {
+            int access = MemoryAccess.READ | (memory.isMutable() ? MemoryAccess.WRITE : 0);
+            made = device.allocator().importHost(params.withAccess(access), bytes, Arguments.keeper(memory));
+            owned.add(made);
+        } else {
+            made = device.allocator().allocate(params, Math.max(1, bytes.byteSize()));
+            owned.add(made);
+            made.map(MemoryAccess.DISCARD_WRITE, 0, bytes.byteSize()).copyFrom(bytes);
+            if (memory.isMutable()) {
+                copies.put(memory, made);
+            }
+        }
+        buffers.put(memory, made);
+        return made;
+    }
+
+    /** Starts it. */
+    void submit(Executable executable, int export, DispatchConfig config, int[] constants) {
+        try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
+            Fence end = Fence.at(timeline, 1);
+            done = end;
+            device.queue(0).dispatch(null, end, executable, export, config, constants, bindings, 0);
+        }
+    }
+
+    /** Whether it has ended, well or not. */
+    boolean isOver() {
+        Fence end = done;
+        return end == null || end.isReached() || end.failure() != null;
+    }
+
+    VmWait end() {
+        Fence end = done;
+        return end == null ? VmWait.NONE : new FenceWait(List.of(end), -1);
+    }
+
+    /** Makes what it wrote visible to the program. */
+    void finish() {
+        IreeException failure = done == null ? null : done.failure();
+        if (failure != null) {
+            throw new IreeException(failure.code(), failure.getMessage(), failure);
+        }
+        copies.forEach((memory, copy) -> memory.segment().copyFrom(copy.map(MemoryAccess.READ, 0, memory.length())));
+    }
+
+    @Override
+    public void close() {
+        owned.forEach(Buffer::release);
+        owned.clear();
+        if (done != null) {
+            done.release();
+            done = null;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.vm.VmBuffer;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the memory of a buffer addressable by programs, and finds the buffer again when it is. Each holder of the memory holds the buffer. */
+record InlineStorage(Buffer buffer) implements RefCounted {
+    /** The bytes of a buffer, writable if the buffer is; one reference is the caller's. */
+    static VmBuffer of(Buffer buffer) {
+        int access = buffer.access() & (MemoryAccess.READ | MemoryAccess.WRITE);
+        MemorySegment bytes = buffer.map(access, 0, Buffer.WHOLE);
+        buffer.retain();
+        return VmBuffer.wrap(bytes, (access & MemoryAccess.WRITE) != 0, new InlineStorage(buffer));
+    }
+
+    /** The buffer behind memory of a program, if there is one. */
+    static @Nullable Buffer behind(VmBuffer memory) {
+        return memory.owner() instanceof InlineStorage storage ? storage.buffer() : null;
+    }
+
+    @Override
+    public void retain() {
+        buffer.retain();
+    }
+
+    @Override
+    public void release() {
+        buffer.release();
+    }
+}

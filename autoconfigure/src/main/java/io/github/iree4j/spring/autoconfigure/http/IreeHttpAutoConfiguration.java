@@ -1,0 +1,93 @@
+package io.github.iree4j.spring.autoconfigure.http;
+
+import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.http.IreeProblemAdvice;
+import io.github.iree4j.spring.http.TensorDecoder;
+import io.github.iree4j.spring.http.TensorEncoder;
+import io.github.iree4j.spring.http.TensorHttpMessageConverter;
+import io.github.iree4j.spring.http.TensorJsonModule;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.http.converter.HttpMessageConverter;
+import org.springframework.web.reactive.config.WebFluxConfigurer;
+import org.springframework.web.servlet.DispatcherServlet;
+import tools.jackson.databind.JacksonModule;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@link AutoConfiguration Auto-configuration} for tensors in bodies and failures as problem details, with whatever of the web is there. */
+@AutoConfiguration
+@ConditionalOnClass(Tensor.class)
+@ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(IreeHttpProperties.class)
+public final class IreeHttpAutoConfiguration {
+
+    /** For Spring. */
+    IreeHttpAutoConfiguration() {}
+
+    /** With Jackson. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({JsonMapper.class, JacksonModule.class})
+    static class JsonConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        TensorJsonModule ireeTensorJsonModule() {
+            return new TensorJsonModule();
+        }
+    }
+
+    /** With Spring MVC, or what it has in common with clients. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(HttpMessageConverter.class)
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    static class ConverterConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        TensorHttpMessageConverter ireeTensorHttpMessageConverter(IreeHttpProperties properties) {
+            return new TensorHttpMessageConverter(properties.maxTensorSize().toBytes());
+        }
+    }
+
+    /** With Spring MVC. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DispatcherServlet.class)
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    @ConditionalOnBooleanProperty(name = "iree.http.problem-details", matchIfMissing = true)
+    static class ProblemConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        IreeProblemAdvice ireeProblemAdvice() {
+            return new IreeProblemAdvice();
+        }
+    }
+
+    /** With Spring WebFlux. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(WebFluxConfigurer.class)
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    static class WebFluxConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeTensorCodecs")
+        WebFluxConfigurer ireeTensorCodecs(IreeHttpProperties properties) {
+            return new WebFluxConfigurer() {
+                @Override
+                public void configureHttpMessageCodecs(ServerCodecConfigurer configurer) {
+                    configurer.customCodecs().register(new TensorDecoder((int)
+                            properties.maxTensorSize().toBytes()));
+                    configurer.customCodecs().register(new TensorEncoder());
+                }
+            };
+        }
+    }
+}

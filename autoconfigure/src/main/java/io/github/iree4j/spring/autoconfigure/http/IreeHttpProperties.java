@@ -1,0 +1,26 @@
+package io.github.iree4j.spring.autoconfigure.http;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * The {@code iree.http.*} properties.
+ *
+ * @param maxTensorSize Most bytes that a tensor may take that is the body of a request.
+ * @param problemDetails Whether failures of calls are answered as problem details.
+ */
+@ConfigurationProperties("iree.http")
+public record IreeHttpProperties(
+        @DefaultValue("64MB") DataSize maxTensorSize,
+        @DefaultValue("true") boolean problemDetails) {
+
+    /** Checks ranges. */
+    public IreeHttpProperties {
+        if (maxTensorSize.toBytes() < 1 || maxTensorSize.toBytes() > Integer.MAX_VALUE - 8) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "iree.http.max-tensor-size", maxTensorSize, "It must be between 1 byte and 2 GB.");
+        }
+    }
+}

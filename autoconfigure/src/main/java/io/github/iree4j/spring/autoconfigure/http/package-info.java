@@ -1,0 +1,5 @@
+/** Auto-configuration of tensors in bodies of requests, and of failures as problem details. */
+@NullMarked
+package io.github.iree4j.spring.autoconfigure.http;
+
+import org.jspecify.annotations.NullMarked;

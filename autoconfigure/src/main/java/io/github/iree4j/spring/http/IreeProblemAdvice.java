@@ -1,0 +1,56 @@
+package io.github.iree4j.spring.http;
+
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.status.IreeException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+/**
+ * Failures of calls as problem details (RFC 9457): the status by what the client should do, member {@code code} with the status code of the
+ * runtime. What went wrong inside is said in the log and not to strangers: those with status 500 have no detail.
+ */
+@RestControllerAdvice
+@Order(Ordered.LOWEST_PRECEDENCE)
+public final class IreeProblemAdvice {
+
+    private static final Logger log = LoggerFactory.getLogger(IreeProblemAdvice.class);
+
+    /** An advice. */
+    public IreeProblemAdvice() {}
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> failed(IreeException failure) {
+        HttpStatus status = HttpStatuses.of(failure.code());
+        ProblemDetail problem = ProblemDetail.forStatus(status);
+        problem.setTitle("Call failed");
+        problem.setProperty("code", failure.code().name());
+        if (status == HttpStatus.INTERNAL_SERVER_ERROR) {
+            log.error("call failed", failure);
+        } else {
+            problem.setDetail(failure.getMessage());
+        }
+        HttpHeaders headers = new HttpHeaders();
+        if (HttpStatuses.isTransient(failure.code())) {
+            headers.set(HttpHeaders.RETRY_AFTER, "1");
+        }
+        return new ResponseEntity<>(problem, headers, status);
+    }
+
+    @ExceptionHandler
+    ProblemDetail notLoaded(ProgramLoadException failure) {
+        log.error("program '{}' could not be loaded", failure.source().name(), failure);
+        ProblemDetail problem = ProblemDetail.forStatus(HttpStatus.SERVICE_UNAVAILABLE);
+        problem.setTitle("Program not loaded");
+        problem.setDetail(
+                "program '%s' could not be loaded".formatted(failure.source().name()));
+        return problem;
+    }
+}

@@ -1,0 +1,206 @@
+package io.github.iree4j.spring.http;
+
+import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.status.IreeException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.DeserializationContext;
+import tools.jackson.databind.SerializationContext;
+import tools.jackson.databind.deser.std.StdDeserializer;
+import tools.jackson.databind.exc.MismatchedInputException;
+import tools.jackson.databind.module.SimpleModule;
+import tools.jackson.databind.ser.std.StdSerializer;
+
+/**
+ * Tensors in JSON: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and row-major; integers as numbers, {@code
+ * i1} as booleans. One that is read needs no closing; one that is written is not closed.
+ */
+public final class TensorJsonModule extends SimpleModule {
+
+    private static final long serialVersionUID = 1L;
+
+    /** A module. */
+    public TensorJsonModule() {
+        super("iree4j-tensors");
+        addSerializer(Tensor.class, new Writer());
+        addDeserializer(Tensor.class, new Reader());
+    }
+
+    private static final class Writer extends StdSerializer<Tensor> {
+        Writer() {
+            super(Tensor.class);
+        }
+
+        @Override
+        public void serialize(Tensor tensor, JsonGenerator json, SerializationContext context) {
+            json.writeStartObject();
+            json.writeName("shape");
+            long[] shape = tensor.shape();
+            json.writeArray(shape, 0, shape.length);
+            json.writeStringProperty("type", tensor.elementType().toString());
+            json.writeName("data");
+            write(tensor, json, context);
+            json.writeEndObject();
+        }
+
+        private static void write(Tensor tensor, JsonGenerator json, SerializationContext context) {
+            ElementType type = tensor.elementType();
+            if (type.isBoolean()) {
+                json.writeStartArray();
+                for (boolean value : tensor.toBooleanArray()) {
+                    json.writeBoolean(value);
+                }
+                json.writeEndArray();
+            } else if (type.isInteger()) {
+                long[] values = tensor.toLongArray();
+                json.writeArray(values, 0, values.length);
+            } else if (type.equals(ElementType.F64)) {
+                double[] values = tensor.toDoubleArray();
+                json.writeArray(values, 0, values.length);
+            } else if (type.isFloat()) {
+                json.writeStartArray();
+                for (float value : tensor.toFloatArray()) {
+                    json.writeNumber(value);
+                }
+                json.writeEndArray();
+            } else {
+                context.reportBadDefinition(
+                        Tensor.class, "elements of type %s are no numbers; use application/x-npy".formatted(type));
+            }
+        }
+    }
+
+    private static final class Reader extends StdDeserializer<Tensor> {
+        Reader() {
+            super(Tensor.class);
+        }
+
+        @Override
+        public Tensor deserialize(JsonParser json, DeserializationContext context) {
+            if (json.currentToken() != JsonToken.START_OBJECT) {
+                throw problem(json, "a tensor is {\"shape\": [2], \"type\": \"f32\", \"data\": [1, 2]}");
+            }
+            long[] shape = null;
+            ElementType type = ElementType.F32;
+            Elements data = null;
+            while (json.nextToken() != JsonToken.END_OBJECT) {
+                String member = json.currentName();
+                json.nextToken();
+                switch (member) {
+                    case "shape" -> shape = shape(json);
+                    case "type" -> type = type(json);
+                    case "data" -> data = Elements.read(json);
+                    default -> throw problem(json, "a tensor has no '%s'".formatted(member));
+                }
+            }
+            if (shape == null || data == null) {
+                throw problem(json, "a tensor needs '%s'".formatted(shape == null ? "shape" : "data"));
+            }
+            try {
+                return data.tensor(type, shape);
+            } catch (IreeException e) {
+                throw problem(json, "this is no tensor: " + e.getMessage());
+            }
+        }
+
+        private static long[] shape(JsonParser json) {
+            Elements dimensions = Elements.read(json);
+            if (dimensions.fraction) {
+                throw problem(json, "'shape' must be an array of integers");
+            }
+            return Arrays.copyOf(dimensions.integers, dimensions.count);
+        }
+
+        private static ElementType type(JsonParser json) {
+            try {
+                return ElementType.parse(String.valueOf(json.getValueAsString()));
+            } catch (IreeException e) {
+                throw problem(json, "'type' is no element type: " + e.getMessage());
+            }
+        }
+    }
+
+    /** Numbers that were read: integers until one has a fraction. */
+    private static final class Elements {
+        private long[] integers = new long[16];
+        private double[] reals = new double[16];
+        private int count;
+        private boolean fraction;
+
+        static Elements read(JsonParser json) {
+            if (json.currentToken() != JsonToken.START_ARRAY) {
+                throw problem(json, "'%s' must be a flat array of numbers".formatted(json.currentName()));
+            }
+            Elements elements = new Elements();
+            while (json.nextToken() != JsonToken.END_ARRAY) {
+                elements.add(json);
+            }
+            return elements;
+        }
+
+        private void add(JsonParser json) {
+            if (count == integers.length) {
+                integers = Arrays.copyOf(integers, 2 * count);
+                reals = Arrays.copyOf(reals, 2 * count);
+            }
+            switch (json.currentToken()) {
+                case VALUE_NUMBER_INT -> {
+                    integers[count] = json.getLongValue();
+                    reals[count] = integers[count];
+                }
+                case VALUE_NUMBER_FLOAT -> {
+                    fraction = true;
+                    reals[count] = json.getDoubleValue();
+                }
+                case VALUE_TRUE, VALUE_FALSE -> integers[count] = json.getBooleanValue() ? 1 : 0;
+                case null, default -> throw problem(json, "element %d is no number".formatted(count));
+            }
+            count++;
+        }
+
+        Tensor tensor(ElementType type, long[] shape) {
+            if (type.equals(ElementType.F64)) {
+                return Tensor.ofDoubles(Arrays.copyOf(reals, count), checked(shape));
+            }
+            if (type.isFloat()) {
+                float[] floats = new float[count];
+                for (int i = 0; i < count; i++) {
+                    floats[i] = (float) reals[i];
+                }
+                return scalar(shape) ? scalar(type, floats[0]) : Tensor.of(type, floats, checked(shape));
+            }
+            if (fraction) {
+                throw new IreeException(
+                        io.github.iree4j.status.StatusCode.INVALID_ARGUMENT,
+                        "numbers with a fraction are no elements of type " + type);
+            }
+            return Tensor.ofLongs(type, Arrays.copyOf(integers, count), checked(shape));
+        }
+
+        private boolean scalar(long[] shape) {
+            return shape.length == 0 && count == 1;
+        }
+
+        private static Tensor scalar(ElementType type, float value) {
+            return type.equals(ElementType.F32) ? Tensor.scalar(value) : Tensor.of(type, new float[] {value}, 1);
+        }
+
+        /** No shape means one dimension to tensors, and a scalar in JSON. */
+        private static long[] checked(long[] shape) {
+            if (shape.length == 0) {
+                throw new IreeException(
+                        io.github.iree4j.status.StatusCode.UNIMPLEMENTED,
+                        "scalars other than one f32 are written with shape [1]");
+            }
+            return shape;
+        }
+    }
+
+    private static MismatchedInputException problem(JsonParser json, @Nullable String message) {
+        return MismatchedInputException.from(json, Tensor.class, String.valueOf(message));
+    }
+}

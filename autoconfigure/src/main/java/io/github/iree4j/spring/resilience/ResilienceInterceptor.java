@@ -1,0 +1,194 @@
+package io.github.iree4j.spring.resilience;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.TransferredTensor;
+import io.github.iree4j.spring.InvocationChain;
+import io.github.iree4j.spring.InvocationInterceptor;
+import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.resilience4j.bulkhead.Bulkhead;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.retry.Retry;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+
+/**
+ * Circuit breaker, bulkhead, time limit and retry around the calls of programs.
+ *
+ * <p>The status of a failure says what it counts as. A call that could never work (INVALID_ARGUMENT, NOT_FOUND, OUT_OF_RANGE,
+ * UNIMPLEMENTED) or was given up (CANCELLED) is none of the program's failures. Only UNAVAILABLE and RESOURCE_EXHAUSTED are made again,
+ * and only calls without fences to signal and without inputs that were given away, since those are spent.
+ */
+public final class ResilienceInterceptor implements InvocationInterceptor, Ordered {
+
+    private final Map<String, ModelProtection> models;
+
+    /**
+     * An interceptor.
+     *
+     * @param models what protects which program, by its name; others are not touched
+     */
+    public ResilienceInterceptor(Map<String, ModelProtection> models) {
+        this.models = Map.copyOf(models);
+    }
+
+    @Override
+    public int getOrder() {
+        return RESILIENCE_ORDER;
+    }
+
+    @Override
+    public CompletableFuture<Results> intercept(InvocationRequest request, InvocationChain chain) {
+        ModelProtection protection = models.get(request.model());
+        if (protection == null) {
+            return chain.proceed(request);
+        }
+        Retry retry = protection.retry();
+        if (retry == null || !isRepeatable(request)) {
+            return attempt(protection, request, chain);
+        }
+        Attempts attempts = new Attempts(protection, request.asynchronous(), chain, retry.asyncContext());
+        attempts.next();
+        return attempts;
+    }
+
+    private static boolean isRepeatable(InvocationRequest request) {
+        return request.options().signal() == null
+                && request.inputs().stream().noneMatch(TransferredTensor.class::isInstance);
+    }
+
+    private static CompletableFuture<Results> attempt(
+            ModelProtection protection, InvocationRequest request, InvocationChain chain) {
+        Bulkhead bulkhead = protection.bulkhead();
+        CircuitBreaker breaker = protection.circuitBreaker();
+        if (breaker != null && !breaker.tryAcquirePermission()) {
+            return refused(
+                    StatusCode.UNAVAILABLE,
+                    "circuit breaker '%s' is %s after too many failures of program '%s'; try again later"
+                            .formatted(breaker.getName(), breaker.getState(), request.model()));
+        }
+        if (bulkhead != null && !bulkhead.tryAcquirePermission()) {
+            if (breaker != null) {
+                breaker.releasePermission();
+            }
+            return refused(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%d calls of program '%s' are under way, which bulkhead '%s' does not exceed; try again later"
+                            .formatted(
+                                    bulkhead.getBulkheadConfig().getMaxConcurrentCalls(),
+                                    request.model(),
+                                    bulkhead.getName()));
+        }
+        long start = breaker == null ? 0 : breaker.getCurrentTimestamp();
+        CompletableFuture<Results> call = chain.proceed(limited(request, protection.timeLimit()));
+        call.whenComplete((results, failure) -> {
+            if (bulkhead != null) {
+                bulkhead.onComplete();
+            }
+            if (breaker != null) {
+                count(breaker, breaker.getCurrentTimestamp() - start, failure);
+            }
+        });
+        return call;
+    }
+
+    private static InvocationRequest limited(InvocationRequest request, @Nullable Duration limit) {
+        Duration own = request.options().timeout();
+        return limit == null || (own != null && own.compareTo(limit) <= 0)
+                ? request
+                : request.withOptions(request.options().within(limit));
+    }
+
+    private static void count(CircuitBreaker breaker, long duration, @Nullable Throwable failure) {
+        if (failure == null) {
+            breaker.onSuccess(duration, breaker.getTimestampUnit());
+        } else if (isOfTheProgram(failure)) {
+            breaker.onError(duration, breaker.getTimestampUnit(), failure);
+        } else {
+            breaker.releasePermission();
+        }
+    }
+
+    private static boolean isOfTheProgram(Throwable failure) {
+        return failure instanceof IreeException e
+                && switch (e.code()) {
+                    case INVALID_ARGUMENT, NOT_FOUND, OUT_OF_RANGE, UNIMPLEMENTED, CANCELLED -> false;
+                    default -> true;
+                };
+    }
+
+    private static boolean passes(Throwable failure) {
+        return failure instanceof IreeException e
+                && (e.code() == StatusCode.UNAVAILABLE || e.code() == StatusCode.RESOURCE_EXHAUSTED);
+    }
+
+    private static CompletableFuture<Results> refused(StatusCode code, String message) {
+        return CompletableFuture.failedFuture(new IreeException(code, message));
+    }
+
+    /** One call that may be made several times; whoever completes it gives it up. */
+    private static final class Attempts extends CompletableFuture<Results> {
+        private final ModelProtection protection;
+        private final InvocationRequest request;
+        private final InvocationChain chain;
+        private final Retry.AsyncContext<Results> context;
+        private volatile @Nullable CompletableFuture<Results> current;
+
+        Attempts(
+                ModelProtection protection,
+                InvocationRequest request,
+                InvocationChain chain,
+                Retry.AsyncContext<Results> context) {
+            this.protection = protection;
+            this.request = request;
+            this.chain = chain;
+            this.context = context;
+            whenComplete((_, _) -> giveUp());
+        }
+
+        private void giveUp() {
+            CompletableFuture<Results> call = current;
+            if (call != null) {
+                call.cancel(true); // has no effect on one that is over
+            }
+        }
+
+        void next() {
+            if (isDone()) {
+                return;
+            }
+            CompletableFuture<Results> call = attempt(protection, request, chain);
+            current = call;
+            call.whenComplete(this::ended);
+            if (isDone()) { // whoever did that may have looked too early
+                giveUp();
+            }
+        }
+
+        private void ended(@Nullable Results results, @Nullable Throwable failure) {
+            if (failure == null) {
+                context.onComplete();
+                if (!complete(results) && results != null) {
+                    results.close();
+                }
+                return;
+            }
+            long delay = passes(failure) && !isDone() ? context.onError(failure) : -1;
+            if (delay < 0) {
+                completeExceptionally(failure);
+                return;
+            }
+            Executor later = CompletableFuture.delayedExecutor(
+                    delay,
+                    TimeUnit.MILLISECONDS,
+                    action -> Thread.ofVirtual().name("iree4j-retry").start(action));
+            later.execute(this::next);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+package io.github.iree4j.spring.resilience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.CallOptions;
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationChain;
+import io.github.iree4j.spring.InvocationRequest;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs.LoadedProgram;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.resilience4j.bulkhead.Bulkhead;
+import io.github.resilience4j.bulkhead.BulkheadConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.retry.Retry;
+import io.github.resilience4j.retry.RetryConfig;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.Assertions;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ResilienceInterceptorTests {
+
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final Program program = runtime.load(ProgramOptions.builder()
+            .module(NativeModule.builder("m", 1, Object::new)
+                    .function("f", "0v_v", (state, call) -> {})
+                    .build())
+            .build());
+    private final InvocationRequest request = new InvocationRequest(
+            new LoadedProgram(ProgramSource.of("m", "m.vmfb"), List.of(program)),
+            program.function("f"),
+            List.of(),
+            CallOptions.DEFAULTS,
+            false);
+    private final Queue<CompletableFuture<Results>> answers = new ArrayDeque<>();
+    private final AtomicInteger calls = new AtomicInteger();
+    private @Nullable Duration limit;
+    private final InvocationChain chain = made -> {
+        calls.incrementAndGet();
+        limit = made.options().timeout();
+        return answers.remove();
+    };
+
+    @AfterEach
+    void close() {
+        program.close();
+        runtime.close();
+    }
+
+    private CompletableFuture<Results> success() {
+        return CompletableFuture.completedFuture(program.function("f").invoke());
+    }
+
+    private static CompletableFuture<Results> failure(StatusCode code) {
+        return CompletableFuture.failedFuture(new IreeException(code, "no"));
+    }
+
+    private CompletableFuture<Results> call(ModelProtection protection) {
+        return new ResilienceInterceptor(Map.of("m", protection)).intercept(request, chain);
+    }
+
+    private static StatusCode code(CompletableFuture<Results> future) {
+        return Assertions.catchThrowableOfType(CompletionException.class, future::join)
+                                .getCause()
+                        instanceof IreeException e
+                ? e.code()
+                : StatusCode.OK;
+    }
+
+    private static Retry retry() {
+        return Retry.of(
+                "iree.m",
+                RetryConfig.custom()
+                        .maxAttempts(3)
+                        .waitDuration(Duration.ofMillis(1))
+                        .build());
+    }
+
+    private static CircuitBreaker breaker() {
+        return CircuitBreaker.of(
+                "iree.m",
+                CircuitBreakerConfig.custom()
+                        .slidingWindowSize(2)
+                        .minimumNumberOfCalls(2)
+                        .build());
+    }
+
+    @Test
+    void programsWithoutProtectionAreNotTouched() {
+        answers.add(success());
+        assertThat(new ResilienceInterceptor(Map.of()).intercept(request, chain))
+                .isCompleted();
+    }
+
+    @Test
+    void afterTooManyFailuresCallsAreRefused() {
+        ModelProtection protection = new ModelProtection(breaker(), null, null, null);
+        answers.add(failure(StatusCode.INTERNAL));
+        answers.add(failure(StatusCode.DEADLINE_EXCEEDED));
+        assertThat(code(call(protection))).isEqualTo(StatusCode.INTERNAL);
+        assertThat(code(call(protection))).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        CompletableFuture<Results> refused = call(protection);
+        assertThat(code(refused)).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(refused.exceptionNow()).hasMessageContaining("circuit breaker 'iree.m' is OPEN");
+        assertThat(calls).hasValue(2);
+    }
+
+    @Test
+    void mistakesOfCallersAreNoFailuresOfTheProgram() {
+        CircuitBreaker breaker = breaker();
+        ModelProtection protection = new ModelProtection(breaker, null, null, null);
+        for (StatusCode code : List.of(
+                StatusCode.INVALID_ARGUMENT, StatusCode.NOT_FOUND, StatusCode.OUT_OF_RANGE, StatusCode.CANCELLED)) {
+            answers.add(failure(code));
+            assertThat(code(call(protection))).isEqualTo(code);
+        }
+        assertThat(breaker.getState()).isEqualTo(CircuitBreaker.State.CLOSED);
+        assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isZero();
+    }
+
+    @Test
+    void noMoreCallsAreUnderWayThanTheBulkheadHolds() {
+        Bulkhead bulkhead = Bulkhead.of(
+                "iree.m", BulkheadConfig.custom().maxConcurrentCalls(1).build());
+        ModelProtection protection = new ModelProtection(null, bulkhead, null, null);
+        CompletableFuture<Results> running = new CompletableFuture<>();
+        answers.add(running);
+        call(protection);
+        CompletableFuture<Results> refused = call(protection);
+        assertThat(code(refused)).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(refused.exceptionNow()).hasMessageContaining("1 calls of program 'm' are under way");
+        running.cancel(true);
+        answers.add(success());
+        assertThat(call(protection)).isCompleted();
+    }
+
+    @Test
+    void whatPassesIsTriedAgain() {
+        ModelProtection protection = new ModelProtection(null, null, null, retry());
+        answers.add(failure(StatusCode.UNAVAILABLE));
+        answers.add(failure(StatusCode.RESOURCE_EXHAUSTED));
+        answers.add(success());
+        call(protection).join().close();
+        assertThat(calls).hasValue(3);
+    }
+
+    @Test
+    void whatDoesNotPassIsNotTriedAgain() {
+        ModelProtection protection = new ModelProtection(null, null, null, retry());
+        for (StatusCode code : List.of(
+                StatusCode.INVALID_ARGUMENT, StatusCode.INTERNAL, StatusCode.DEADLINE_EXCEEDED, StatusCode.ABORTED)) {
+            answers.add(failure(code));
+            assertThat(code(call(protection))).isEqualTo(code);
+        }
+        assertThat(calls).hasValue(4);
+    }
+
+    @Test
+    void attemptsComeToAnEnd() {
+        for (int i = 0; i < 3; i++) {
+            answers.add(failure(StatusCode.UNAVAILABLE));
+        }
+        assertThat(code(call(new ModelProtection(null, null, null, retry())))).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(calls).hasValue(3);
+    }
+
+    @Test
+    void givingUpReachesTheAttemptUnderWay() {
+        CompletableFuture<Results> running = new CompletableFuture<>();
+        answers.add(running);
+        CompletableFuture<Results> call = call(new ModelProtection(null, null, null, retry()));
+        call.cancel(true);
+        assertThat(running).isCancelled();
+        Assertions.assertThatExceptionOfType(CancellationException.class).isThrownBy(call::join);
+    }
+
+    @Test
+    void theShorterTimeLimitHolds() {
+        answers.add(success());
+        answers.add(success());
+        ModelProtection protection = new ModelProtection(null, null, Duration.ofSeconds(1), null);
+        call(protection);
+        assertThat(limit).isEqualTo(Duration.ofSeconds(1));
+        new ResilienceInterceptor(Map.of("m", protection))
+                .intercept(request.withOptions(CallOptions.DEFAULTS.within(Duration.ofMillis(3))), chain);
+        assertThat(limit).isEqualTo(Duration.ofMillis(3));
+    }
+}

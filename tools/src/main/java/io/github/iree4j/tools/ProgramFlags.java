@@ -5,6 +5,7 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.VmModule;
@@ -13,9 +14,12 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** The flags with which every command that runs a program says which, and where. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -37,6 +41,14 @@ final class ProgramFlags {
 
     @Option(names = "--device", paramLabel = "DEVICE", description = "A device, see 'iree4j devices'. Default: local.")
     private List<String> devices = new ArrayList<>();
+
+    @Option(
+            names = "--parameter_progress",
+            description = "Says on standard error which parameter files are opened and how much of them is loaded.")
+    private boolean parameterProgress;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
 
     private byte @Nullable [] standardInput;
 
@@ -79,7 +91,20 @@ final class ProgramFlags {
             ScopedFile file = ScopedFile.of(parameter);
             builder.parameters(file.scope(), file.path());
         }
-        return builder;
+        return parameterProgress ? builder.parameterListener(this::report) : builder;
+    }
+
+    /** One line; threads of devices call this too. */
+    private void report(ParameterProgress progress) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("parameters %s: %s, %d of %d bytes%s"
+                .formatted(
+                        progress.scope().isEmpty() ? "<global>" : "`" + progress.scope() + "`",
+                        progress.phase().name().toLowerCase(Locale.ROOT),
+                        progress.doneBytes(),
+                        progress.totalBytes(),
+                        progress.file() == null ? "" : " '" + progress.file() + "'"));
+        err.flush();
     }
 
     /** What {@code [SCOPE=]FILE} names. */

@@ -152,6 +152,21 @@ class ParametersCommandTest {
     }
 
     @Test
+    void aProgramSaysHowItsParametersAreLoaded() {
+        CommandLineRun run = iree4j(
+                "run",
+                "--parameter_progress",
+                "--module=" + fixture("scale.vmfb"),
+                "--parameters=model=" + safetensors,
+                "--input=4xf32=1 2 3 4");
+        assertThat(run.status()).isZero();
+        assertThat(run.err())
+                .isEqualTo("parameters `model`: opened, 0 of 146 bytes '" + safetensors + "'\n"
+                        + "parameters `model`: loading, 16 of 16 bytes '" + safetensors + "'\n"
+                        + "parameters `model`: loaded, 16 of 16 bytes\n");
+    }
+
+    @Test
     void convertOfOneArchiveWritesTheSameBytes() {
         iree4j("parameters", "convert", fixture("scale_weights.irpa"), "-o", path("copy.irpa"), "--quiet");
         assertThat(Path.of(path("copy.irpa"))).hasSameBinaryContentAs(Path.of(fixture("scale_weights.irpa")));

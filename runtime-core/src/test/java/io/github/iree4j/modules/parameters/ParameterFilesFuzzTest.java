@@ -2,10 +2,13 @@ package io.github.iree4j.modules.parameters;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
+import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,12 +20,22 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Damaged files of every format: read or refused with a status, never anything else, and never with an entry that is not in the file. */
 class ParameterFilesFuzzTest {
-    private static final int ROUNDS = 50_000;
+    private static final int ROUNDS = Effort.rounds(50_000, 1_000_000);
+
+    private static final int WARM_UP = 1_000;
+
+    /** Most that reading one of these small files may allocate. */
+    private static final long MAX_BYTES = 1 << 20;
+
+    /** Most that an index may allocate for each byte of a large file's index. */
+    private static final long MAX_FACTOR = 64;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     @TempDir
     Path directory;
 
-    private final long seed = Long.getLong("iree.test.seed", 20260801);
+    private final long seed = Effort.seed(ParameterFilesFuzzTest.class, ROUNDS + " files", 20260801);
 
     @Test
     void damagedIrpaIsReadOrRefused() throws IOException {
@@ -57,6 +70,45 @@ class ParameterFilesFuzzTest {
         fuzz(file.toArray(), file.size() - 27, "{}[]\",:\\0123456789eE.-untf \t");
     }
 
+    /** As many and as small parameters as fit, which is the most that an index can grow in memory. */
+    @Test
+    void memoryOfAnIndexIsInProportionToTheFile() {
+        int count = 50_000;
+        FileBytes gguf = new FileBytes().text("GGUF").u32(3).u64(count, 0);
+        StringBuilder json = new StringBuilder("{");
+        for (int i = 0; i < count; i++) {
+            String key = Integer.toString(i, 36);
+            gguf.string(key).u32(0).u32(24).u64(32L * i);
+            json.append(i == 0 ? "" : ",")
+                    .append("\"%s\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[%d,%d]}".formatted(key, i, i + 1));
+        }
+        gguf.align(32);
+        int index = gguf.size();
+        assertProportional(gguf.zeros(32 * count).toArray(), index);
+        assertProportional(
+                FileBytes.safetensors(json.append('}').toString(), count).toArray(), json.length());
+        // Members that nobody asked for, which are skipped.
+        StringBuilder members = new StringBuilder("{\"a\":{\"x\":{\"0\":0");
+        for (int i = 1; i < count; i++) {
+            members.append(",\"").append(Integer.toString(i, 36)).append("\":0");
+        }
+        FileBytes skipped = FileBytes.safetensors(members.append("}}}").toString(), 0);
+        assertProportional(skipped.toArray(), members.length());
+    }
+
+    private void assertProportional(byte[] file, int index) {
+        long before = threads.getCurrentThreadAllocatedBytes();
+        try {
+            check(MemorySegment.ofArray(file));
+        } catch (IreeException refused) {
+            // Until then it may not have taken more either.
+        }
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertThat(allocated / index)
+                .as("%d bytes for an index of %d", allocated, index)
+                .isLessThan(MAX_FACTOR);
+    }
+
     /** Damages a few bytes of the first {@code index} ones, or cuts the file. */
     private void fuzz(byte[] valid, int index, String alphabet) {
         byte[] letters = alphabet.getBytes(StandardCharsets.US_ASCII);
@@ -74,6 +126,7 @@ class ParameterFilesFuzzTest {
                 }
             }
             int length = random.nextInt(8) == 0 ? random.nextInt(bytes.length) : bytes.length;
+            long before = threads.getCurrentThreadAllocatedBytes();
             try {
                 check(MemorySegment.ofArray(bytes).asSlice(0, length));
                 read++;
@@ -82,8 +135,13 @@ class ParameterFilesFuzzTest {
             } catch (RuntimeException | Error e) {
                 throw new AssertionError("seed %d, round %d".formatted(seed, round), e);
             }
+            if (round >= WARM_UP) { // before, classes are loaded
+                assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+                        .as("bytes allocated, seed %d, round %d", seed, round)
+                        .isLessThan(MAX_BYTES);
+            }
         }
-        assertThat(read).as("files that survived, seed " + seed).isBetween(1, ROUNDS - 1);
+        assertThat(read).as("files that survived, seed " + seed).isBetween(1, Math.max(1, ROUNDS - 1));
     }
 
     private static void check(MemorySegment bytes) {

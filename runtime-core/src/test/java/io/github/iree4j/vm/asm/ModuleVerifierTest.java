@@ -2,6 +2,7 @@ package io.github.iree4j.vm.asm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.VmTypes;
@@ -137,11 +138,11 @@ class ModuleVerifierTest {
         byte[] valid = assembled(SOURCE);
         ModuleDef def = ModuleDef.read(MemorySegment.ofArray(valid), ModuleLimits.DEFAULTS);
         int code = indexOf(valid, def.bytecode());
-        long seed = Long.getLong("iree.test.seed", 20260801);
+        int rounds = Effort.rounds(20_000, 1_000_000);
+        long seed = Effort.seed(ModuleVerifierTest.class, rounds + " modules", 20260801);
         Random random = new Random(seed);
         int refused = 0;
         int several = 0;
-        int rounds = 20_000;
         for (int round = 0; round < rounds; round++) {
             byte[] module = valid.clone();
             for (int n = 1 + random.nextInt(3); n > 0; n--) {

@@ -6,6 +6,7 @@ import io.github.iree4j.Effort;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.Invocation;
@@ -126,13 +127,82 @@ class CompilerDifferentialTest {
         }
     }
 
+    /** Counts how deep calls are, for programs whose calls all end. */
+    private static final class Depths implements CallTracer {
+        private int open;
+        private int calls;
+        private int deferrals;
+
+        @Override
+        public void entered(int depth, String function, List<?> arguments) {
+            assertThat(depth).as(function).isEqualTo(++open);
+            calls++;
+        }
+
+        @Override
+        public void returned(int depth, String function, List<?> results) {
+            assertThat(depth).as(function).isEqualTo(open--);
+        }
+
+        @Override
+        public void deferred(int depth, String function) {
+            assertThat(depth).as(function).isEqualTo(open);
+            deferrals++;
+        }
+
+        @Override
+        public void resumed(int depth, String function) {
+            assertThat(depth).as(function).isEqualTo(open);
+            deferrals--;
+        }
+
+        @Override
+        public void failed(int depth, String function, IreeException failure) {
+            assertThat(depth).as(function).isEqualTo(open--);
+        }
+    }
+
+    @Test
+    void randomProgramsDoTheSameTracedAndEveryCallThatBeginsEnds() {
+        int programs = Effort.rounds(500, 20_000);
+        long seed = Effort.seed(CompilerDifferentialTest.class, programs + " traced programs", System.nanoTime());
+        int calls = 0;
+        for (int i = 0; i < programs; i++) {
+            RandomProgram program = new RandomProgram(seed + i);
+            byte[] file = program.toFile();
+            Depths depths = new Depths();
+            Outcome plain = run(program, file, Compilation.OFF, seed + i);
+            Outcome traced = run(
+                    program,
+                    BytecodeModule.readTraced(
+                            MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, depths),
+                    seed + i);
+            if (plain.stopped || traced.stopped) {
+                continue;
+            }
+            assertThat(traced.events)
+                    .as("program of -Diree4j.test.seed=%d -Diree4j.test.rounds=1", seed + i)
+                    .isEqualTo(plain.events);
+            assertThat(depths.open).as("calls open, seed %d", seed + i).isZero();
+            assertThat(depths.deferrals).as("calls waiting, seed %d", seed + i).isZero();
+            calls += depths.calls;
+        }
+        assertThat(calls).isGreaterThan(10 * programs);
+    }
+
     private static Outcome run(RandomProgram program, byte[] file, Compilation mode, long seed) {
+        return run(
+                program,
+                BytecodeModule.read(
+                        MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, mode),
+                seed);
+    }
+
+    private static Outcome run(RandomProgram program, BytecodeModule module, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         List<String> events = new ArrayList<>();
         AtomicInteger live = new AtomicInteger();
         boolean stopped = false;
-        BytecodeModule module = BytecodeModule.read(
-                MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, mode);
         int compiled = module.compilation().compiled();
         try (Context context =
                 Context.create(List.of(host(events, live), module), ContextOptions.DEFAULTS.withMaxMemory(1 << 16))) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param sha256 checksum that the module file must have, in hexadecimal; null for any
  * @param devices names of devices of the runtime; empty for all of them
  * @param placement what several devices are for
- * @param parameters locations of parameter archives (.irpa) by scope; the archives of scope {@code default} also serve
+ * @param parameters locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope {@code default} also serve
  *     programs that name no scope
  * @param contexts how many calls run at the same time on each placement, each on state of its own
  * @param overlappingCalls whether one call may run while another waits; for programs whose functions leave nothing behind that a call must

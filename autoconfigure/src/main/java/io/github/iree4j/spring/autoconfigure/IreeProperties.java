@@ -155,7 +155,7 @@ public record IreeProperties(
      * @param versions Further versions by name.
      * @param devices Devices of this program. Same as 'iree.device' when not set.
      * @param placement What several devices are for.
-     * @param parameters Locations of parameter archives (.irpa) by scope. Scope 'default' also serves programs that name
+     * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Scope 'default' also serves programs that name
      *     none.
      * @param contexts Number of calls that run at the same time, each on state of its own.
      * @param overlappingCalls Whether one call may run while another waits. For programs whose functions leave nothing
@@ -187,7 +187,7 @@ public record IreeProperties(
          *
          * @param location Location of the module file (.vmfb).
          * @param sha256 Checksum that the module file must have, in hexadecimal.
-         * @param parameters Locations of parameter archives (.irpa) by scope. Those of the module when there are none.
+         * @param parameters Locations of parameter files (.irpa, .gguf, .safetensors) by scope. Those of the module when there are none.
          */
         public record Version(
                 @Nullable String location,

@@ -163,6 +163,7 @@ public final class IrpaWriter {
         Set<PosixFilePermission> permissions = Files.exists(target)
                 ? Files.getPosixFilePermissions(target)
                 : PosixFilePermissions.fromString("rw-r--r--");
+        permissions.add(PosixFilePermission.OWNER_WRITE); // it is about to be written
         return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(permissions)};
     }
 

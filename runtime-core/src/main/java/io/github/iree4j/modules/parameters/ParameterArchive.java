@@ -38,7 +38,7 @@ public final class ParameterArchive extends Resource {
 
     /**
      * Opens an archive so that programs can write its stored parameters in place, by scattering to them. What they have written is in
-     * the file when the last user lets go of it. The index cannot be changed this way.
+     * the file when the last user lets go of it, and whoever has the file open sees it at once. The index cannot be changed this way.
      *
      * @param path a parameter file that this process may write
      * @return the archive, to be closed by the caller

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Damaged files of every format: read or refused with a status, never anything else, and never with an entry that is not in the file. */
 class ParameterFilesFuzzTest {
-    private static final int ROUNDS = Effort.rounds(50_000, 1_000_000);
+    private static final int ROUNDS = Effort.rounds(50_000, 500_000);
 
     private static final int WARM_UP = 1_000;
 

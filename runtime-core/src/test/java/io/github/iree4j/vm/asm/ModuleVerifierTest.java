@@ -138,7 +138,7 @@ class ModuleVerifierTest {
         byte[] valid = assembled(SOURCE);
         ModuleDef def = ModuleDef.read(MemorySegment.ofArray(valid), ModuleLimits.DEFAULTS);
         int code = indexOf(valid, def.bytecode());
-        int rounds = Effort.rounds(20_000, 1_000_000);
+        int rounds = Effort.rounds(20_000, 200_000);
         long seed = Effort.seed(ModuleVerifierTest.class, rounds + " modules", 20260801);
         Random random = new Random(seed);
         int refused = 0;

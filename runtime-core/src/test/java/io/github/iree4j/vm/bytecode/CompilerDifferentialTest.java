@@ -164,7 +164,7 @@ class CompilerDifferentialTest {
 
     @Test
     void randomProgramsDoTheSameTracedAndEveryCallThatBeginsEnds() {
-        int programs = Effort.rounds(500, 20_000);
+        int programs = Effort.rounds(500, 5_000);
         long seed = Effort.seed(CompilerDifferentialTest.class, programs + " traced programs", System.nanoTime());
         int calls = 0;
         for (int i = 0; i < programs; i++) {

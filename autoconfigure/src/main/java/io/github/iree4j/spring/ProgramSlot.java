@@ -104,6 +104,22 @@ final class ProgramSlot {
         }
     }
 
+    /** Takes over a program that was loaded otherwise; one that is there serves until then. */
+    void register(LoadedProgram fresh) {
+        lock.lock();
+        try {
+            LoadedProgram before = loaded;
+            loaded = fresh;
+            wanted = true;
+            become(fresh.source(), ProgramState.READY, Duration.ZERO, null);
+            if (before != null) {
+                before.close();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Loads the program again from where it came from. */
     LoadedProgram reload() {
         return load(source(), false);

@@ -223,6 +223,23 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
+     * Takes over a program that was loaded without this registry, of bytes or of Java for example; one of the same name and version is
+     * replaced, and closed.
+     *
+     * @param source what to call it; its location is for people
+     * @param program the program, closed by this registry from now on
+     * @return the program
+     */
+    public LoadedProgram register(ProgramSource source, Program program) {
+        LoadedProgram fresh = new LoadedProgram(source, List.of(program));
+        slot(source).register(fresh);
+        if (closed) { // close() may have missed it
+            forget(source.name(), source.version());
+        }
+        return fresh;
+    }
+
+    /**
      * Loads a known program, again if it is loaded: from the same location, where another file may lie by now.
      *
      * @param name its name

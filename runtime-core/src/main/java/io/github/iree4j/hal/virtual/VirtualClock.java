@@ -3,6 +3,7 @@ package io.github.iree4j.hal.virtual;
 import io.github.iree4j.async.HeldCallbacks;
 import java.util.Comparator;
 import java.util.PriorityQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +68,23 @@ public final class VirtualClock {
         }
         run(next);
         return true;
+    }
+
+    /**
+     * Plans something of the test's own. On an automatic clock it happens at once, and time with it.
+     *
+     * @param delay in how many ticks, at least 0
+     * @param action what happens; on the thread that moves the clock
+     * @return gives it up, unless it has happened
+     */
+    public Runnable schedule(long delay, Runnable action) {
+        AtomicBoolean open = new AtomicBoolean(true);
+        after(delay, () -> {
+            if (open.getAndSet(false)) {
+                action.run();
+            }
+        });
+        return () -> open.set(false);
     }
 
     private static void run(Event event) {

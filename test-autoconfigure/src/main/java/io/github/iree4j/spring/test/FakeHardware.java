@@ -1,0 +1,59 @@
+package io.github.iree4j.spring.test;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.hal.virtual.VirtualScript;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+
+/** A virtual device whose second queue does the work of scripted functions, one after the other, as long as each says. */
+final class FakeHardware implements VirtualScript {
+    /** Queue 0 is that of programs. */
+    private static final int SCRIPTED = 1;
+
+    private final VirtualClock clock;
+    private final Deque<Long> durations = new ArrayDeque<>(); // in the order of submission; guarded by itself
+    private volatile @Nullable VirtualDevice device;
+
+    FakeHardware(VirtualClock clock) {
+        this.clock = clock;
+    }
+
+    VirtualClock clock() {
+        return clock;
+    }
+
+    void opened(VirtualDevice opened) {
+        device = opened;
+    }
+
+    VirtualDevice device() {
+        VirtualDevice opened = device;
+        if (opened == null) {
+            throw new IllegalStateException("the device has not been opened");
+        }
+        return opened;
+    }
+
+    /** Submits work that takes that long, and then reaches the fence. */
+    void work(long nanos, Fence done) {
+        synchronized (durations) { // what is submitted in this order starts in this order
+            durations.add(nanos);
+        }
+        device().queue(SCRIPTED).barrier(null, done, 0);
+    }
+
+    @Override
+    public long duration(int queue, long number, QueueOperation operation) {
+        if (queue != SCRIPTED) {
+            return 0;
+        }
+        synchronized (durations) {
+            Long next = durations.poll();
+            return next == null ? 0 : next;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.github.iree4j.spring.test;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.hal.virtual.VirtualClock;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/**
+ * The scripted programs of a test. They take their time on the clock of a virtual device, one call after the other, and real time only as
+ * far as Java does. Scripts stay until the application context is closed or {@link #reset} is called. Safe from any thread.
+ */
+public final class FakePrograms {
+
+    private final IreeRuntime runtime;
+    private final Programs programs;
+    private final FakeHardware hardware;
+    private final Map<String, FakeFunction> functions = new ConcurrentHashMap<>();
+    private final List<FakeCall> calls = new CopyOnWriteArrayList<>();
+
+    FakePrograms(IreeRuntime runtime, Programs programs, FakeHardware hardware) {
+        this.runtime = runtime;
+        this.programs = programs;
+        this.hardware = hardware;
+    }
+
+    /**
+     * Loads a program under a name; one of that name is replaced.
+     *
+     * @param name as in {@code iree.modules}
+     * @param writer adds its functions
+     * @return this
+     */
+    public FakePrograms program(String name, Consumer<FakeProgram> writer) {
+        FakeProgram written = new FakeProgram();
+        writer.accept(written);
+        Program program = runtime.load(ProgramOptions.builder()
+                .module(FakeModule.of(name, written, hardware, calls))
+                .overlappingCalls(true)
+                .build());
+        functions.keySet().removeIf(function -> function.startsWith(name + "."));
+        written.functions().forEach((function, fake) -> functions.put(name + "." + function, fake));
+        programs.register(ProgramSource.of(name, "scripted"), program);
+        return this;
+    }
+
+    /**
+     * A function, to say what it does from now on.
+     *
+     * @param name the program's name, a dot, the function's name
+     * @return the function
+     * @throws IllegalArgumentException when there is none
+     */
+    public FakeFunction function(String name) {
+        FakeFunction function = functions.get(name);
+        if (function == null) {
+            throw new IllegalArgumentException("there is no '%s'; there are %s".formatted(name, functions.keySet()));
+        }
+        return function;
+    }
+
+    /**
+     * Returns the calls that were made, in their order.
+     *
+     * @return a snapshot
+     */
+    public List<FakeCall> calls() {
+        return List.copyOf(calls);
+    }
+
+    /**
+     * Returns the device, to lose it for example.
+     *
+     * @return borrowed
+     */
+    public VirtualDevice device() {
+        return hardware.device();
+    }
+
+    /**
+     * Returns the clock; one tick is a nanosecond.
+     *
+     * @return borrowed
+     */
+    public VirtualClock clock() {
+        return hardware.clock();
+    }
+
+    /** Unloads all programs and forgets the calls. */
+    public void reset() {
+        functions.keySet().stream()
+                .map(function -> function.substring(0, function.lastIndexOf('.')))
+                .distinct()
+                .forEach(programs::unload);
+        functions.clear();
+        calls.clear();
+    }
+}

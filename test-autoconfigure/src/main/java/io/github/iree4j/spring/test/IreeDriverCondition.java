@@ -1,0 +1,47 @@
+package io.github.iree4j.spring.test;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DriverProvider;
+import java.util.List;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/** Of {@link EnabledIfIreeDriver}. */
+final class IreeDriverCondition implements ExecutionCondition {
+    /** For JUnit. */
+    IreeDriverCondition() {}
+
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        return context.getElement()
+                .flatMap(element -> AnnotationSupport.findAnnotation(element, EnabledIfIreeDriver.class))
+                .map(annotation -> evaluate(annotation.value()))
+                .orElseGet(() -> ConditionEvaluationResult.enabled("no driver is asked for"));
+    }
+
+    private static ConditionEvaluationResult evaluate(String name) {
+        List<DriverProvider> drivers = IreeRuntime.drivers();
+        for (DriverProvider driver : drivers) {
+            if (driver.name().equals(name)) {
+                Availability availability = driver.availability();
+                return availability.available()
+                        ? ConditionEvaluationResult.enabled("driver '%s' works here".formatted(name))
+                        : absent(name, String.valueOf(availability.reason()));
+            }
+        }
+        return absent(
+                name,
+                "it is not installed; there are "
+                        + drivers.stream().map(DriverProvider::name).toList());
+    }
+
+    private static ConditionEvaluationResult absent(String name, String reason) {
+        if (List.of(System.getProperty("iree4j.require", "").split(",")).contains(name)) {
+            throw new IllegalStateException("driver '%s' is required and does not work: %s".formatted(name, reason));
+        }
+        return ConditionEvaluationResult.disabled("driver '%s' does not work here: %s".formatted(name, reason));
+    }
+}

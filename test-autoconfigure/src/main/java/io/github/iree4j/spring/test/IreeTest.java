@@ -1,0 +1,101 @@
+package io.github.iree4j.spring.test;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.autoconfigure.OverrideAutoConfiguration;
+import org.springframework.boot.test.context.filter.annotation.TypeExcludeFilters;
+import org.springframework.context.annotation.ComponentScan.Filter;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.test.context.BootstrapWith;
+import org.springframework.test.context.junit.jupiter.SpringExtension;
+
+/**
+ * A test of what an application does with its programs: the runtime, {@code InvocationService}, the {@code @IreeClient} interfaces,
+ * batching and resilience as configured, and nothing else of the application unless the test imports it.
+ *
+ * <pre>{@code
+ * @IreeTest
+ * @Import(DigitReader.class)
+ * class DigitReaderTests {
+ *     @Test
+ *     void readsTheMostProbableDigit(@Autowired FakePrograms programs, @Autowired DigitReader reader) {
+ *         programs.program("digits", digits -> digits
+ *             .function("classify", "(tensor<?x64xf32>) -> tensor<?x10xf32>")
+ *             .returns(Tensor.of(new float[] {0, 0, 0, 1, 0, 0, 0, 0, 0, 0}, 1, 10)));
+ *         assertThat(reader.read(picture)).isEqualTo(3);
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Programs are {@linkplain FakePrograms scripted} unless {@link #mode} is {@link AutoConfigureIree.Mode#NATIVE}, where those of {@code
+ * iree.modules} run on their devices. For tests of the whole application put {@link AutoConfigureIree} beside {@code @SpringBootTest}.
+ */
+@Documented
+@Inherited
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+@BootstrapWith(IreeTestContextBootstrapper.class)
+@ExtendWith(SpringExtension.class)
+@OverrideAutoConfiguration(enabled = false)
+@TypeExcludeFilters(IreeTypeExcludeFilter.class)
+@AutoConfigureIree
+@ImportAutoConfiguration
+public @interface IreeTest {
+    /**
+     * Properties of the environment.
+     *
+     * @return in the form {@code key=value}
+     */
+    String[] properties() default {};
+
+    /**
+     * What runs programs.
+     *
+     * @return scripts, unless said otherwise
+     */
+    @AliasFor(annotation = AutoConfigureIree.class, attribute = "mode")
+    AutoConfigureIree.Mode mode() default AutoConfigureIree.Mode.FAKE;
+
+    /**
+     * Who moves the clock.
+     *
+     * @return the clock itself, unless said otherwise
+     */
+    @AliasFor(annotation = AutoConfigureIree.class, attribute = "clock")
+    AutoConfigureIree.Clock clock() default AutoConfigureIree.Clock.AUTOMATIC;
+
+    /**
+     * Whether to leave components out that the slice does not know.
+     *
+     * @return true unless said otherwise
+     */
+    boolean useDefaultFilters() default true;
+
+    /**
+     * Components to add.
+     *
+     * @return filters
+     */
+    Filter[] includeFilters() default {};
+
+    /**
+     * Components to leave out.
+     *
+     * @return filters
+     */
+    Filter[] excludeFilters() default {};
+
+    /**
+     * Auto-configuration to leave out.
+     *
+     * @return classes
+     */
+    @AliasFor(annotation = ImportAutoConfiguration.class, attribute = "exclude")
+    Class<?>[] excludeAutoConfiguration() default {};
+}

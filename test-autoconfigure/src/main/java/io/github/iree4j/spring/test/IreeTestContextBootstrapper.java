@@ -1,0 +1,9 @@
+package io.github.iree4j.spring.test;
+
+import org.springframework.boot.test.autoconfigure.TestSliceTestContextBootstrapper;
+
+/** Of {@link IreeTest}. */
+final class IreeTestContextBootstrapper extends TestSliceTestContextBootstrapper<IreeTest> {
+    /** For Spring. */
+    IreeTestContextBootstrapper() {}
+}

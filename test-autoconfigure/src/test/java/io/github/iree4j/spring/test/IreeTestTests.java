@@ -1,0 +1,193 @@
+package io.github.iree4j.spring.test;
+
+import static io.github.iree4j.spring.test.IreeAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.client.IreeClient;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ApplicationContext;
+import org.springframework.stereotype.Component;
+
+@IreeTest
+@Timeout(60)
+class IreeTestTests {
+
+    @IreeClient("digits")
+    interface Digits {
+        float[][] classify(float[][] pixels);
+    }
+
+    @Component
+    static class Unrelated {}
+
+    @Autowired
+    private FakePrograms programs;
+
+    @Autowired
+    private InvocationService invocations;
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    @Autowired
+    private Digits digits;
+
+    @BeforeEach
+    void script() {
+        programs.program("digits", digits -> {
+            digits.function("classify", "(tensor<?x2xf32>) -> tensor<?x1xf32>").takes(Duration.ofMillis(3));
+            digits.function("count", "(%n: i32, %x: tensor<2xsi8>) -> (%m: i64)")
+                    .answers(inputs -> List.of((Integer) inputs.get(0) + ((Tensor) inputs.get(1)).toByteArray()[1]));
+        });
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        assertThat(runtime).hasNoOpenTensors();
+        programs.reset();
+    }
+
+    @Test
+    void clientsGetWhatTheScriptSays() {
+        programs.function("digits.classify").returns(Tensor.of(new float[] {7}, 1, 1));
+        assertThat(digits.classify(new float[][] {{1, 2}})[0]).containsExactly(7);
+        assertThat(digits.classify(new float[][] {{3, 4}})[0])
+                .as("the last one stays")
+                .containsExactly(7);
+        assertThat(programs).wereCalled("digits.classify", "digits.classify");
+    }
+
+    @Test
+    void scriptsComputeOfTheInputs() {
+        try (Results results = invocations.invoke("digits.count", 40, new byte[] {0, 2})) {
+            assertThat(results.longValue(0)).isEqualTo(42);
+        }
+    }
+
+    @Test
+    void callsFailAsScriptedAndGoOnAfterwards() {
+        programs.function("digits.classify")
+                .fails(StatusCode.UNAVAILABLE, "warming up")
+                .returns(Tensor.of(new float[] {1}, 1, 1));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> digits.classify(new float[][] {{1, 2}}))
+                .withMessageContaining("warming up")
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(digits.classify(new float[][] {{1, 2}})[0]).containsExactly(1);
+    }
+
+    @Test
+    void whatWasNotScriptedSaysSo() {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> digits.classify(new float[][] {{1, 2}}))
+                .withMessageContaining("nothing was said of what 'classify' does");
+    }
+
+    @Test
+    void inputsAreCheckedAsThoseOfRealPrograms() {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> digits.classify(new float[][] {{1, 2, 3}}))
+                .withMessageContaining("tensor<?x2xf32>");
+    }
+
+    @Test
+    void callsTakeTimeOnTheClockOnly() {
+        programs.function("digits.classify").returns(Tensor.of(new float[] {7}, 1, 1));
+        long before = programs.clock().now();
+        digits.classify(new float[][] {{1, 2}});
+        digits.classify(new float[][] {{1, 2}});
+        assertThat(programs.clock().now() - before)
+                .isEqualTo(Duration.ofMillis(6).toNanos());
+    }
+
+    @Test
+    void timelinesOrderCalls() {
+        programs.function("digits.classify").returns(Tensor.of(new float[] {7}, 1, 1));
+        try (Timeline timeline = runtime.createTimeline()) {
+            CompletableFuture<Results> second = invocations
+                    .request("digits.count")
+                    .inputs(1, new byte[] {0, 0})
+                    .after(timeline.at(1))
+                    .signal(timeline.at(2))
+                    .invokeAsync();
+            CompletableFuture<Results> first = invocations
+                    .request("digits.classify")
+                    .inputs(Tensor.of(new float[] {1, 2}, 1, 2))
+                    .signal(timeline.at(1))
+                    .invokeAsync();
+            first.join().close();
+            second.join().close();
+            timeline.await(2);
+            assertThat(timeline).isAt(2).hasReached(1);
+            assertThat(programs).ranOneAfterTheOther("digits.classify", "digits.count");
+        }
+    }
+
+    @Test
+    void assertionsFailWhereTheyShould() {
+        programs.function("digits.classify").returns(Tensor.of(new float[] {7}, 1, 1));
+        digits.classify(new float[][] {{1, 2}});
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> assertThat(programs).wereCalled("digits.count"))
+                .withMessageContaining("digits.classify");
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> assertThat(programs).ranOneAfterTheOther("digits.classify", "digits.count"));
+        try (Timeline timeline = runtime.createTimeline()) {
+            assertThatExceptionOfType(AssertionError.class)
+                    .isThrownBy(() -> assertThat(timeline).isAt(1));
+            assertThatExceptionOfType(AssertionError.class)
+                    .isThrownBy(() -> assertThat(timeline).hasFailedWith(StatusCode.ABORTED));
+            timeline.at(1).fail(new IreeException(StatusCode.ABORTED, "lost"));
+            assertThat(timeline).hasFailedWith(StatusCode.ABORTED);
+        }
+        try (Results open = invocations.invoke("digits.classify", Tensor.of(new float[] {1, 2}, 1, 2))) {
+            assertThat(open.size()).isEqualTo(1);
+            assertThatExceptionOfType(AssertionError.class)
+                    .isThrownBy(() -> assertThat(runtime).hasNoOpenTensors());
+        }
+    }
+
+    @Test
+    void componentsOfTheApplicationAreNotThere(@Autowired ApplicationContext context) {
+        assertThat(context.getBeanNamesForType(Unrelated.class)).isEmpty();
+    }
+
+    @Test
+    @EnabledIfIreeDriver("virtual")
+    void runsWhereTheDriverWorks() {
+        assertThat(programs.device().id()).startsWith("test-");
+    }
+
+    @Test
+    @EnabledIfIreeDriver("abacus")
+    void isSkippedWhereThereIsNoSuchDriver() {
+        throw new AssertionError("there is no driver 'abacus'");
+    }
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration
+    @org.springframework.context.annotation.ComponentScan(
+            excludeFilters =
+                    @org.springframework.context.annotation.ComponentScan.Filter(
+                            type = org.springframework.context.annotation.FilterType.CUSTOM,
+                            classes = org.springframework.boot.context.TypeExcludeFilter.class))
+    static class Application {}
+}

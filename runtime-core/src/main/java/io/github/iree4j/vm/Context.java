@@ -178,12 +178,13 @@ public final class Context extends Resource {
             if (Integer.compareUnsigned(version, dependency.minimumVersion()) < 0) {
                 throw new IreeException(
                         StatusCode.NOT_FOUND,
-                        "module '%s' needs module '%s' of version %s or later, and there is version %s"
+                        "module '%s' needs module '%s' of version %s or later, and there is version %s%s"
                                 .formatted(
                                         module.name(),
                                         dependency.module(),
                                         Integer.toUnsignedString(dependency.minimumVersion()),
-                                        Integer.toUnsignedString(version)),
+                                        Integer.toUnsignedString(version),
+                                        serves(modules.get(index))),
                         null,
                         new UnresolvedImport(module.name(), dependency.module(), true));
             }
@@ -209,6 +210,12 @@ public final class Context extends Resource {
         return module.resolve(function, "") != null;
     }
 
+    /** Which releases would do, for the end of a message; empty when the module does not say. */
+    private static String serves(VmModule provider) {
+        String releases = provider.attributes().get(VmModule.SERVES);
+        return releases == null ? "" : "; programs compiled by " + releases + " can use it";
+    }
+
     private IreeException unresolved(VmModule module, VmImport wanted, int index) {
         String what = "module '%s' imports '%s' with convention '%s'"
                 .formatted(module.name(), wanted.fullName(), wanted.callingConvention());
@@ -228,20 +235,25 @@ public final class Context extends Resource {
         if (available.isEmpty()) {
             return new IreeException(
                     StatusCode.NOT_FOUND,
-                    "%s, but module '%s' of version %s has no such function (linked before it: %s)"
+                    "%s, but module '%s' of version %s has no such function (linked before it: %s)%s"
                             .formatted(
-                                    what, provider.name(), Integer.toUnsignedString(provider.version()), moduleNames()),
+                                    what,
+                                    provider.name(),
+                                    Integer.toUnsignedString(provider.version()),
+                                    moduleNames(),
+                                    serves(provider)),
                     null,
                     new UnresolvedImport(module.name(), wanted.module(), true));
         }
         return new IreeException(
                 StatusCode.INTERNAL,
-                "%s, but module '%s' of version %s has it with %s; recompile for this version"
+                "%s, but module '%s' of version %s has it with %s; recompile for this version%s"
                         .formatted(
                                 what,
                                 provider.name(),
                                 Integer.toUnsignedString(provider.version()),
-                                String.join(", ", available)),
+                                String.join(", ", available),
+                                serves(provider)),
                 null,
                 new UnresolvedImport(module.name(), wanted.module(), true));
     }

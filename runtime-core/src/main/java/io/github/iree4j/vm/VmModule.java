@@ -10,6 +10,12 @@ import org.jspecify.annotations.Nullable;
  */
 public interface VmModule {
     /**
+     * Key of the attribute in which a module says which compilers wrote the programs it can serve, for the messages that others get; for
+     * example {@code IREE of March 2023 to August 2026}.
+     */
+    String SERVES = "iree4j.serves";
+
+    /**
      * Returns the name that imports refer to.
      *
      * @return for example {@code hal}

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CheckModule {
     private static final int MAX_PRINTED_ELEMENTS = 64;
+    private static final double FIXED_TOLERANCE = 1e-4f;
+    private static final double FIXED_TOLERANCE_F16 = 1e-3f;
 
     private final CheckListener listener;
     private final boolean goesOn;
@@ -53,9 +55,16 @@ public final class CheckModule {
         return NativeModule.builder("check", 0, () -> new CheckModule(listener, goesOn))
                 .function("expect_true", "0i_v", CheckModule::expectTrue)
                 .function("expect_false", "0i_v", CheckModule::expectFalse)
-                .function("expect_all_true", "0rr_v", CheckModule::expectAllTrue)
-                .function("expect_eq", "0rrr_v", CheckModule::expectEq)
-                .function("expect_almost_eq", "0rrrff_v", CheckModule::expectAlmostEq)
+                .function("expect_all_true", "0rr_v", (check, call) -> check.expectAllTrue(device(call), call))
+                .function("expect_eq", "0rrr_v", (check, call) -> check.expectEq(device(call), call))
+                .function("expect_almost_eq", "0rrrff_v", (check, call) -> check.expectAlmostEq(device(call), call))
+                // Until March 2025: tolerances were not the program's to say.
+                .function(
+                        "expect_almost_eq", "0rrr_v", (check, call) -> check.expectAlmostEqAsFixed(device(call), call))
+                // Until October 2023: the host could read everything.
+                .function("expect_all_true", "0r_v", (check, call) -> check.expectAllTrue(null, call))
+                .function("expect_eq", "0rr_v", (check, call) -> check.expectEq(null, call))
+                .function("expect_almost_eq", "0rr_v", (check, call) -> check.expectAlmostEqAsFixed(null, call))
                 .build();
     }
 
@@ -69,8 +78,11 @@ public final class CheckModule {
         report("expect_false", value == 0 ? null : "expected 0 but have " + value);
     }
 
-    private void expectAllTrue(VmCall call) {
-        Device device = call.required(Device.class);
+    private static Device device(VmCall call) {
+        return call.required(Device.class);
+    }
+
+    private void expectAllTrue(@Nullable Device device, VmCall call) {
         BufferView view = call.required(BufferView.class);
         try (HostBytes bytes = HostBytes.of(device, view)) {
             String failure = null;
@@ -89,28 +101,41 @@ public final class CheckModule {
                 : ElementValues.integerAt(type, bytes, index) == 0;
     }
 
-    private void expectEq(VmCall call) {
-        compare(call, "expect_eq", (lhs, left, rhs, right) -> {
+    private void expectEq(@Nullable Device device, VmCall call) {
+        compare(device, call, "expect_eq", (lhs, left, rhs, right) -> {
             long mismatch = left.mismatch(right);
             return mismatch < 0 ? null : "contents differ from byte %d on".formatted(mismatch);
         });
     }
 
-    private void expectAlmostEq(VmCall call) {
-        compare(call, "expect_almost_eq", (lhs, left, rhs, right) -> {
-            double absolute = call.f32();
-            double relative = call.f32();
-            ElementType type = lhs.elementType();
-            for (long i = 0; i < lhs.elementCount(); i++) {
-                double actual = ElementValues.floatAt(type, left, i);
-                double expected = ElementValues.floatAt(type, right, i);
-                if (!isClose(actual, expected, absolute, relative)) {
-                    return "element %d is %s and differs by %s from %s, more than %s + %s * |%s|"
-                            .formatted(i, actual, actual - expected, expected, absolute, relative, expected);
-                }
-            }
-            return null;
+    private void expectAlmostEq(@Nullable Device device, VmCall call) {
+        compare(
+                device,
+                call,
+                "expect_almost_eq",
+                (lhs, left, rhs, right) -> farthest(lhs, left, right, call.f32(), call.f32()));
+    }
+
+    private void expectAlmostEqAsFixed(@Nullable Device device, VmCall call) {
+        compare(device, call, "expect_almost_eq", (lhs, left, rhs, right) -> {
+            boolean coarse = lhs.elementType().equals(ElementType.F16);
+            return farthest(lhs, left, right, coarse ? FIXED_TOLERANCE_F16 : FIXED_TOLERANCE, 0);
         });
+    }
+
+    /** Says which element is too far from the expected one; null when none is. */
+    private static @Nullable String farthest(
+            BufferView view, MemorySegment left, MemorySegment right, double absolute, double relative) {
+        ElementType type = view.elementType();
+        for (long i = 0; i < view.elementCount(); i++) {
+            double actual = ElementValues.floatAt(type, left, i);
+            double expected = ElementValues.floatAt(type, right, i);
+            if (!isClose(actual, expected, absolute, relative)) {
+                return "element %d is %s and differs by %s from %s, more than %s + %s * |%s|"
+                        .formatted(i, actual, actual - expected, expected, absolute, relative, expected);
+            }
+        }
+        return null;
     }
 
     /** As NumPy's {@code isclose}: the relative tolerance is of the expected value, NaN equals NaN. */
@@ -127,8 +152,7 @@ public final class CheckModule {
         String difference(BufferView lhs, MemorySegment left, BufferView rhs, MemorySegment right);
     }
 
-    private void compare(VmCall call, String expectation, Comparison comparison) {
-        Device device = call.required(Device.class);
+    private void compare(@Nullable Device device, VmCall call, String expectation, Comparison comparison) {
         BufferView lhs = call.required(BufferView.class);
         BufferView rhs = call.required(BufferView.class);
         try (HostBytes left = HostBytes.of(device, lhs);

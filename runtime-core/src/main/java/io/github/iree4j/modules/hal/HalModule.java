@@ -10,7 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@code hal} module, version 7: devices, buffers, command buffers, queues and fences for compiled programs.
+ * The {@code hal} module, version 7: devices, buffers, command buffers, queues and fences for compiled programs. It has the functions
+ * with the signatures of all compilers since March 2023; {@code docs/compatibility.md} lists them.
  *
  * <p>Devices are borrowed: they must stay open while contexts with this module exist. The module may be shared between contexts and
  * threads; contexts that share it also share the executables they create from the same constants, which makes them cheap to create.
@@ -77,7 +78,8 @@ public final class HalModule {
     private static VmModule create(
             List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener, String consumer) {
         HalModule module = new HalModule(devices, traceSink, queryListener, consumer);
-        NativeModule.Builder<HalState> builder = NativeModule.builder("hal", VERSION, () -> new HalState(module));
+        NativeModule.Builder<HalState> builder = NativeModule.builder("hal", VERSION, () -> new HalState(module))
+                .attribute(VmModule.SERVES, "IREE of March 2023 to August 2026");
         DeviceImports.register(builder);
         AllocatorImports.register(builder);
         BufferImports.register(builder);

@@ -10,7 +10,10 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** The bytes of a buffer view for the host to read: the view's own where the host can map them, else a copy. */
 public final class HostBytes implements AutoCloseable {
@@ -25,17 +28,22 @@ public final class HostBytes implements AutoCloseable {
     /**
      * Makes the elements of a dense view readable. May block for a copy.
      *
-     * @param device the device to copy with, if a copy is needed
+     * @param device the device to copy with, if a copy is needed; null when there is none
      * @param view the view; its contents must be ready
      * @return the bytes, to be closed by the caller
      * @throws io.github.iree4j.status.IreeException when the buffer can be neither mapped nor copied
      */
-    public static HostBytes of(Device device, BufferView view) {
+    public static HostBytes of(@Nullable Device device, BufferView view) {
         Buffer source = view.buffer();
         if ((source.memoryType() & MemoryType.HOST_VISIBLE) != 0
                 && (source.usage() & BufferUsage.MAPPING_SCOPED) != 0) {
             source.retain();
             return owning(source, view.byteLength());
+        }
+        if (device == null) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "the host cannot read a buffer in " + MemoryType.format(source.memoryType()));
         }
         BufferParams params = new BufferParams(
                 MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER | BufferUsage.MAPPING);

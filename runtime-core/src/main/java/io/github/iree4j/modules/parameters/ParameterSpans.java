@@ -38,6 +38,25 @@ final class ParameterSpans {
         this.count = (int) rows;
     }
 
+    private ParameterSpans(MemorySegment keyTable, MemorySegment keyData, MemorySegment spans, int count) {
+        this.keyTable = keyTable;
+        this.keyData = keyData;
+        this.spans = spans;
+        this.count = count;
+    }
+
+    /** One transfer. */
+    static ParameterSpans of(String key, long parameterOffset, long bufferOffset, long length) {
+        MemorySegment keyData = MemorySegment.ofArray(key.getBytes(StandardCharsets.UTF_8));
+        MemorySegment keyTable = MemorySegment.ofArray(new byte[KEY_SIZE]);
+        keyTable.set(ArchiveSource.U32, 4, (int) keyData.byteSize());
+        MemorySegment span = MemorySegment.ofArray(new byte[SPAN_SIZE]);
+        span.set(ArchiveSource.U64, 0, parameterOffset);
+        span.set(ArchiveSource.U64, 8, bufferOffset);
+        span.set(ArchiveSource.U64, 16, length);
+        return new ParameterSpans(keyTable, keyData, span, 1);
+    }
+
     int count() {
         return count;
     }

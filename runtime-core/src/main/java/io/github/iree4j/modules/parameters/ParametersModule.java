@@ -57,9 +57,14 @@ public final class ParametersModule {
     public static VmModule create(List<ParameterProvider> providers, ParameterProgress.@Nullable Listener listener) {
         List<ParameterProvider> all = List.copyOf(providers);
         return NativeModule.builder("io_parameters", 0, () -> new State(all, listener))
+                .attribute(VmModule.SERVES, "IREE of November 2023 to August 2026")
                 .function("load", "0rIrrrIiirrr_r", ParametersModule::load)
                 .function("gather", "0rIrrrrrrr_v", ParametersModule::gather)
                 .function("scatter", "0rIrrrrrrr_v", ParametersModule::scatter)
+                // Of November 2023, the first month of parameters: one at a time.
+                .function("load", "0rIrrrrIIiiI_r", ParametersModule::loadOne)
+                .function("read", "0rIrrrrIrII_v", ParametersModule::readOne)
+                .function("write", "0rIrrrrIrII_v", ParametersModule::writeOne)
                 .build();
     }
 
@@ -72,8 +77,35 @@ public final class ParametersModule {
         long targetAffinity = call.i64();
         int memoryTypes = call.i32();
         int usage = call.i32();
-        ParameterSpans spans = spans(call);
         BufferParams params = new BufferParams(memoryTypes, usage).withAffinity(targetAffinity);
+        call.returnRef(load(state, device, affinity, wait, signal, scope, params, spans(call)));
+    }
+
+    private static void loadOne(State state, VmCall call) {
+        Device device = call.required(Device.class);
+        long affinity = call.i64();
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Scope scope = state.scope(call.ref(VmBuffer.class));
+        String key = call.required(VmBuffer.class).utf8();
+        long offset = call.i64();
+        long targetAffinity = call.i64();
+        BufferParams params = new BufferParams(call.i32(), call.i32()).withAffinity(targetAffinity);
+        ParameterSpans span = ParameterSpans.of(key, offset, 0, call.i64());
+        try (VmList buffers = load(state, device, affinity, wait, signal, scope, params, span)) {
+            call.returnRef(buffers.takeRef(0));
+        }
+    }
+
+    private static VmList load(
+            State state,
+            Device device,
+            long affinity,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Scope scope,
+            BufferParams params,
+            ParameterSpans spans) {
         VmList buffers = VmList.create(VmType.ref("hal.buffer", Buffer.class), spans.count());
         LoadProgress progress = state.progress(scope, spans);
         try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
@@ -104,7 +136,7 @@ public final class ParametersModule {
             buffers.close();
             throw failed(signal, progress, e);
         }
-        call.returnRef(buffers);
+        return buffers;
     }
 
     /** The stored bytes in place, when the program will not write them and the device can reach them; else null. */
@@ -140,7 +172,31 @@ public final class ParametersModule {
         Fence signal = call.ref(Fence.class);
         Scope scope = state.scope(call.ref(VmBuffer.class));
         Buffer target = call.required(Buffer.class);
-        ParameterSpans spans = spans(call);
+        gather(state, device, affinity, wait, signal, scope, target, spans(call));
+    }
+
+    private static void readOne(State state, VmCall call) {
+        Device device = call.required(Device.class);
+        long affinity = call.i64();
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Scope scope = state.scope(call.ref(VmBuffer.class));
+        String key = call.required(VmBuffer.class).utf8();
+        long offset = call.i64();
+        Buffer target = call.required(Buffer.class);
+        ParameterSpans span = ParameterSpans.of(key, offset, call.i64(), call.i64());
+        gather(state, device, affinity, wait, signal, scope, target, span);
+    }
+
+    private static void gather(
+            State state,
+            Device device,
+            long affinity,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Scope scope,
+            Buffer target,
+            ParameterSpans spans) {
         LoadProgress progress = state.progress(scope, spans);
         try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
             for (int row = 0; row < spans.count(); row++) {
@@ -165,7 +221,30 @@ public final class ParametersModule {
         Fence signal = call.ref(Fence.class);
         Buffer source = call.required(Buffer.class);
         Scope scope = state.scope(call.ref(VmBuffer.class));
-        ParameterSpans spans = spans(call);
+        scatter(device, affinity, wait, signal, source, scope, spans(call));
+    }
+
+    private static void writeOne(State state, VmCall call) {
+        Device device = call.required(Device.class);
+        long affinity = call.i64();
+        Fence wait = call.ref(Fence.class);
+        Fence signal = call.ref(Fence.class);
+        Scope scope = state.scope(call.ref(VmBuffer.class));
+        String key = call.required(VmBuffer.class).utf8();
+        long offset = call.i64();
+        Buffer source = call.required(Buffer.class);
+        ParameterSpans span = ParameterSpans.of(key, offset, call.i64(), call.i64());
+        scatter(device, affinity, wait, signal, source, scope, span);
+    }
+
+    private static void scatter(
+            Device device,
+            long affinity,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer source,
+            Scope scope,
+            ParameterSpans spans) {
         try (TransferBatch batch = new TransferBatch(device, affinity, wait, null)) {
             for (int row = 0; row < spans.count(); row++) {
                 ParameterEntry.Stored entry = writable(scope, scope.find(spans.key(row)));
@@ -191,7 +270,8 @@ public final class ParametersModule {
                                 scope.name(),
                                 entry instanceof ParameterEntry.Splat
                                         ? "it is a splat, which takes no room in its archive; store it there first"
-                                        : "its archive is open for reading only; give the program one from ParameterArchive.openWritable"));
+                                        : "its archive is open for reading only; give the program one from"
+                                                + " ParameterArchive.openWritable"));
     }
 
     private static ParameterSpans spans(VmCall call) {

@@ -48,6 +48,7 @@ final class ModuleAssembler {
     private void use(Isa version) {
         isa = version;
         syntax = InstructionSyntax.of(version);
+        operands.use(version);
         draft.bytecodeVersion = version.major() << 16 | version.minor();
     }
 

@@ -2,6 +2,7 @@ package io.github.iree4j.vm.asm;
 
 import io.github.iree4j.vm.isa.Field;
 import io.github.iree4j.vm.isa.FieldKind;
+import io.github.iree4j.vm.isa.Isa;
 import io.github.iree4j.vm.isa.RegisterEncoding;
 import io.github.iree4j.vm.isa.RegisterType;
 import java.util.ArrayList;
@@ -34,14 +35,21 @@ final class OperandParser {
 
     private final ModuleScope scope;
 
+    /** Whether MOVE bits are but remarks and can be anywhere, as compilers of bytecode 15 put them. */
+    private boolean movesAreRemarks;
+
     OperandParser(ModuleScope scope) {
         this.scope = scope;
+    }
+
+    void use(Isa isa) {
+        movesAreRemarks = !isa.movesEverywhere();
     }
 
     /** Reads the value of a field; a branch target takes the copies with it when {@code withRemap}. */
     Value operand(LineCursor line, Field field, int globalSize, boolean withRemap) {
         return switch (field.kind()) {
-            case REGISTER -> new Bits(register(line, field.type(), field.movable()));
+            case REGISTER -> new Bits(register(line, field.type(), field.movable() || movesAreRemarks));
             case CONST_I32 -> new Bits(line.integer(32, "an i32 literal"));
             case CONST_I64 -> new Bits(line.integer(64, "an i64 literal"));
             case CONST_F32 -> new Bits(FloatLiterals.parseF32(line) & 0xFFFF_FFFFL);

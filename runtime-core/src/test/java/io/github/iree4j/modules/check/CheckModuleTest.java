@@ -80,6 +80,26 @@ class CheckModuleTest {
     }
 
     @Test
+    void formsUntilMarch2025CompareWithAFixedTolerance() {
+        check.call("expect_almost_eq", "0rrr_v", device, floats(1.00009f), floats(1));
+        fails("expect_almost_eq", "0rrr_v", device, floats(1.00011f), floats(1));
+        BufferView half =
+                view(ElementType.F16, MemorySegment.ofArray(new short[] {Float.floatToFloat16(1.0009766f)}), 1);
+        BufferView one = view(ElementType.F16, MemorySegment.ofArray(new short[] {Float.floatToFloat16(1)}), 1);
+        check.call("expect_almost_eq", "0rrr_v", device, half, one);
+    }
+
+    @Test
+    void formsUntilOctober2023HaveNoDevice() {
+        check.call("expect_all_true", "0r_v", ints(1, -1));
+        fails("expect_all_true", "0r_v", ints(1, 0));
+        check.call("expect_eq", "0rr_v", ints(1, 2), ints(1, 2));
+        fails("expect_eq", "0rr_v", ints(1, 2), ints(1, 3));
+        check.call("expect_almost_eq", "0rr_v", floats(1), floats(1));
+        fails("expect_almost_eq", "0rr_v", floats(1), floats(2));
+    }
+
+    @Test
     void equalityIsOfTypeShapeAndBytes() {
         check.call("expect_eq", "0rrr_v", device, ints(1, 2), ints(1, 2));
         assertThat(fails("expect_eq", "0rrr_v", device, ints(1, 2), ints(1, 3)))

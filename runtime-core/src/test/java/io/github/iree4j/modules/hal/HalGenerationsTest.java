@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.HalFile;
@@ -19,6 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Imports of earlier compilers, function by function: each does what the form of today does. */
@@ -119,6 +122,44 @@ class HalGenerationsTest {
         hal.failure(StatusCode.UNIMPLEMENTED, "command_buffer.execute.commands", "0rrCrIID_v", null, null, List.of());
     }
 
+    @Test
+    void collectivesUntilJuly2024NameTheirBuffers() {
+        Channel channel = hal.one("channel.create", "0rIii_r", hal.device, -1L, 0, 1);
+        assertThat(hal.call("channel.rank_and_count", "0r_ii", channel)).containsExactly(0, 1);
+        Buffer source = hal.buffer(3, 4);
+        Buffer target = hal.buffer(0, 0);
+        CommandBuffer commands = hal.one("command_buffer.create", "0riii_r", hal.device, 1, 3, 0);
+        hal.call(
+                "command_buffer.collective",
+                "0rriirIIrIII_v",
+                commands,
+                channel,
+                Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32)
+                        .packed(),
+                0,
+                source,
+                0L,
+                8L,
+                target,
+                0L,
+                8L,
+                2L);
+        hal.call("command_buffer.finalize", "0r_v", commands);
+        execute(List.of(commands));
+        assertThat(HalFixture.ints(target)).containsExactly(3, 4);
+    }
+
+    @Test
+    void channelsUntilMarch2025Have32BitsOfFlags() {
+        Channel first = hal.one("channel.create", "0rIirrii_r", hal.device, -1L, 0, null, HalFixture.text("g"), 0, 2);
+        Channel second = hal.one("channel.create", "0rIirrii_r", hal.device, -1L, 0, null, HalFixture.text("g"), 1, 2);
+        Channel of = hal.one("channel.split", "0riii_r", first, 5, 9, 0);
+        Channel other = hal.one("channel.split", "0riii_r", second, 5, 8, 0);
+        assertThat(hal.call("channel.rank_and_count", "0r_ii", of)).containsExactly(1, 2);
+        assertThat(hal.call("channel.rank_and_count", "0r_ii", other)).containsExactly(0, 2);
+        hal.failure(StatusCode.INVALID_ARGUMENT, "channel.create", "0rIirrii_r", hal.device, -1L, 8, null, null, 0, 1);
+    }
+
     // Until August 2024.
 
     @ParameterizedTest
@@ -146,8 +187,7 @@ class HalGenerationsTest {
     @ParameterizedTest
     @ValueSource(strings = {"0rrirI_v", "0rriirII_v"})
     void dispatchesIndirectlyByDescriptorSets(String dispatch) {
-        Buffer counts = hal.one("allocator.allocate", "0riiI_r", hal.device.allocator(), MEMORY, USAGE, 16L);
-        counts.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).copyFrom(MemorySegment.ofArray(new int[] {7, 2, 1, 1}));
+        Buffer counts = counts(7, 2, 1, 1);
         Buffer in = hal.buffer(5, 6, 7, 8);
         Buffer out = hal.buffer(0, 0, 0, 0);
         Object layout = layout(1, 2);
@@ -298,20 +338,20 @@ class HalGenerationsTest {
     // Of two weeks in August 2024, and until March 2025.
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "2"})
-    void executablesOfAugust2024HaveNeitherLayoutsNorAffinity(String suffix) {
-        Executable executable = hal.one(
-                "executable.create" + suffix,
-                "0rrrr_r",
-                hal.device,
-                HalFixture.text(AddKernel.FORMAT),
-                HalFixture.bytes(0),
-                null);
+    @CsvSource({
+        "executable.create, command_buffer.dispatch, command_buffer.dispatch.indirect",
+        "executable.create2, command_buffer.dispatch2, command_buffer.dispatch2.indirect"
+    })
+    void executablesOfAugust2024HaveNeitherLayoutsNorAffinity(String create, String dispatch, String indirect) {
+        Executable executable =
+                hal.one(create, "0rrrr_r", hal.device, HalFixture.text(AddKernel.FORMAT), HalFixture.bytes(0), null);
         Buffer in = hal.buffer(1, 2);
+        Buffer between = hal.buffer(0, 0);
         Buffer out = hal.buffer(0, 0);
+        Buffer counts = counts(2, 1, 1);
         CommandBuffer commands = hal.one("command_buffer.create", "0riiIi_r", hal.device, 1, 3, -1L, 0);
         hal.call(
-                "command_buffer.dispatch" + suffix,
+                dispatch,
                 "0rriiiiICiDCiirIID_v",
                 commands,
                 executable,
@@ -321,10 +361,23 @@ class HalGenerationsTest {
                 1,
                 0L,
                 List.of(List.of(10)),
-                List.of(List.of(0, 0, in, 0L, 8L), List.of(0, 0, out, 0L, 8L)));
+                List.of(List.of(0, 0, in, 0L, 8L), List.of(0, 0, between, 0L, 8L)));
+        hal.call("command_buffer.execution_barrier", "0riii_v", commands, ANY_STAGE, ANY_STAGE, 0);
+        hal.call(
+                indirect,
+                "0rriirIICiDCiirIID_v",
+                commands,
+                executable,
+                0,
+                0,
+                counts,
+                0L,
+                0L,
+                List.of(List.of(100)),
+                List.of(List.of(0, 0, between, 0L, 8L), List.of(0, 0, out, 0L, 8L)));
         hal.call("command_buffer.finalize", "0r_v", commands);
         execute(List.of(commands));
-        assertThat(HalFixture.ints(out)).containsExactly(11, 12);
+        assertThat(HalFixture.ints(out)).containsExactly(111, 112);
     }
 
     @Test
@@ -427,6 +480,15 @@ class HalGenerationsTest {
                 .isZero();
         Object none = hal.one("fence.join", "0CrD_r", List.of(Collections.singletonList(null)));
         assertThat(none).isNull();
+        hal.failure(StatusCode.INVALID_ARGUMENT, "fence.create", "0ri_r", hal.device, 8);
+        hal.failure(StatusCode.INVALID_ARGUMENT, "fence.create", "0rI_r", hal.device, 8L);
+    }
+
+    private Buffer counts(int... values) {
+        Buffer buffer =
+                hal.one("allocator.allocate", "0riiI_r", hal.device.allocator(), MEMORY, USAGE, values.length * 4L);
+        buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).copyFrom(MemorySegment.ofArray(values));
+        return buffer;
     }
 
     private Fence fence() {

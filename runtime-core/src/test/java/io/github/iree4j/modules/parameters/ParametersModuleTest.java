@@ -459,4 +459,67 @@ class ParametersModuleTest {
                     .endsWith(length);
         }
     }
+
+    @Test
+    void formsOfNovember2023MoveOneParameter() throws IOException {
+        Buffer loaded = parameters.one(
+                "load",
+                "0rIrrrrIIiiI_r",
+                device,
+                -1L,
+                null,
+                done,
+                VmBuffer.ofUtf8("model"),
+                VmBuffer.ofUtf8("stored"),
+                4L,
+                -1L,
+                MEMORY,
+                MAPPED,
+                12L);
+        done.await();
+        assertThat(loaded.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_FLOAT))
+                .containsExactly(2, 3, 4);
+        try (Fence read = Fence.at(timeline, 2)) {
+            parameters.call(
+                    "read",
+                    "0rIrrrrIrII_v",
+                    device,
+                    -1L,
+                    null,
+                    read,
+                    VmBuffer.ofUtf8("model"),
+                    VmBuffer.ofUtf8("stored"),
+                    0L,
+                    loaded,
+                    4L,
+                    8L);
+            read.await();
+        }
+        assertThat(loaded.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_FLOAT))
+                .containsExactly(2, 1, 2);
+        Path file = directory.resolve("state.irpa");
+        new IrpaWriter().stored("a", 0, 0, 0).write(file);
+        ModuleCalls calls = writable(file);
+        try (Fence written = Fence.at(timeline, 3)) {
+            calls.call(
+                    "write",
+                    "0rIrrrrIrII_v",
+                    device,
+                    -1L,
+                    null,
+                    written,
+                    VmBuffer.ofUtf8("state"),
+                    VmBuffer.ofUtf8("a"),
+                    4L,
+                    loaded,
+                    0L,
+                    8L);
+            written.await();
+        }
+        calls.close();
+        loaded.release();
+        try (ParameterArchive archive = ParameterArchive.open(file)) {
+            assertThat(floats(archive, "a")).containsExactly(0, 2, 1);
+        }
+    }
 }

@@ -1,7 +1,9 @@
 package io.github.iree4j.vm.asm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.status.IreeException;
 import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import java.io.IOException;
@@ -124,6 +126,25 @@ class RoundTripTest {
         String text = VmDisassembler.disassemble(module);
         assertSame(module, reassembled(text));
         assertThat(VmDisassembler.disassemble(reassembled(text))).isEqualTo(text);
+    }
+
+    @Test
+    void remarksOfVersion15ThatAReferenceIsNotUsedAgainAreKept() {
+        String function = """
+                vm.func @f(%r0: !vm.buffer) -> (i32) {
+                ^bb0:
+                  %i0:1 = vm.const.i64.zero
+                  %i2 = vm.buffer.load.i32 %R0, %i0:1
+                  vm.return %i2
+                }
+                """;
+        ModuleDef module = assembled("vm.module @m\nvm.bytecode 15\n" + function);
+        String text = VmDisassembler.disassemble(module);
+        assertThat(text).contains("vm.bytecode 15\n").contains("vm.buffer.load.i32 %R0");
+        assertSame(module, reassembled(text));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> assembled("vm.module @m\nvm.bytecode 16\n" + function))
+                .withMessageContaining("cannot move");
     }
 
     @Test

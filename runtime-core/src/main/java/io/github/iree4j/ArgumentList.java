@@ -73,7 +73,13 @@ final class ArgumentList implements AutoCloseable {
                 case 'I' -> invocation.i64((Long) required(value));
                 case 'f' -> invocation.f32((Float) required(value));
                 case 'F' -> invocation.f64((Double) required(value));
-                default -> invocation.ref(value);
+                default -> {
+                    if (given.isEmpty()) {
+                        invocation.keptRef(value); // closed after the call has ended
+                    } else {
+                        invocation.ref(value);
+                    }
+                }
             }
         }
         releaseGiven(); // nothing but the program keeps them now

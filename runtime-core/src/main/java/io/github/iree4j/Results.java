@@ -3,6 +3,8 @@ package io.github.iree4j;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -17,8 +19,25 @@ import org.jspecify.annotations.Nullable;
  * FAILED_PRECONDITION.
  */
 public final class Results implements AutoCloseable {
+    /*
+     * Each value is the caller's who replaces it by TAKEN: of take() and close() one gets it.
+     */
+    private static final VarHandle VALUES = MethodHandles.arrayElementVarHandle(Object[].class);
+
+    private static final VarHandle CLOSED;
+
+    static {
+        try {
+            CLOSED = MethodHandles.lookup().findVarHandle(Results.class, "closed", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final String function;
-    private final @Nullable Object[] values;
+    private final @Nullable Object[] values; // written through VALUES
+
+    @SuppressWarnings("UnusedVariable") // through CLOSED
     private boolean closed;
 
     Results(String function, @Nullable Object[] values) {
@@ -42,10 +61,11 @@ public final class Results implements AutoCloseable {
      * @return the result, borrowed
      * @throws IreeException OUT_OF_RANGE when there is no such result; FAILED_PRECONDITION when closed or already taken
      */
-    public synchronized @Nullable Object get(int index) {
+    public @Nullable Object get(int index) {
         check(index);
-        Object value = values[index];
+        Object value = VALUES.getAcquire(values, index);
         if (value instanceof Taken) {
+            check(index); // it may have been closed just now
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, "result %d of '%s' was taken".formatted(index, function));
         }
@@ -70,16 +90,23 @@ public final class Results implements AutoCloseable {
      * @return the tensor
      * @throws IreeException INVALID_ARGUMENT when the result is no tensor; else as {@link #get}
      */
-    public synchronized Tensor take(int index) {
+    public Tensor take(int index) {
         Tensor tensor = tensor(index);
-        values[index] = Taken.TAKEN;
+        take(index, tensor);
         return tensor;
     }
 
+    private void take(int index, @Nullable Object value) {
+        while (!VALUES.compareAndSet(values, index, value, Taken.TAKEN)) {
+            get(index); // says who was first
+        }
+    }
+
     /** Hands any result over, with all that it owns. */
-    synchronized @Nullable Object takeAny(int index) {
+    @Nullable
+    Object takeAny(int index) {
         Object value = get(index);
-        values[index] = Taken.TAKEN;
+        take(index, value);
         return value;
     }
 
@@ -133,12 +160,11 @@ public final class Results implements AutoCloseable {
      * @return unmodifiable; may contain null
      * @throws IreeException as {@link #get}
      */
-    public synchronized List<@Nullable Object> asList() {
-        for (int i = 0; i < values.length; i++) {
-            get(i);
-        }
+    public List<@Nullable Object> asList() {
         List<@Nullable Object> all = new ArrayList<>(values.length);
-        Collections.addAll(all, values);
+        for (int i = 0; i < values.length; i++) {
+            all.add(get(i));
+        }
         return Collections.unmodifiableList(all);
     }
 
@@ -189,7 +215,7 @@ public final class Results implements AutoCloseable {
     }
 
     private void check(int index) {
-        if (closed) {
+        if (isClosed()) {
             throw new IreeException(StatusCode.FAILED_PRECONDITION, "results of '%s' are closed".formatted(function));
         }
         if (index < 0 || index >= values.length) {
@@ -201,11 +227,16 @@ public final class Results implements AutoCloseable {
 
     /** Frees all results that were not taken. Harmless when repeated. */
     @Override
-    public synchronized void close() {
-        if (!closed) {
-            closed = true;
-            free(values);
+    public void close() {
+        if (!isClosed() && CLOSED.compareAndSet(this, false, true)) {
+            for (int i = 0; i < values.length; i++) {
+                free(VALUES.getAndSet(values, i, Taken.TAKEN));
+            }
         }
+    }
+
+    private boolean isClosed() {
+        return (boolean) CLOSED.getAcquire(this);
     }
 
     /** Frees whatever results own. */
@@ -226,8 +257,8 @@ public final class Results implements AutoCloseable {
     }
 
     @Override
-    public synchronized String toString() {
-        return closed ? "closed results of '" + function + "'" : Arrays.toString(values);
+    public String toString() {
+        return isClosed() ? "closed results of '" + function + "'" : Arrays.toString(values);
     }
 
     /** Stands where a taken result was. */

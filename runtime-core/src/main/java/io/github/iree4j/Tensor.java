@@ -110,12 +110,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT when the type is no float type, or the shape has another number of elements
      */
     public static Tensor of(ElementType type, float[] values, long... shape) {
-        Tensor tensor = sized(type, values.length, shape);
-        ElementCodec codec = ElementCodec.of(type);
-        for (int i = 0; i < values.length; i++) {
-            codec.putDouble(tensor.hostData(), i, values[i]);
-        }
-        return tensor;
+        return copied(type, values.length, HeapElements.ofReals(type, values), shape);
     }
 
     /**
@@ -162,15 +157,7 @@ public final class Tensor implements AutoCloseable {
      *     another number of elements
      */
     public static Tensor ofLongs(ElementType type, long[] values, long... shape) {
-        Tensor tensor = sized(type, values.length, shape);
-        ElementCodec codec = ElementCodec.of(type);
-        if (codec.kind() == ElementCodec.Kind.FLOAT) {
-            throw invalid("element type %s is no integer type; use of(type, float[])".formatted(type));
-        }
-        for (int i = 0; i < values.length; i++) {
-            codec.putLong(tensor.hostData(), i, values[i]);
-        }
-        return tensor;
+        return copied(type, values.length, HeapElements.ofIntegers(type, values), shape);
     }
 
     /**
@@ -204,11 +191,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
      */
     public static Tensor ofBooleans(boolean[] values, long... shape) {
-        byte[] bytes = new byte[values.length];
-        for (int i = 0; i < values.length; i++) {
-            bytes[i] = (byte) (values[i] ? 1 : 0);
-        }
-        return copied(ElementType.BOOL_8, values.length, MemorySegment.ofArray(bytes), shape);
+        return copied(ElementType.BOOL_8, values.length, HeapElements.ofBooleans(values), shape);
     }
 
     /**
@@ -221,15 +204,7 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor scalar(Object value) {
         ElementType type = ElementArrays.scalarType(value);
-        Tensor tensor = zeros(type);
-        ElementCodec codec = ElementCodec.of(type);
-        if (codec.kind() == ElementCodec.Kind.FLOAT) {
-            codec.putDouble(tensor.hostData(), 0, ((Number) value).doubleValue());
-        } else {
-            codec.putLong(
-                    tensor.hostData(), 0, value instanceof Boolean b ? (b ? 1 : 0) : ((Number) value).longValue());
-        }
-        return tensor;
+        return new Tensor(type, new long[0], HeapElements.ofScalar(type, value));
     }
 
     /**
@@ -242,7 +217,7 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor zeros(ElementType type, long... shape) {
         long size = ElementCodec.byteSize(type, shape);
-        return new Tensor(type, shape.clone(), allocate(size));
+        return new Tensor(type, shape.clone(), HeapElements.allocate(size));
     }
 
     /**
@@ -312,7 +287,7 @@ public final class Tensor implements AutoCloseable {
         long size = ElementCodec.byteSize(type, shape);
         MemorySegment data;
         if (size < SMALL) {
-            data = allocate(size);
+            data = HeapElements.allocate(size);
         } else {
             try {
                 data = Arena.ofAuto().allocate(size, DeviceMemory.ALIGNMENT);
@@ -329,41 +304,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     private static Tensor copied(ElementType type, int length, MemorySegment data, long[] shape) {
-        return new Tensor(type, checkedShape(type, length, shape), data);
-    }
-
-    private static Tensor sized(ElementType type, int length, long[] shape) {
-        return zeros(type, checkedShape(type, length, shape));
-    }
-
-    private static long[] checkedShape(ElementType type, int length, long[] shape) {
-        if (shape.length == 0) {
-            return new long[] {length};
-        }
-        long wanted = Shape.elementCount(shape);
-        if (wanted != length) {
-            throw invalid("array of %d elements does not fill %s, which has %d"
-                    .formatted(length, Shape.format(shape, type), wanted));
-        }
-        return shape.clone();
-    }
-
-    private static MemorySegment allocate(long size) {
-        long words = (size + 7) / 8;
-        if (words > Integer.MAX_VALUE - 8) {
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "a tensor of %d bytes does not fit a Java array (16 GB); wrap native memory instead"
-                            .formatted(size));
-        }
-        try {
-            return MemorySegment.ofArray(new long[(int) words]).asSlice(0, size);
-        } catch (OutOfMemoryError e) {
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "a tensor of %d bytes does not fit the Java heap".formatted(size),
-                    e);
-        }
+        return new Tensor(type, HeapElements.shape(type, length, shape), data);
     }
 
     // -- what it is
@@ -573,7 +514,7 @@ public final class Tensor implements AutoCloseable {
      */
     public Tensor copy() {
         return read(data -> {
-            MemorySegment fresh = allocate(bytes);
+            MemorySegment fresh = HeapElements.allocate(bytes);
             fresh.copyFrom(data);
             return new Tensor(type, shape, fresh);
         });

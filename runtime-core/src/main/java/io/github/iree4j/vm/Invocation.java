@@ -48,6 +48,7 @@ public final class Invocation implements AutoCloseable {
     private int[] words;
     private int wordCount;
     private @Nullable Object[] refs;
+    private boolean[] owned; // whether a reference was retained, as long as refs
     private int refCount;
     private int position;
     private int spanElementsLeft;
@@ -81,6 +82,7 @@ public final class Invocation implements AutoCloseable {
         operands = new int[guess];
         words = new int[2 * guess];
         refs = new Object[guess];
+        owned = new boolean[guess];
     }
 
     /**
@@ -147,10 +149,27 @@ public final class Invocation implements AutoCloseable {
         if (borrowed instanceof RefCounted counted) {
             counted.retain();
         }
+        return setRef(borrowed, true);
+    }
+
+    /**
+     * Sets the next argument, a reference that the caller keeps until the call ends: it is not retained.
+     *
+     * @param kept the object, or null
+     * @return this invocation
+     */
+    public Invocation keptRef(@Nullable Object kept) {
+        expect('r');
+        return setRef(kept, false);
+    }
+
+    private Invocation setRef(@Nullable Object object, boolean retained) {
         if (refCount == refs.length) {
             refs = Arrays.copyOf(refs, 2 * refCount);
+            owned = Arrays.copyOf(owned, 2 * refCount);
         }
-        refs[refCount] = borrowed;
+        refs[refCount] = object;
+        owned[refCount] = retained;
         append('r', refCount);
         refCount++;
         return this;
@@ -465,7 +484,7 @@ public final class Invocation implements AutoCloseable {
         for (int i = 0; i < refCount; i++) {
             Object object = refs[i];
             refs[i] = null;
-            if (object instanceof RefCounted counted) {
+            if (owned[i] && object instanceof RefCounted counted) {
                 counted.release();
             }
         }

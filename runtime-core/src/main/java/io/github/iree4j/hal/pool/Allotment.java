@@ -20,6 +20,11 @@ final class Allotment {
     private static final String NEVER = "and can never fit: %s; raise the limit or use less at once";
     private static final String NOT_NOW = "now: %s; close buffers or raise the limit";
 
+    /** Says at TRACE what is reserved and released, which {@code bin/reservations} makes a recording of. */
+    private static final Logger RESERVATIONS = LoggerFactory.getLogger(Reservation.class);
+
+    private final boolean traced =
+            RESERVATIONS.isTraceEnabled(); // asked once: there is one for each result of each call
     private final List<Pool> pools;
     private final Slabs slabs;
     private final Match match;
@@ -109,7 +114,12 @@ final class Allotment {
         account.users++;
         live += block.length;
         livePeak = Math.max(livePeak, live);
-        return new Reservation(pool, block, account, request.persistent(), request.size(), match.waits());
+        Reservation reservation =
+                new Reservation(pool, block, account, request.persistent(), request.size(), match.waits());
+        if (traced) {
+            trace(reservation, "reserved");
+        }
+        return reservation;
     }
 
     private @Nullable Block find(Pool pool, ReservationRequest request, long length, boolean thorough) {
@@ -141,8 +151,22 @@ final class Allotment {
         }
     }
 
+    private void trace(Reservation reservation, String what) {
+        RESERVATIONS.trace(
+                "set {} {} {} {} bytes {} for {}",
+                System.identityHashCode(this),
+                what,
+                System.identityHashCode(reservation),
+                reservation.size(),
+                reservation.persistent ? "persistent" : "transient",
+                reservation.account.name());
+    }
+
     /** Notes that a reservation has come back. */
     void released(Reservation reservation) {
+        if (traced) {
+            trace(reservation, "released");
+        }
         long length = reservation.block.length;
         reservation.pool.released(length, reservation.persistent);
         reservation.account.add(-length, reservation.persistent);

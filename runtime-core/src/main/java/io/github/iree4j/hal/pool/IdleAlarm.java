@@ -18,6 +18,10 @@ final class IdleAlarm {
         this.delayed = delayed;
     }
 
+    boolean isSet() {
+        return set;
+    }
+
     /** Wakes the set after some nanoseconds, unless it is going to be woken anyway. */
     void arm(PoolSet pools, long nanos) {
         if (set) {

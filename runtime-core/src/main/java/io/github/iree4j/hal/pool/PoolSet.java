@@ -222,7 +222,7 @@ public final class PoolSet implements AutoCloseable {
                 home.accessed++;
             }
             pool.store.give(block, death == null ? block.death : death);
-            if (home.reserved > 0 && !allotment.isAnybodyWaiting()) {
+            if (!allotment.isAnybodyWaiting() && (home.reserved > 0 || retention.note(pool, home))) {
                 return true; // the rule: nobody has anything to do
             }
         }

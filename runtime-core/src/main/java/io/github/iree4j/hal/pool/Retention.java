@@ -31,6 +31,19 @@ final class Retention {
         this.lastSweep = clock.getAsLong();
     }
 
+    /** Nobody uses a slab any more: notes that, and returns whether there is nothing else to do. Makes no callbacks due. */
+    boolean note(Pool pool, Home home) {
+        if (closed || pool.options.retained() != Long.MAX_VALUE) {
+            return false;
+        }
+        if (idleAfter == Long.MAX_VALUE) {
+            return true;
+        }
+        long now = clock.getAsLong();
+        home.idleSince = now;
+        return alarm.isSet() && now - lastSweep < idleAfter;
+    }
+
     /** Nobody uses a slab any more. */
     void cameBack(Pool pool, Home home) {
         if (closed) {

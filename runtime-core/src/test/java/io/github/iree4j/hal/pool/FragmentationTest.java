@@ -2,33 +2,90 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.Effort;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.RecordedMix.Pipeline;
+import io.github.iree4j.hal.pool.RecordedMix.Step;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** A mix of sizes as models have them, for a long time: how much memory it takes beside what is in use. The time it takes is printed. */
-@Tag("long")
+/**
+ * What pipelines reserved and released, recorded and replayed by many at once, for a long time: how much memory that takes beside what is in
+ * use. The time it takes is printed.
+ */
 class FragmentationTest {
-    private static final int OPERATIONS = Effort.rounds(300_000, 10_000_000);
+    private static final boolean LONG = "long".equals(System.getProperty("iree4j.test.effort"));
+    private static final int OPERATIONS = LONG ? 10_000_000 : 300_000;
     private static final long MB = 1 << 20;
     private static final long BUDGET = 2048 * MB;
+    private static final int PLAYERS = 250;
 
-    /** Of a hundred requests 80 are small, 18 of about 1 MB and 2 of about 64 MB; the last are most of the bytes. */
-    private static long size(Random random) {
-        int kind = random.nextInt(100);
-        if (kind < 80) {
-            return 1 + random.nextInt(16 << 10);
+    /** Replays one recorded pipeline after the other, scaled to one size. */
+    private static final class Player {
+        private final List<Pipeline> recording;
+        private final Random random;
+        private final long largest; // what the largest reservation of a pipeline becomes, about
+        private Pipeline pipeline;
+        private double scale;
+        private int at;
+        private Reservation[] held;
+        private int refused;
+
+        Player(List<Pipeline> recording, Random random, long largest) {
+            this.recording = recording;
+            this.random = random;
+            this.largest = largest;
+            next();
         }
-        return kind < 98 ? MB / 2 + random.nextInt((int) MB) : 48 * MB + random.nextInt((int) (32 * MB));
+
+        /** Of a hundred 80 are small, 18 of about 1 MB and 2 of about 64 MB; the last are most of the bytes. */
+        static long largest(int player) {
+            int kind = player % 50;
+            return kind == 0 ? 64 * MB : kind < 10 ? MB : 16 << 10;
+        }
+
+        private void next() {
+            pipeline = recording.get(random.nextInt(recording.size()));
+            // What has hundreds of small ones at once would take all there is.
+            double size = Math.max(1, Math.max(pipeline.largest(), pipeline.peak() / 8.0));
+            scale = largest * (0.75 + random.nextDouble() / 2) / size;
+            at = 0;
+            held = new Reservation[pipeline.reservations()];
+        }
+
+        void step(PoolSet set) {
+            if (at == pipeline.steps().size()) {
+                end();
+                next();
+            }
+            Step step = pipeline.steps().get(at++);
+            int number = step.number();
+            if (step.reserves()) {
+                ReservationRequest request = ReservationRequest.of((long) (step.bytes() * scale));
+                held[number] = set.tryReserve(step.persistent() ? request.asPersistent() : request);
+                refused += held[number] == null ? 1 : 0;
+            } else if (held[number] != null) {
+                held[number].release(Frontier.EMPTY);
+                held[number] = null;
+            }
+        }
+
+        /** Releases what the recording did not. */
+        void end() {
+            for (Reservation each : held) {
+                if (each != null) {
+                    each.release(Frontier.EMPTY);
+                }
+            }
+        }
     }
 
     private static PoolSet set(SlabProvider provider) {
@@ -40,23 +97,19 @@ class FragmentationTest {
     }
 
     @Test
-    void aLongMixOfSizesLosesNoMoreThanSlabsDouble() {
+    void aLongRecordedMixOfSizesLosesNoMoreThanSlabsDouble() throws IOException {
         FakeSlabs slabs = new FakeSlabs();
         PoolSet set = set(slabs);
-        Random random = new Random(Effort.seed(FragmentationTest.class, OPERATIONS + " operations", 1));
-        Reservation[] held = new Reservation[512];
-        long refused = 0;
+        Random random = new Random(1);
+        List<Pipeline> recording = RecordedMix.load();
+        Player[] players = new Player[PLAYERS];
+        for (int i = 0; i < PLAYERS; i++) {
+            players[i] = new Player(recording, random, Player.largest(i));
+        }
         double worst = 0;
         long start = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
         for (int i = 0; i < OPERATIONS; i++) {
-            int at = random.nextInt(held.length);
-            if (held[at] != null) {
-                held[at].release(Frontier.EMPTY);
-                held[at] = null;
-                continue;
-            }
-            held[at] = set.tryReserve(ReservationRequest.of(size(random)));
-            refused += held[at] == null ? 1 : 0;
+            players[random.nextInt(PLAYERS)].step(set);
             if (i % 10_000 == 9_999) {
                 PoolStatistics general = set.pools().getFirst().statistics();
                 worst = Math.max(worst, (double) general.bytesReserved() / general.bytesPeak());
@@ -65,6 +118,7 @@ class FragmentationTest {
         double nanos = (double) (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - start) / OPERATIONS;
         set.pools().forEach(Pool::verify);
         PoolSetStatistics now = set.statistics();
+        int refused = Arrays.stream(players).mapToInt(player -> player.refused).sum();
         System.out.printf(
                 "%d operations, %.0f ns each, %d refused; general pool holds at most %.2f times its peak; %s%n",
                 OPERATIONS, nanos, refused, worst, now.pools());
@@ -72,10 +126,9 @@ class FragmentationTest {
         // that.
         assertThat(worst).as("slabs per byte ever in use at once").isLessThan(2.1);
         assertThat(refused).as("the mix fits").isLessThan(OPERATIONS / 50);
-        for (Reservation each : held) {
-            if (each != null) {
-                each.release(Frontier.EMPTY);
-            }
+        assertThat(now.pools()).allSatisfy(pool -> assertThat(pool.reserves()).isGreaterThan(OPERATIONS / 1000));
+        for (Player each : players) {
+            each.end();
         }
         set.trim();
         assertThat(slabs.bytesOut).isZero();

@@ -1,0 +1,88 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+
+/** Elements on the Java heap, made of Java values by the conversion rules that {@link Tensor} states. */
+final class HeapElements {
+    private HeapElements() {}
+
+    /** As many bytes, all zero. */
+    static MemorySegment allocate(long size) {
+        long words = (size + 7) / 8;
+        if (words > Integer.MAX_VALUE - 8) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "a tensor of %d bytes does not fit a Java array (16 GB); wrap native memory instead"
+                            .formatted(size));
+        }
+        try {
+            return MemorySegment.ofArray(new long[(int) words]).asSlice(0, size);
+        } catch (OutOfMemoryError e) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "a tensor of %d bytes does not fit the Java heap".formatted(size),
+                    e);
+        }
+    }
+
+    /** The shape that a caller gave for an array: its own copy, checked; one dimension when none was given. */
+    static long[] shape(ElementType type, int length, long[] shape) {
+        if (shape.length == 0) {
+            return new long[] {length};
+        }
+        long wanted = Shape.elementCount(shape);
+        if (wanted != length) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "array of %d elements does not fill %s, which has %d"
+                            .formatted(length, Shape.format(shape, type), wanted));
+        }
+        return shape.clone();
+    }
+
+    static MemorySegment ofReals(ElementType type, float[] values) {
+        MemorySegment data = allocate(ElementCodec.byteSize(type, values.length));
+        ElementCodec codec = ElementCodec.of(type);
+        for (int i = 0; i < values.length; i++) {
+            codec.putDouble(data, i, values[i]);
+        }
+        return data;
+    }
+
+    static MemorySegment ofIntegers(ElementType type, long[] values) {
+        ElementCodec codec = ElementCodec.of(type);
+        if (codec.kind() == ElementCodec.Kind.FLOAT) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "element type %s is no integer type; use of(type, float[])".formatted(type));
+        }
+        MemorySegment data = allocate(ElementCodec.byteSize(type, values.length));
+        for (int i = 0; i < values.length; i++) {
+            codec.putLong(data, i, values[i]);
+        }
+        return data;
+    }
+
+    static MemorySegment ofBooleans(boolean[] values) {
+        byte[] bytes = new byte[values.length];
+        for (int i = 0; i < values.length; i++) {
+            bytes[i] = (byte) (values[i] ? 1 : 0);
+        }
+        return MemorySegment.ofArray(bytes);
+    }
+
+    static MemorySegment ofScalar(ElementType type, Object value) {
+        MemorySegment data = allocate(ElementCodec.byteSize(type));
+        ElementCodec codec = ElementCodec.of(type);
+        if (codec.kind() == ElementCodec.Kind.FLOAT) {
+            codec.putDouble(data, 0, ((Number) value).doubleValue());
+        } else {
+            codec.putLong(data, 0, value instanceof Boolean b ? (b ? 1 : 0) : ((Number) value).longValue());
+        }
+        return data;
+    }
+}

@@ -4,14 +4,11 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
-import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -35,37 +32,20 @@ import org.jspecify.annotations.Nullable;
  * throws FAILED_PRECONDITION. Closing twice is harmless.
  */
 public final class Tensor implements AutoCloseable {
-    /** Smaller tensors are copied sooner than native memory is had for them, bytes. */
-    private static final int SMALL = 4096;
-
     private static final int TEXT_ELEMENTS = 64;
 
     private final ElementType type;
     private final long[] shape;
     private final long count;
     private final long bytes;
-    /** The elements, or null for a result, whose elements are in {@link #view}. */
-    private final @Nullable MemorySegment host;
-
-    private final @Nullable BufferView view;
-    /** Where {@link #view} is. */
-    private final @Nullable DeviceMemory memory;
-
-    private final Leaks.@Nullable Watch watch;
-    private final UseGuard guard;
-    /** Only for messages. */
-    private volatile boolean transferred;
+    private final TensorElements elements;
 
     private Tensor(ElementType type, long[] shape, MemorySegment host) {
         this.type = type;
         this.shape = shape;
         this.count = Shape.elementCount(shape);
         this.bytes = host.byteSize();
-        this.host = host;
-        this.view = null;
-        this.memory = null;
-        this.watch = null;
-        this.guard = new UseGuard(this::describe, () -> {});
+        this.elements = new TensorElements(type, shape, host);
     }
 
     private Tensor(BufferView view, DeviceMemory memory, Leaks leaks) {
@@ -73,11 +53,7 @@ public final class Tensor implements AutoCloseable {
         this.shape = view.shape();
         this.count = Shape.elementCount(shape);
         this.bytes = ElementCodec.byteSize(type, shape);
-        this.host = null;
-        this.view = view;
-        this.memory = memory;
-        this.guard = new UseGuard(this::describe, view::release);
-        this.watch = leaks.watch(this, shape, type);
+        this.elements = new TensorElements(type, shape, view, memory, leaks.watch(this, shape, type));
     }
 
     /** Makes a result; takes over the caller's reference to the view. */
@@ -285,21 +261,8 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor read(InputStream in, ElementType type, long... shape) throws IOException {
         long size = ElementCodec.byteSize(type, shape);
-        MemorySegment data;
-        if (size < SMALL) {
-            data = HeapElements.allocate(size);
-        } else {
-            try {
-                data = Arena.ofAuto().allocate(size, DeviceMemory.ALIGNMENT);
-            } catch (OutOfMemoryError e) {
-                throw new IreeException(
-                        StatusCode.RESOURCE_EXHAUSTED,
-                        "there is no native memory for a tensor of %d bytes".formatted(size),
-                        e);
-            }
-        }
-        Tensor tensor = new Tensor(type, shape.clone(), data);
-        TensorStreams.read(in, data, tensor.name());
+        Tensor tensor = new Tensor(type, shape.clone(), TensorStreams.allocate(size));
+        TensorStreams.read(in, tensor.hostData(), tensor.name());
         return tensor;
     }
 
@@ -352,7 +315,7 @@ public final class Tensor implements AutoCloseable {
      * @return true once closed
      */
     public boolean isClosed() {
-        return guard.isClosed();
+        return elements.isClosed();
     }
 
     // -- reading
@@ -470,20 +433,11 @@ public final class Tensor implements AutoCloseable {
         long[] part = shape.clone();
         part[0] = rows;
         long row = shape[0] == 0 ? 0 : bytes / shape[0];
-        return read(data -> {
-            MemorySegment source = data.asSlice(first * row, rows * row);
-            DeviceMemory device = memory;
-            if (device == null || watch == null) {
-                MemorySegment fresh = allocate(source.byteSize());
-                fresh.copyFrom(source);
-                return new Tensor(type, part, fresh);
-            }
-            try {
-                return adopt(device.create(type, part, target -> target.copyFrom(source)), device, watch.leaks);
-            } catch (IOException e) {
-                throw new AssertionError("memory is no file", e);
-            }
-        });
+        DeviceMemory device = elements.memory();
+        Leaks leaks = elements.leaks();
+        return device == null || leaks == null
+                ? new Tensor(type, part, elements.copy(first * row, rows * row))
+                : adopt(elements.copyOn(device, part, first * row, rows * row), device, leaks);
     }
 
     /**
@@ -493,18 +447,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IOException when it cannot be written
      */
     public void writeTo(OutputStream out) throws IOException {
-        try {
-            read(data -> {
-                try {
-                    TensorStreams.write(data, out);
-                    return true;
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            });
-        } catch (UncheckedIOException e) {
-            throw e.getCause();
-        }
+        TensorStreams.write(elements, out);
     }
 
     /**
@@ -513,11 +456,7 @@ public final class Tensor implements AutoCloseable {
      * @return the copy
      */
     public Tensor copy() {
-        return read(data -> {
-            MemorySegment fresh = HeapElements.allocate(bytes);
-            fresh.copyFrom(data);
-            return new Tensor(type, shape, fresh);
-        });
+        return new Tensor(type, shape, elements.copy(0, bytes));
     }
 
     /**
@@ -541,7 +480,7 @@ public final class Tensor implements AutoCloseable {
     /** The text of {@link #format} cut short, or, when closed, what it was. */
     @Override
     public String toString() {
-        if (guard.isClosed()) {
+        if (elements.isClosed()) {
             return "closed " + name();
         }
         try {
@@ -573,11 +512,7 @@ public final class Tensor implements AutoCloseable {
 
     private boolean closeOnce() {
         try {
-            boolean first = guard.close();
-            if (first && watch != null) {
-                watch.closed();
-            }
-            return first;
+            return elements.close();
         } finally {
             Reference.reachabilityFence(this); // else the collector may find it dropped before it counts as closed
         }
@@ -588,7 +523,7 @@ public final class Tensor implements AutoCloseable {
         if (!closeOnce()) {
             return false;
         }
-        transferred = true;
+        elements.transferred();
         return true;
     }
 
@@ -597,16 +532,13 @@ public final class Tensor implements AutoCloseable {
 
     /** The elements of a tensor that is no result. */
     MemorySegment hostData() {
-        if (host == null) {
-            throw new IreeException(StatusCode.INTERNAL, name() + " is in device memory");
-        }
-        return host;
+        return elements.host();
     }
 
     /** The device memory of a result, or null for any other tensor. Valid between {@link #enter} and {@link #exit}. */
     @Nullable
     BufferView view() {
-        return view;
+        return elements.view();
     }
 
     /** Whether it may be passed where such a tensor is declared. */
@@ -626,25 +558,15 @@ public final class Tensor implements AutoCloseable {
 
     /** Keeps the elements from being freed until {@link #exit}. */
     void enter() {
-        guard.enter();
+        elements.enter();
     }
 
     void exit() {
-        guard.exit();
+        elements.exit();
     }
 
     private <T> T read(Function<MemorySegment, T> reader) {
-        guard.enter();
-        try {
-            return view == null || memory == null ? reader.apply(hostData()) : memory.read(view, reader);
-        } catch (IllegalStateException | WrongThreadException e) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "memory of %s cannot be used: %s".formatted(name(), e.getMessage()),
-                    e);
-        } finally {
-            guard.exit();
-        }
+        return elements.read(reader);
     }
 
     private int arrayLength() {
@@ -667,10 +589,6 @@ public final class Tensor implements AutoCloseable {
 
     private String name() {
         return "tensor " + header();
-    }
-
-    private String describe() {
-        return transferred ? name() + ", which was transferred to a call," : name();
     }
 
     private static IreeException invalid(String message) {

@@ -5,6 +5,8 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -12,7 +14,25 @@ import java.lang.foreign.ValueLayout;
 final class TensorStreams {
     private static final int CHUNK = 1 << 14;
 
+    /** Smaller tensors are copied sooner than native memory is had for them, bytes. */
+    private static final int SMALL = 4096;
+
     private TensorStreams() {}
+
+    /** Memory for what is going to be read, which devices use in place where that pays. */
+    static MemorySegment allocate(long size) {
+        if (size < SMALL) {
+            return HeapElements.allocate(size);
+        }
+        try {
+            return Arena.ofAuto().allocate(size, DeviceMemory.ALIGNMENT);
+        } catch (OutOfMemoryError e) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "there is no native memory for a tensor of %d bytes".formatted(size),
+                    e);
+        }
+    }
 
     static void read(InputStream in, MemorySegment target, String what) throws IOException {
         long size = target.byteSize();
@@ -28,7 +48,22 @@ final class TensorStreams {
         }
     }
 
-    static void write(MemorySegment source, OutputStream out) throws IOException {
+    static void write(TensorElements elements, OutputStream out) throws IOException {
+        try {
+            elements.read(data -> {
+                try {
+                    write(data, out);
+                    return true;
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static void write(MemorySegment source, OutputStream out) throws IOException {
         long size = source.byteSize();
         byte[] chunk = new byte[(int) Math.min(size, CHUNK)];
         for (long at = 0; at < size; ) {

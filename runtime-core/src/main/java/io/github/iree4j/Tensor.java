@@ -51,8 +51,8 @@ public final class Tensor implements AutoCloseable {
     private Tensor(BufferView view, DeviceMemory memory, Leaks leaks) {
         this.type = view.elementType();
         this.shape = view.shape();
-        this.count = Shape.elementCount(shape);
-        this.bytes = ElementCodec.byteSize(type, shape);
+        this.count = view.elementCount();
+        this.bytes = view.byteLength();
         this.elements = new TensorElements(type, shape, view, memory, leaks.watch(this, shape, type));
     }
 

@@ -38,11 +38,12 @@ public final class Shape {
             return 0;
         }
         for (long dimension : shape) {
-            if (count > Long.MAX_VALUE / dimension) {
+            long product = count * dimension;
+            if (product < 0 || Math.multiplyHigh(count, dimension) != 0) { // a division would take as long as all else
                 throw new IreeException(
                         StatusCode.OUT_OF_RANGE, "shape " + format(shape) + " has more than 2^63 - 1 elements");
             }
-            count *= dimension;
+            count = product;
         }
         return count;
     }

@@ -1,6 +1,5 @@
 package io.github.iree4j.sample;
 
-import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -17,7 +16,7 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.DatabindException;
 
-/** Answers failures as problem details (RFC 9457); member {@code field} names what is wrong in the request. */
+/** Answers bad requests as problem details (RFC 9457); member {@code field} names what is wrong. Failures of calls are answered by the starter. */
 @RestControllerAdvice
 final class Problems extends ResponseEntityExceptionHandler {
 
@@ -27,20 +26,6 @@ final class Problems extends ResponseEntityExceptionHandler {
     @ExceptionHandler
     ProblemDetail invalidField(InvalidFieldException e) {
         return problem(HttpStatus.BAD_REQUEST, "Invalid request", e.getMessage(), e.field());
-    }
-
-    /** What a program or the runtime refused. */
-    @ExceptionHandler
-    ProblemDetail failedCall(IreeException e) {
-        HttpStatus status = switch (e.code()) {
-            case NOT_FOUND -> HttpStatus.NOT_FOUND;
-            case INVALID_ARGUMENT, OUT_OF_RANGE -> HttpStatus.BAD_REQUEST;
-            case RESOURCE_EXHAUSTED, UNAVAILABLE -> HttpStatus.SERVICE_UNAVAILABLE;
-            default -> HttpStatus.INTERNAL_SERVER_ERROR;
-        };
-        ProblemDetail problem = problem(status, "Call failed", e.getMessage(), null);
-        problem.setProperty("code", e.code().name());
-        return problem;
     }
 
     @Override

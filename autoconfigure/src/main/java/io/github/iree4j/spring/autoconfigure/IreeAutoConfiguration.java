@@ -28,6 +28,7 @@ import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -38,6 +39,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(IreeProperties.class)
 @Import(IreeNamedBeansRegistrar.class)
+@ImportRuntimeHints(IreeRuntimeHints.class)
 public final class IreeAutoConfiguration {
 
     /** For Spring. */

@@ -3,14 +3,21 @@ package io.github.iree4j.spring.autoconfigure;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.modules.parameters.MissingScope;
+import io.github.iree4j.spring.ChecksumMismatch;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.bytecode.UnsupportedVersion;
 import java.io.FileNotFoundException;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.env.Environment;
 
 /**
  * Analyzes modules that cannot be loaded: not found, compiled for another version or another kind of device, without
@@ -18,8 +25,14 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
  */
 final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLoadException> {
 
+    private final Set<String> allowedFormats;
+
     /** For Spring. */
-    ProgramLoadFailureAnalyzer() {}
+    ProgramLoadFailureAnalyzer(Environment environment) {
+        this.allowedFormats = Set.copyOf(Binder.get(environment)
+                .bind("iree.executables.allowed-formats", Bindable.setOf(String.class))
+                .orElse(Set.of()));
+    }
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, ProgramLoadException cause) {
@@ -34,7 +47,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         return new FailureAnalysis(description, action(source, cause.getCause()), cause);
     }
 
-    private static String action(ProgramSource source, Throwable cause) {
+    private String action(ProgramSource source, Throwable cause) {
         String module = "iree.modules." + source.name();
         if (cause instanceof FileNotFoundException) {
             return "Correct '%s.location', or '%s.parameters'. A location without a scheme is a file, here relative to '%s'; what is packed into the application needs 'classpath:'."
@@ -48,7 +61,21 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "Set '%s.parameters.%s' to the location of the archive (.irpa) that holds these parameters."
                     .formatted(module, missing.scope().isEmpty() ? ProgramSource.DEFAULT_SCOPE : missing.scope());
         }
-        if (failure.detail(UnsupportedTarget.class) != null || refusesDevices(failure)) {
+        if (failure.detail(ChecksumMismatch.class) != null) {
+            return "Put the file there that was meant, or correct '%s.sha256'.".formatted(module);
+        }
+        boolean noTarget = failure.detail(UnsupportedTarget.class) != null || refusesDevices(failure);
+        if (!allowedFormats.isEmpty() && (noTarget || failure.code() == StatusCode.PERMISSION_DENIED)) {
+            return """
+                    Only %s may run, by 'iree.executables.allowed-formats'. Add the format of the program there if you trust it: native \
+                    code can do anything that the application can. Or compile the program with \
+                    --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx, which can only compute.""".formatted(String.join(", ", new TreeSet<>(allowedFormats)));
+        }
+        if (failure.code() == StatusCode.RESOURCE_EXHAUSTED) {
+            return "Raise 'iree.pools.<device>.budget', or 'iree.pools.<device>.quotas.%s' if there is one, or give the program less to load."
+                    .formatted(source.name());
+        }
+        if (noTarget) {
             IreeException noNativeCode = IreeRuntime.nativeUnavailabilityCause();
             return noNativeCode == null
                     ? """
@@ -60,6 +87,9 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         }
         if (failure.detail(UnsupportedVersion.class) != null) {
             return "Compile the program again, with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
+        }
+        if (failure.code() == StatusCode.INCOMPATIBLE) {
+            return "Compile the program again, with another release of iree-compile: it asks for something of the runtime that this one does not have. 'bin/iree4j dump' shows what it imports.";
         }
         return "Look into the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";
     }

@@ -1,11 +1,13 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -65,18 +67,39 @@ final class RuntimeProperties {
                 "iree.frontier.history",
                 properties.frontier().history(),
                 () -> options.semaphoreHistory(properties.frontier().history()).build());
-        pool("iree.pools." + name, properties.pools().getOrDefault(name, IreeProperties.Pool.DEFAULT), options);
+        pool(
+                "iree.pools." + name,
+                properties.pools().getOrDefault(name, IreeProperties.Pool.DEFAULT),
+                isLocal(name, device),
+                options);
         deviceCustomizers.forEach(customizer -> customizer.customize(name, options));
         poolCustomizers.forEach(customizer -> customizer.customize(name, options));
         return options.build();
     }
 
-    private static void pool(String key, IreeProperties.Pool pool, DeviceOptions.Builder options) {
+    private static boolean isLocal(String name, IreeProperties.Device device) {
+        return (device.uri() == null ? name : device.uri()).startsWith(IreeProperties.DEFAULT_DEVICE);
+    }
+
+    private static long memoryOfThisMachine() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
+                ? system.getTotalMemorySize()
+                : Long.MAX_VALUE;
+    }
+
+    private static void pool(
+            String key, IreeProperties.Pool pool, boolean onThisMachine, DeviceOptions.Builder options) {
         DataSize budget = pool.budget();
         if (budget != null) {
             checked(key + ".budget", budget, () -> {
                 if (budget.toBytes() == 0) {
-                    throw new IllegalArgumentException("must not be zero");
+                    throw new IllegalArgumentException("it must not be zero");
+                }
+                long most = memoryOfThisMachine();
+                if (onThisMachine && budget.toBytes() > most) {
+                    throw new IllegalArgumentException(
+                            "it is more than this machine, or the container, has, which is %d MB"
+                                    .formatted(most >> 20));
                 }
                 return options.memoryLimit(budget.toBytes()).build();
             });

@@ -146,6 +146,61 @@ class StartupFailureTests {
     }
 
     @Test
+    void anotherChecksumIsNamedWithItsProperty(CapturedOutput output) throws IOException {
+        fail(
+                "--iree.modules.adding.location=" + TestModules.adder(directory),
+                "--iree.modules.adding.sha256=" + "0".repeat(64));
+        assertThat(output)
+                .contains("has checksum")
+                .contains("Put the file there that was meant, or correct 'iree.modules.adding.sha256'");
+    }
+
+    @Test
+    void aChecksumThatIsNoneIsNamedWithItsProperty(CapturedOutput output) throws IOException {
+        fail("--iree.modules.adding.location=" + TestModules.adder(directory), "--iree.modules.adding.sha256=abc");
+        assertThat(output).contains("iree.modules.adding.sha256").contains("must have 64 hexadecimal digits");
+    }
+
+    @Test
+    @EnabledIf(value = "io.github.iree4j.spring.TestModules#fixturesPresent", disabledReason = NO_FIXTURES)
+    void aFormatThatIsNotAllowedLeadsToTheProperty(CapturedOutput output) {
+        fail(
+                "--iree.modules.add.location=" + TestModules.fixtures().resolve("add.vmfb"),
+                "--iree.executables.allowed-formats=vmvx-bytecode-fb");
+        assertThat(output)
+                .contains("Only vmvx-bytecode-fb may run, by 'iree.executables.allowed-formats'")
+                .contains("--iree-hal-local-target-device-backends=vmvx");
+    }
+
+    @Test
+    void aBudgetBeyondTheMachineIsRefused(CapturedOutput output) {
+        fail("--iree.pools.local.budget=900TB");
+        assertThat(output).contains("iree.pools.local.budget").contains("It is more than this machine");
+    }
+
+    @Test
+    void memoryOfADeviceThatThereIsNotIsRefused(CapturedOutput output) {
+        fail("--iree.pools.gpu.budget=1GB");
+        assertThat(output).contains("iree.pools.gpu").contains("There is no device of that name; there are [local]");
+    }
+
+    @Test
+    void numbersOutOfRangeAreRefusedWithTheirProperty(CapturedOutput output) throws IOException {
+        String module = "--iree.modules.adding.location=" + TestModules.adder(directory);
+        for (String property : new String[] {
+            "iree.devices.local.queue-count=65",
+            "iree.devices.local.inline-work=-1s",
+            "iree.frontier.capacity=0",
+            "iree.frontier.history=5000",
+            "iree.pools.local.trim.idle-after=-1s",
+            "iree.modules.adding.contexts=0"
+        }) {
+            fail(module, "--" + property);
+            assertThat(output).contains(property.substring(0, property.indexOf('=')));
+        }
+    }
+
+    @Test
     void deniedNativeAccessLeadsToTheFlagOfTheJvm() throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

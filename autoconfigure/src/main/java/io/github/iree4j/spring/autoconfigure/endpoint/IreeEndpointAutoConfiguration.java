@@ -11,11 +11,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ImportRuntimeHints;
 
 /** {@link AutoConfiguration Auto-configuration} for {@link IreeEndpoint}. */
 @AutoConfiguration(after = IreeAutoConfiguration.class)
 @ConditionalOnClass({IreeRuntime.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnBean({IreeRuntime.class, Programs.class})
+@ImportRuntimeHints(IreeEndpointRuntimeHints.class)
 public final class IreeEndpointAutoConfiguration {
 
     /** For Spring. */

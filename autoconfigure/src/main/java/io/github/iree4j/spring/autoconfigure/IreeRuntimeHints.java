@@ -1,0 +1,29 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
+
+/** What a native image cannot see: the library of the shim, the class whose methods it registers, and drivers found by name. */
+final class IreeRuntimeHints implements RuntimeHintsRegistrar {
+
+    /** For Spring. */
+    IreeRuntimeHints() {}
+
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+        hints.resources()
+                .registerPattern("META-INF/native/*/libiree4j_shim.so")
+                .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*");
+        hints.jni()
+                .registerType(
+                        TypeReference.of("io.github.iree4j.nativeaccess.Shim"), MemberCategory.INVOKE_DECLARED_METHODS);
+        for (String provider : new String[] {
+            "io.github.iree4j.hal.local.LocalDriverProvider", "io.github.iree4j.modules.vmvx.VmvxExecutableLoader"
+        }) {
+            hints.reflection().registerType(TypeReference.of(provider), MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+        }
+    }
+}

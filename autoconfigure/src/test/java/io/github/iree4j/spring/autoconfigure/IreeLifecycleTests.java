@@ -1,0 +1,177 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.LeakCheck;
+import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.ProgramState;
+import io.github.iree4j.spring.ProgramStatusEvent;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Start and end of an application with work in flight. */
+@Timeout(60)
+class IreeLifecycleTests {
+
+    @TempDir
+    Path directory;
+
+    private ConfigurableApplicationContext start(String... arguments) throws Exception {
+        SpringApplication application = new SpringApplication(Application.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.add("--iree.modules.adding.location=" + TestModules.adder(directory));
+        return application.run(all.toArray(String[]::new));
+    }
+
+    private static CompletableFuture<Results> call(ConfigurableApplicationContext context, Fence after) {
+        return context.getBean(InvocationService.class)
+                .request("adding.add")
+                .inputs(1, 2)
+                .after(after)
+                .invokeAsync();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void callsUnderWayEndBeforeTheApplicationDoes(boolean virtualThreads) throws Exception {
+        ConfigurableApplicationContext context = start("--spring.threads.virtual.enabled=" + virtualThreads);
+        IreeRuntime runtime = context.getBean(IreeRuntime.class);
+        Programs programs = context.getBean(Programs.class);
+        InvocationService invocations = context.getBean(InvocationService.class);
+        try (Timeline timeline = runtime.createTimeline();
+                Fence after = timeline.at(1)) {
+            CompletableFuture<Results> call = call(context, after);
+            Thread closing = Thread.ofPlatform().start(context::close);
+            while (!isRefused(programs)) {
+                Thread.onSpinWait();
+            }
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> invocations.invoke("adding.add", 1, 2))
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE));
+            assertThat(call).isNotDone();
+            timeline.semaphore().signal(1);
+            try (Results results = call.join()) {
+                assertThat(results.intValue(0)).isEqualTo(3);
+            }
+            closing.join();
+        }
+        LeakCheck.assertNone(runtime);
+    }
+
+    @Test
+    void callsThatDoNotEndInTimeAreCancelledAndNothingIsLeft() throws Exception {
+        ConfigurableApplicationContext context = start("--iree.invocation.drain-timeout=50ms");
+        IreeRuntime runtime = context.getBean(IreeRuntime.class);
+        IreeEvents events = context.getBean(IreeEvents.class);
+        try (Timeline timeline = runtime.createTimeline();
+                Fence never = timeline.at(1)) {
+            CompletableFuture<Results> call = call(context, never);
+            context.close();
+            assertThat(call).isCancelled();
+            assertThat(events.since(0, 100))
+                    .extracting(IreeEvents.Event::type)
+                    .contains("runtime.draining", "runtime.cancelled");
+        }
+        LeakCheck.assertNone(runtime);
+    }
+
+    @Test
+    void anApplicationThatIsStoppedAndStartedTakesCallsAgain() throws Exception {
+        try (ConfigurableApplicationContext context = start()) {
+            context.stop();
+            assertThat(isRefused(context.getBean(Programs.class))).isTrue();
+            context.start();
+            try (Results results = context.getBean(InvocationService.class).invoke("adding.add", 1, 2)) {
+                assertThat(results.intValue(0)).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void listenersThatNeedTheProgramsHearOfTheirLoading() throws Exception {
+        try (ConfigurableApplicationContext context = start(
+                "--iree.modules.later.load=lazy", "--iree.modules.later.location=" + TestModules.adder(directory))) {
+            Listener listener = context.getBean(Listener.class);
+            assertThat(listener.heard).containsExactly("adding LOADING", "adding READY");
+            listener.heard.clear();
+            context.getBean(InvocationService.class).invoke("later.add", 1, 2).close();
+            assertThat(listener.heard).containsExactly("later LOADING", "later READY");
+        }
+    }
+
+    @Test
+    void aProgramLoadedInTheBackgroundIsThereSoon() throws Exception {
+        try (ConfigurableApplicationContext context = start(
+                "--iree.modules.later.load=background",
+                "--iree.modules.later.location=" + TestModules.adder(directory))) {
+            try (Results results = context.getBean(InvocationService.class).invoke("later.add", 1, 2)) {
+                assertThat(results.intValue(0)).isEqualTo(3); // a call waits for the loading
+            }
+            assertThat(context.getBean(Programs.class)
+                            .versions("later")
+                            .getFirst()
+                            .state())
+                    .isEqualTo(ProgramState.READY);
+        }
+    }
+
+    private static boolean isRefused(Programs programs) {
+        try {
+            programs.function("adding.add");
+            return false;
+        } catch (IreeException e) {
+            return e.code() == StatusCode.UNAVAILABLE;
+        }
+    }
+
+    /** Depends on what publishes the events that it listens to. */
+    static final class Listener implements ApplicationListener<ProgramStatusEvent> {
+        private final List<String> heard = new ArrayList<>();
+
+        Listener(InvocationService invocations) {
+            assertThat(invocations).isNotNull();
+        }
+
+        @Override
+        public synchronized void onApplicationEvent(ProgramStatusEvent event) {
+            String now = event.status().source().name() + " " + event.status().state();
+            if (heard.isEmpty() || !heard.getLast().equals(now)) {
+                heard.add(now);
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+        @Bean
+        Listener listener(InvocationService invocations) {
+            return new Listener(invocations);
+        }
+    }
+}

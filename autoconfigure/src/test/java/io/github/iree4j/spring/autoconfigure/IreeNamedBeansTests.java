@@ -1,0 +1,227 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.TestModules;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+
+/** Devices, queues, pools and programs as beans, and what is adapted before they are made. */
+class IreeNamedBeansTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
+            .withPropertyValues(
+                    "iree.device=fast",
+                    "iree.devices.fast.uri=local",
+                    "iree.devices.slow.uri=local",
+                    "iree.queues.copies.device=slow",
+                    "iree.queues.copies.index=2",
+                    "iree.queues.main.device=fast");
+
+    @Test
+    void devicesQueuesAndPoolsAreInjectedByTheirNames() {
+        runner.withUserConfiguration(Injected.class).run(context -> {
+            Injected.Parts parts = context.getBean(Injected.Parts.class);
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            assertThat(parts.slow()).isSameAs(runtime.device("slow"));
+            assertThat(parts.unqualified()).isSameAs(runtime.device("fast"));
+            assertThat(parts.copies()).isSameAs(runtime.device("slow").queue(2));
+            assertThat(parts.pool()).isSameAs(runtime.device("slow").allocator());
+        });
+    }
+
+    @Test
+    void programsAreInjectedByTheirNamesAndLoadedThen(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        runner.withPropertyValues(
+                        "iree.modules.one.location=" + adder,
+                        "iree.modules.two.location=" + adder,
+                        "iree.modules.two.load=lazy")
+                .run(context -> {
+                    assertThat(context.getBean(Programs.class).find("two")).isEmpty();
+                    Program two = context.getBean("iree.modules.two", Program.class);
+                    assertThat(context.getBean(Programs.class)
+                                    .find("two")
+                                    .orElseThrow()
+                                    .program())
+                            .isSameAs(two);
+                    assertThat(context.getBean("iree.modules.one")).isNotSameAs(two);
+                });
+    }
+
+    @Test
+    void aNamedBeanBacksOffForOneOfTheUser() {
+        runner.withUserConfiguration(OwnPool.class)
+                .run(context -> assertThat(context.getBean("iree.pools.slow", Allocator.class))
+                        .isSameAs(context.getBean(IreeRuntime.class)
+                                .device("fast")
+                                .allocator()));
+    }
+
+    @Test
+    void namedBeansAreNotClosedByTheContext(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        List<Device> devices = new ArrayList<>();
+        runner.withUserConfiguration(OwnRuntime.class)
+                .withPropertyValues("iree.modules.one.location=" + adder)
+                .run(context -> devices.add(context.getBean("iree.devices.fast", Device.class)));
+        assertThat(devices.getFirst().failure()).isNull(); // the user's runtime outlives the context
+        OwnRuntime.RUNTIME.close();
+    }
+
+    @Test
+    void domainAndEventsBackOff() {
+        runner.withUserConfiguration(OwnParts.class)
+                .run(context -> assertThat(context)
+                        .hasSingleBean(SchedulingDomain.class)
+                        .hasSingleBean(IreeEvents.class)
+                        .hasBean("myDomain")
+                        .hasBean("myEvents"));
+    }
+
+    @Test
+    void customizersChangeDevicesPoolsAndModulesInTheirOrder(@TempDir Path directory) throws Exception {
+        Path adder = TestModules.adder(directory);
+        runner.withUserConfiguration(Customizers.class)
+                .withPropertyValues("iree.modules.one.location=" + adder, "iree.pools.slow.budget=1GB")
+                .run(context -> {
+                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
+                    assertThat(runtime.device("fast").queueCount()).isEqualTo(5);
+                    assertThat(runtime.device("slow").queueCount()).isEqualTo(5);
+                    assertThat(runtime.device("slow")
+                                    .allocator()
+                                    .poolStatistics()
+                                    .budget())
+                            .isEqualTo(64 << 20);
+                    assertThat(context.getBean(Customizers.class).called)
+                            .containsExactly("device fast", "pool fast", "device slow", "pool slow", "module one");
+                });
+    }
+
+    @Test
+    void poolsFormatsAndFrontiersComeFromProperties() {
+        runner.withPropertyValues(
+                        "iree.pools.slow.budget=64MB",
+                        "iree.pools.slow.quotas.digits=1MB",
+                        "iree.pools.slow.trim.idle-after=5s",
+                        "iree.pools.slow.trim.retained=0",
+                        "iree.executables.allowed-formats=vmvx-bytecode-fb",
+                        "iree.frontier.capacity=20",
+                        "iree.frontier.history=99",
+                        "iree.devices.fast.inline-work=0")
+                .run(context -> {
+                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
+                    var fast = runtime.options().sources().get(0).options();
+                    var slow = runtime.options().sources().get(1).options();
+                    assertThat(slow.memoryLimit()).isEqualTo(64 << 20);
+                    assertThat(slow.memoryQuotas()).containsEntry("digits", 1L << 20);
+                    assertThat(slow.memoryIdle()).hasSeconds(5);
+                    assertThat(slow.memoryRetained()).isZero();
+                    assertThat(fast.memoryLimit()).isZero();
+                    assertThat(fast.inlineNanos()).isZero();
+                    assertThat(fast.semaphoreHistory()).isEqualTo(99);
+                    assertThat(fast.schedulingDomain()).isSameAs(slow.schedulingDomain());
+                    assertThat(fast.schedulingDomain().frontierCapacity()).isEqualTo(20);
+                    assertThat(IreeRuntime.executableFormats(runtime.device())).containsExactly("vmvx-bytecode-fb");
+                });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Injected {
+        record Parts(Device unqualified, Device slow, DeviceQueue copies, Allocator pool) {}
+
+        @Bean
+        Parts parts(
+                Device unqualified,
+                @Qualifier("slow") Device slow,
+                @Qualifier("copies") DeviceQueue copies,
+                @Qualifier("slow") Allocator pool) {
+            return new Parts(unqualified, slow, copies, pool);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnPool {
+        @Bean(name = "iree.pools.slow", destroyMethod = "")
+        Allocator pool(IreeRuntime runtime) {
+            return runtime.device("fast").allocator();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnRuntime {
+        static final IreeRuntime RUNTIME = IreeRuntime.builder()
+                .device("fast", "local", DeviceOptions.DEFAULT)
+                .build();
+
+        @Bean(destroyMethod = "")
+        IreeRuntime myRuntime() {
+            return RUNTIME;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnParts {
+        @Bean
+        SchedulingDomain myDomain() {
+            return SchedulingDomain.ofProcess();
+        }
+
+        @Bean
+        IreeEvents myEvents() {
+            return new IreeEvents();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Customizers {
+        final List<String> called = new ArrayList<>();
+
+        @Bean
+        IreeDeviceCustomizer devices() {
+            return (name, options) -> {
+                called.add("device " + name);
+                options.queueCount(5);
+            };
+        }
+
+        @Bean
+        @Order(1)
+        IreePoolCustomizer pools() {
+            return (device, options) -> {
+                called.add("pool " + device);
+                options.memoryLimit(1 << 30);
+            };
+        }
+
+        @Bean
+        @Order(2)
+        IreePoolCustomizer smallPools() {
+            return (device, options) -> options.memoryLimit(64 << 20);
+        }
+
+        @Bean
+        IreeModuleCustomizer modules() {
+            return (name, options) -> called.add("module " + name);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.hal.spi.DriverProvider;
+import io.github.iree4j.hal.spi.ExecutableLoader;
+import java.net.URL;
+import java.util.Collections;
+import java.util.List;
+import java.util.ServiceLoader;
+import org.junit.jupiter.api.Test;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.TypeReference;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+
+class IreeRuntimeHintsTests {
+
+    private final RuntimeHints hints = new RuntimeHints();
+
+    IreeRuntimeHintsTests() {
+        new IreeRuntimeHints().registerHints(hints, getClass().getClassLoader());
+    }
+
+    @Test
+    void theLibraryOfEachPlatformIsAResource() throws Exception {
+        assertThat(RuntimeHintsPredicates.resource().forResource("META-INF/native/linux-x86_64/libiree4j_shim.so"))
+                .accepts(hints);
+        assertThat(RuntimeHintsPredicates.resource().forResource("META-INF/native/linux-aarch_64/libiree4j_shim.so"))
+                .accepts(hints);
+        List<URL> found = Collections.list(
+                getClass().getClassLoader().getResources("META-INF/native/linux-x86_64/libiree4j_shim.so"));
+        assertThat(found).as("the path is that of the library").isNotEmpty();
+    }
+
+    @Test
+    void theClassWhoseMethodsTheLibraryRegistersIsThere() throws Exception {
+        Class<?> shim = Class.forName(
+                "io.github.iree4j.nativeaccess.Shim", false, getClass().getClassLoader());
+        assertThat(hints.jni().getTypeHint(shim)).isNotNull();
+        assertThat(hints.jni().getTypeHint(shim).getMemberCategories())
+                .contains(MemberCategory.INVOKE_DECLARED_METHODS);
+    }
+
+    @Test
+    void everyDriverAndLoaderOfOursCanBeMade() {
+        for (ServiceLoader<?> services : new ServiceLoader<?>[] {
+            ServiceLoader.load(DriverProvider.class), ServiceLoader.load(ExecutableLoader.class)
+        }) {
+            services.stream()
+                    .map(provider -> provider.type())
+                    .filter(type -> !type.getName().contains("Test"))
+                    .forEach(type -> assertThat(RuntimeHintsPredicates.reflection()
+                                    .onType(TypeReference.of(type))
+                                    .withMemberCategory(MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS))
+                            .as(type.getName())
+                            .accepts(hints));
+        }
+    }
+}

@@ -57,6 +57,25 @@ class RuntimeWorkersTest {
     }
 
     @Test
+    void runtimeThatHadNoWorkForWorkersHasNoThreads() {
+        try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(4).build()) {
+            try (Program program = runtime.load(Fixtures.file("add.vmfb"))) {
+                assertThat(program.functions()).isNotEmpty();
+                assertThat(workerThreads(runtime)).isZero();
+                assertThat(runtime.executor().sleepingWorkers()).isEqualTo(4);
+            }
+        }
+    }
+
+    /** Its name is in what it says of itself. */
+    private static long workerThreads(IreeRuntime runtime) {
+        String prefix = runtime.executor().toString().split("'")[1] + "-worker-";
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith(prefix))
+                .count();
+    }
+
+    @Test
     void numbersThatDoNotFitAreRefused() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> IreeRuntime.builder().taskWorkers(257).build())

@@ -299,6 +299,17 @@ public interface DeviceQueue {
      */
     void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags);
 
+    /**
+     * Runs host code in queue order that ends later, when somebody says so.
+     *
+     * @param wait what to wait for; null for nothing
+     * @param signal what to signal when the call was {@linkplain HostCallCompletion#complete() completed}; null for nothing
+     * @param call the code
+     */
+    default void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
+        HostCallCompletion.submit(this, wait, signal, call);
+    }
+
     /** Starts what has been gathered so far, for backends that gather. */
     void flush();
 }

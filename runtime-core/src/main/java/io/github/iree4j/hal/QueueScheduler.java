@@ -11,8 +11,6 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -33,7 +31,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * SCHED-1: an operation is issued at most once and ends exactly once. What holds it back (Deferral) calls resume() once; what was
      * issued ends when it retires, of which both kinds of queue see to it that it happens once.
      * SCHED-2: what becomes known while an operation is being held back is not missed: the timeline looks again when it registers.
-     * SCHED-3: nothing is left on the list of a closed or lost queue: under pendingLock, that is known before anything is added, and
+     * SCHED-3: nothing is left on the list of a closed or lost queue: under its lock, that is known before anything is added, and
      * who says so reads the list afterwards.
      * SCHED-4: a wait that was elided is looked at again when the operation retires (resolve), so its failure gets there.
      */
@@ -63,13 +61,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     private volatile Runnable idleListener = () -> {};
 
-    // Operations that wait to be issued.
-    private final Object pendingLock = new Object();
-    private @Nullable Deferral firstPending; // guarded by pendingLock, like the next two
-    private @Nullable Deferral lastPending;
-    private int pendingCount;
-    private int pendingParts; // of those, parts of others
-    private volatile boolean closed; // written under pendingLock
+    private final PendingList pending = new PendingList();
+    private volatile boolean closed; // written under the lock of pending
     volatile @Nullable IreeException
             lost; // why nothing runs here any more; written before the list is read for the last time
 
@@ -270,7 +263,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     /** Fails what still waits with ABORTED, and what would have to wait from now on. Harmless when repeated. */
     public final void close() {
-        synchronized (pendingLock) {
+        synchronized (pending) {
             if (closed) {
                 return;
             }
@@ -295,13 +288,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     private void abandonPending(Function<QueueOperation, IreeException> cause) {
-        List<Deferral> rest = new ArrayList<>();
-        synchronized (pendingLock) {
-            for (Deferral each = firstPending; each != null; each = each.next) {
-                rest.add(each);
-            }
-        }
-        for (Deferral each : rest) {
+        for (Deferral each : pending.all()) {
             each.end(cause.apply(each.operation));
         }
     }
@@ -317,9 +304,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         long retiredNow = whole + inParts.retired.sum();
         long pendingNow;
         long pendingWholes;
-        synchronized (pendingLock) {
-            pendingNow = pendingCount;
-            pendingWholes = pendingParts;
+        synchronized (pending) {
+            pendingNow = pending.count();
+            pendingWholes = pending.parts();
         }
         inFlight += Math.max(0, inParts.begun.sum() - inParts.over.sum() - pendingWholes);
         return new QueueCounters(
@@ -344,37 +331,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * @return a snapshot
      */
     public final List<PendingOperation> pending(int limit) {
-        List<Deferral> waiting = new ArrayList<>();
-        synchronized (pendingLock) {
-            for (Deferral each = firstPending; each != null && waiting.size() < limit; each = each.next) {
-                waiting.add(each);
-            }
-        }
-        long now = System.nanoTime();
-        return waiting.stream().map(each -> describe(each, now)).toList();
-    }
-
-    private static PendingOperation describe(Deferral deferral, long now) {
-        QueueOperation operation = deferral.operation;
-        Fence wait = operation.wait;
-        List<PendingOperation.Wait> waits = new ArrayList<>();
-        SignalRecord record = new SignalRecord();
-        for (int i = 0; wait != null && i < wait.size(); i++) {
-            TimelineSemaphore semaphore = wait.semaphore(i);
-            boolean known = semaphore.lookup(wait.value(i), record);
-            if (!known || !record.isReached()) {
-                boolean ours = known && record.primitive() == null;
-                waits.add(new PendingOperation.Wait(
-                        semaphore.id(),
-                        wait.value(i),
-                        semaphore.value(),
-                        known,
-                        ours ? record.producerAxis() : Axis.NONE,
-                        ours ? record.producerEpoch() : 0));
-            }
-        }
-        boolean forMemory = waits.isEmpty() && operation instanceof StorageRequest;
-        return new PendingOperation(operation.name(), Duration.ofNanos(now - deferral.since), forMemory, waits);
+        return pending.describe(limit);
     }
 
     /**
@@ -440,19 +397,19 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         Deferral deferral = new Deferral(this, operation, true, count);
         IreeException failure = retain(operation);
         if (failure == null) {
-            synchronized (pendingLock) {
+            synchronized (pending) {
                 failure = lost; // SCHED-3
                 if (failure != null) {
                     // nobody looks at the list again
                 } else if (closed) {
                     failure = aborted(operation);
-                } else if (pendingCount >= PENDING_LIMIT) {
+                } else if (pending.count() >= PENDING_LIMIT) {
                     failure = new IreeException(
                             StatusCode.RESOURCE_EXHAUSTED,
                             "%s would be one more than the %d operations that may wait on device '%s'; wait for some of them"
                                     .formatted(operation.name(), PENDING_LIMIT, device.id()));
                 } else {
-                    link(deferral);
+                    pending.add(deferral);
                 }
             }
         }
@@ -463,7 +420,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         operation.deferral = deferral;
         if (operation.cancelled && deferral.abandon()) { // cancelled before it could be seen here
             operation.deferral = null;
-            unlink(deferral);
+            pending.remove(deferral);
             return null;
         }
         return deferral;
@@ -492,42 +449,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                 return null; // ended meanwhile, with a cause of its own
             }
             operation.deferral = null;
-            unlink(deferral);
+            pending.remove(deferral);
             return failure(operation, e);
-        }
-    }
-
-    private void link(Deferral deferral) {
-        deferral.previous = lastPending;
-        if (lastPending == null) {
-            firstPending = deferral;
-        } else {
-            lastPending.next = deferral;
-        }
-        lastPending = deferral;
-        deferral.linked = true;
-        pendingCount++;
-        pendingParts += deferral.operation.whole == null ? 0 : 1;
-    }
-
-    private void unlink(Deferral deferral) {
-        synchronized (pendingLock) {
-            if (!deferral.linked) {
-                return;
-            }
-            deferral.linked = false;
-            if (deferral.previous == null) {
-                firstPending = deferral.next;
-            } else {
-                deferral.previous.next = deferral.next;
-            }
-            if (deferral.next == null) {
-                lastPending = deferral.previous;
-            } else {
-                deferral.next.previous = deferral.previous;
-            }
-            pendingCount--;
-            pendingParts -= deferral.operation.whole == null ? 0 : 1;
         }
     }
 
@@ -539,7 +462,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             resolved(operation, waitFailure);
             return;
         }
-        unlink(deferral);
+        pending.remove(deferral);
         heldBackNanos.add(System.nanoTime() - deferral.since);
         if (waitFailure != null) {
             refuse(operation, waitFailure);

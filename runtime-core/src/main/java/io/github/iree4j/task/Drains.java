@@ -135,11 +135,11 @@ final class Drains {
                 return true;
             }
             case ASLEEP -> {
-                executor.emptySlot(ProcessSchedule.slot(before));
+                executor.placement().emptySlot(ProcessSchedule.slot(before));
                 return false;
             }
             case RELEASED -> {
-                executor.emptySlot(ProcessSchedule.slot(before));
+                executor.placement().emptySlot(ProcessSchedule.slot(before));
                 process.release(executor);
                 return true;
             }

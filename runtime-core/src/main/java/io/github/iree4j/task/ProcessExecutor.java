@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A process that wants one worker goes on a list, first come first served; one that wants several goes into a slot, where all of them find it. Whoever
  * makes a process runnable puts it there and wakes as many sleeping workers as it wants: two itself, who wake the others. A worker looks at the list
  * first, which costs a load when it is empty, then at the slots, and when it finds nothing it spins for a while that depends on how that went before, and sleeps.
+ * One that has not been needed yet has no thread; to wake it is to start it.
  *
  * <p>Safe from any thread. Nothing here blocks but {@link #close()}.
  */
@@ -24,29 +25,22 @@ public final class ProcessExecutor implements AutoCloseable {
 
     private final String name;
     private final Duration closeLimit;
-    private final int fanOut;
     private final boolean threads;
     private final ListNodes nodes = new ListNodes();
     private final ProcessList immediate = new ProcessList(nodes);
-    private final ProcessList overflow = new ProcessList(nodes);
     private final ComputeSlots slots;
     private final ScanTable scan;
+    private final SlotPlacement placement;
     private final ProcessTable table = new ProcessTable();
-    private final IdleWorkers idle;
     private final Worker[] workers;
-    private final WorkerContext[] callers;
-    private final PaddedLong freeCallers = new PaddedLong();
+    private final WakeUps wakes;
+    private final DrainingCallers callers;
 
     /**
      * Goes up when there is something new in a slot; TASK-12: a worker that reads it before it looks, finds nothing and reads the same again after it has
      * said that it is idle has missed nothing.
      */
     private final PaddedLong signals = new PaddedLong();
-
-    private final PaddedLong spinners = new PaddedLong();
-
-    /** Sleeping workers that those being woken are to wake. */
-    private final PaddedLong desiredWakes = new PaddedLong();
 
     private volatile boolean closing;
     private volatile boolean abandoned;
@@ -58,25 +52,16 @@ public final class ProcessExecutor implements AutoCloseable {
     private ProcessExecutor(Builder options, boolean threads) {
         this.name = options.name;
         this.closeLimit = options.closeLimit;
-        this.fanOut = options.fanOut;
         this.threads = threads;
         slots = new ComputeSlots(options.computeSlots);
         scan = new ScanTable(slots, options.scanPolicy);
-        idle = new IdleWorkers(options.workers);
+        placement = new SlotPlacement(this, slots, scan, new ProcessList(nodes));
         workers = new Worker[options.workers];
+        wakes = new WakeUps(workers, options.fanOut, threads);
         for (int i = 0; i < workers.length; i++) {
-            workers[i] = new Worker(this, i, options);
+            workers[i] = new Worker(this, i, options, threads);
         }
-        callers = new WorkerContext[options.callers];
-        for (int i = 0; i < callers.length; i++) {
-            callers[i] = new WorkerContext(this, workers.length + i, true);
-        }
-        freeCallers.setVolatile(callers.length == 64 ? -1 : (1L << callers.length) - 1);
-        if (threads) {
-            for (Worker worker : workers) {
-                worker.start();
-            }
-        }
+        callers = new DrainingCallers(this, workers.length, options.callers);
     }
 
     /**
@@ -100,8 +85,14 @@ public final class ProcessExecutor implements AutoCloseable {
         schedule(process);
     }
 
-    /** Makes the process one of this executor without scheduling it. */
-    void adopt(TaskProcess process) {
+    /**
+     * Gives a process to this executor as {@link #submit} does, but as one that sleeps: no worker looks at it before it is {@linkplain TaskProcess#schedule()
+     * scheduled}.
+     *
+     * @param process runnable or suspended
+     * @throws IreeException {@code FAILED_PRECONDITION} when it belongs to another executor
+     */
+    public void adopt(TaskProcess process) {
         ProcessExecutor before = process.bindVolatile(this);
         if (before != null) {
             if (before != this) {
@@ -135,7 +126,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
         nodes.give(process.node);
         if (table.remove(process) == 0 && closing) {
-            wakeAll();
+            wakes.wakeAll();
         }
         return true;
     }
@@ -157,13 +148,7 @@ public final class ProcessExecutor implements AutoCloseable {
     /** Puts a process that the caller has made QUEUED where workers look. */
     void place(TaskProcess process) {
         if (isForSlot(process) && !closing) {
-            int slot = slots.reserve();
-            if (slot >= 0) {
-                fill(slot, process);
-            } else {
-                overflow.push(process);
-                placeOverflow(); // a slot may have become free before it was seen there: TASK-13
-            }
+            placement.place(process);
         } else {
             immediate.push(process);
             if (terminated) { // there are no workers; close() has set it before it looked for the last time
@@ -182,48 +167,18 @@ public final class ProcessExecutor implements AutoCloseable {
         };
     }
 
-    private void fill(int slot, TaskProcess process) {
-        int budget = process.budgetOpaque();
-        process.putInSlot(slot);
-        slots.fillRelease(slot, process);
-        scan.changed();
-        signals.getAndAddVolatile(1); // TASK-12
-        wakeWorkers(process, budget);
-    }
-
-    void emptySlot(int slot) {
-        slots.empty(slot);
-        scan.changed();
-        placeOverflow(); // TASK-13
-    }
-
-    private void placeOverflow() {
-        while (!overflow.isEmpty()) {
-            int slot = slots.reserve();
-            if (slot < 0) {
-                return;
-            }
-            TaskProcess process = overflow.pop();
-            if (process == null) {
-                slots.empty(slot);
-            } else {
-                fill(slot, process);
-            }
-        }
-    }
-
     void budgetChanged(TaskProcess process, int before, int now) {
         if (ProcessSchedule.place(process.wordVolatile()) == ProcessSchedule.SLOTTED) {
             scan.changed();
             if (now > before) {
                 signals.getAndAddVolatile(1);
-                wakeOthers(now - before);
+                wakes.wake(now - before);
             }
         }
     }
 
     /** Sees that as many more workers look for work that has just been put where they look. */
-    private void wakeWorkers(TaskProcess process, int count) {
+    void wakeWorkers(TaskProcess process, int count) {
         int wanted = count;
         WorkerContext self = current();
         if (self != null && self.owesWakeFor == null) {
@@ -231,38 +186,7 @@ public final class ProcessExecutor implements AutoCloseable {
             wanted--;
         }
         if (wanted > 0) {
-            wakeOthers(wanted);
-        }
-    }
-
-    private void wakeOthers(int count) {
-        long wanted = count - spinners.getVolatile(); // those find it by themselves
-        for (int woken = 0; woken < fanOut && wanted > 0; woken++, wanted--) {
-            int worker = idle.claim();
-            if (worker < 0) {
-                return; // all are awake and will look before they sleep
-            }
-            if (woken == fanOut - 1 && wanted > 1) {
-                desiredWakes.getAndAddVolatile(Math.min(wanted - 1, idle.count()));
-            }
-            workers[worker].wakeUp();
-        }
-    }
-
-    /** A worker that was woken wakes its share of others before it looks for work itself. */
-    void relayWakes() {
-        for (long desired; (desired = desiredWakes.getVolatile()) > 0; ) {
-            long share = Math.min(desired, fanOut);
-            if (desiredWakes.compareAndSetVolatile(desired, desired - share)) {
-                for (; share > 0; share--) {
-                    int worker = idle.claim();
-                    if (worker < 0) {
-                        return; // what is left of the share is dropped: nobody sleeps
-                    }
-                    workers[worker].wakeUp();
-                }
-                return;
-            }
+            wakes.wake(wanted);
         }
     }
 
@@ -273,21 +197,8 @@ public final class ProcessExecutor implements AutoCloseable {
         if (owed != null) {
             context.owesWakeFor = null;
             if (owed != continued) {
-                wakeOthers(1);
+                wakes.wake(1);
             }
-        }
-    }
-
-    /** TASK-14: work that came while a worker spun was left to it; if there is more than the one thing it now has, another is woken. */
-    void lookBehindSpinner() {
-        if (!immediate.isEmpty() || slots.aggregateBudget() > workers.length - idle.count()) {
-            wakeOthers(1);
-        }
-    }
-
-    private void wakeAll() {
-        for (int worker; (worker = idle.claim()) >= 0; ) {
-            workers[worker].wakeUp();
         }
     }
 
@@ -323,7 +234,7 @@ public final class ProcessExecutor implements AutoCloseable {
         if (!process.isRunnable()) {
             return process.isReleased();
         }
-        WorkerContext context = borrowCaller();
+        WorkerContext context = callers.borrow();
         if (context != null) {
             try {
                 if (process.tryOwn()) {
@@ -332,7 +243,7 @@ public final class ProcessExecutor implements AutoCloseable {
                     Drains.drainAlong(this, process, context);
                 }
             } finally {
-                freeCallers.getAndOrVolatile(1L << (context.index() - workers.length));
+                callers.giveBack(context);
             }
         }
         return (process.activationVolatile() & ProcessActivation.DONE) != 0;
@@ -349,25 +260,15 @@ public final class ProcessExecutor implements AutoCloseable {
         if (!process.isOpenAcquire()) {
             return false;
         }
-        WorkerContext context = borrowCaller();
+        WorkerContext context = callers.borrow();
         if (context == null) {
             return false;
         }
         try {
             return Drains.drainShared(this, process, context) == Drains.Shared.WORKED;
         } finally {
-            freeCallers.getAndOrVolatile(1L << (context.index() - workers.length));
+            callers.giveBack(context);
         }
-    }
-
-    private @Nullable WorkerContext borrowCaller() {
-        for (long free; (free = freeCallers.getVolatile()) != 0; ) {
-            long bit = Long.lowestOneBit(free);
-            if (freeCallers.compareAndSetVolatile(free, free & ~bit)) {
-                return callers[Long.numberOfTrailingZeros(bit)];
-            }
-        }
-        return null;
     }
 
     void finishOwned(TaskProcess process) {
@@ -402,7 +303,7 @@ public final class ProcessExecutor implements AutoCloseable {
      * @return more than {@link #workers()} unless no caller may drain
      */
     public int contexts() {
-        return workers.length + callers.length;
+        return workers.length + callers.count();
     }
 
     /**
@@ -424,12 +325,12 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns how many workers sleep.
+     * Returns how many workers sleep, those that have not been needed yet among them.
      *
      * @return 0 to {@link #workers()}
      */
     public int sleepingWorkers() {
-        return idle.count();
+        return wakes.idle().count();
     }
 
     /**
@@ -449,8 +350,9 @@ public final class ProcessExecutor implements AutoCloseable {
         closing = true;
         table.forEach(process -> process.fail(
                 new IreeException(StatusCode.CANCELLED, process + " was cancelled: " + this + " was closed")));
-        wakeAll();
         if (threads) {
+            retireUnneeded();
+            wakes.wakeAll();
             awaitWorkers();
         } else {
             while (table.liveVolatile() > 0 && stepAll()) {
@@ -461,13 +363,28 @@ public final class ProcessExecutor implements AutoCloseable {
         drainRest();
     }
 
+    /**
+     * TASK-17: workers that nobody has started never will be, unless there are processes and no worker at all. A process that comes later is put on the list, since
+     * this executor is being closed, and taken off it by a worker that runs, or by {@link #drainRest}.
+     */
+    private void retireUnneeded() {
+        if (table.liveVolatile() > 0) {
+            workers[0].startIfNew();
+        }
+        for (int i = 0; i < workers.length; i++) {
+            if (workers[i].retireIfNew()) {
+                wakes.idle().remove(i);
+            }
+        }
+    }
+
     private void awaitWorkers() {
         long deadline = System.nanoTime() + closeLimit.toNanos();
         for (Worker worker : workers) {
             if (!worker.awaitEnd(deadline)) {
                 abandoned = true;
                 terminated = true;
-                wakeAll();
+                wakes.wakeAll();
                 throw new IreeException(
                         StatusCode.DEADLINE_EXCEEDED,
                         "%s is not closed after %s: %s is in %s; a drain must return soon"
@@ -517,16 +434,16 @@ public final class ProcessExecutor implements AutoCloseable {
         return scan;
     }
 
-    IdleWorkers idle() {
-        return idle;
+    SlotPlacement placement() {
+        return placement;
+    }
+
+    WakeUps wakes() {
+        return wakes;
     }
 
     PaddedLong signals() {
         return signals;
-    }
-
-    PaddedLong spinners() {
-        return spinners;
     }
 
     Worker worker(int index) {
@@ -659,7 +576,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Starts the workers.
+         * Makes the executor. A worker's thread is started when there is work for it for the first time.
          *
          * @return the executor; the caller closes it
          */

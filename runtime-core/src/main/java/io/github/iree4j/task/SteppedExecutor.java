@@ -38,7 +38,7 @@ public final class SteppedExecutor implements AutoCloseable {
      * @return false from the beginning, and once it was woken
      */
     public boolean isAsleep(int worker) {
-        return executor.idle().contains(worker);
+        return executor.wakes().idle().contains(worker);
     }
 
     /**

@@ -12,6 +12,14 @@ import org.slf4j.LoggerFactory;
 final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
+    /*
+     * TASK-17: a worker has no thread before it is woken for the first time, and counts as asleep. Of whoever starts it and whoever closes the executor one
+     * changes `life` from NEW; so it is started once, or never after close() has looked.
+     */
+    private static final long NEW = 0;
+    private static final long STARTED = 1;
+    private static final long RETIRED = 2;
+
     final ProcessExecutor executor;
     final WorkerContext context;
     private final int index;
@@ -22,6 +30,7 @@ final class Worker implements Runnable {
     private final PaddedLong notified =
             new PaddedLong(); // 1 once claimed from the idle ones; taken back by this worker
     private final DrainWatch watch = new DrainWatch();
+    private final PaddedLong life = new PaddedLong();
     private int nextSlot;
     private int nextEntry;
     private boolean warm;
@@ -52,7 +61,7 @@ final class Worker implements Runnable {
         }
     }
 
-    Worker(ProcessExecutor executor, int index, ProcessExecutor.Builder options) {
+    Worker(ProcessExecutor executor, int index, ProcessExecutor.Builder options, boolean threads) {
         this.executor = executor;
         this.index = index;
         this.context = new WorkerContext(executor, index, false);
@@ -60,20 +69,44 @@ final class Worker implements Runnable {
         this.spin = new SpinLimit(options.spinNanos);
         this.maxSpinners = Runtime.getRuntime().availableProcessors() / 2;
         this.nextSlot = index;
+        life.setVolatile(threads ? NEW : STARTED);
         this.thread = new WorkerThread(this, options.name + "-worker-" + index, options.stackBytes);
     }
 
-    void start() {
-        thread.start();
+    /** Starts the thread of a worker that has none yet; false when it has one or will never have. */
+    boolean startIfNew() {
+        if (!life.compareAndSetVolatile(NEW, STARTED)) { // TASK-17
+            return false;
+        }
+        boolean started = false;
+        try {
+            thread.start();
+            started = true;
+        } finally {
+            if (!started) { // the machine has no more threads; another time it may
+                life.setVolatile(NEW);
+                executor.wakes().idle().add(index);
+            }
+        }
+        return true;
+    }
+
+    /** Keeps a worker that has no thread from ever getting one; false when it has one, or is getting it. */
+    boolean retireIfNew() {
+        return life.compareAndSetVolatile(NEW, RETIRED); // TASK-17
     }
 
     boolean awaitEnd(long deadline) {
         boolean interrupted = false;
         try {
-            while (thread.isAlive()) {
+            while (thread.isAlive() || life.getVolatile() == STARTED && thread.getState() == Thread.State.NEW) {
                 long left = deadline - System.nanoTime();
                 if (left <= 0) {
                     return false;
+                }
+                if (!thread.isAlive()) { // whoever starts it is about to
+                    Thread.onSpinWait();
+                    continue;
                 }
                 try {
                     TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(left, 1_000_000));
@@ -92,7 +125,11 @@ final class Worker implements Runnable {
     /** Called by whoever has claimed it from the idle ones. */
     void wakeUp() {
         notified.setVolatile(1);
-        LockSupport.unpark(thread);
+        if (life.getVolatile() == STARTED) {
+            LockSupport.unpark(thread);
+        } else if (!startIfNew()) {
+            executor.wakes().wake(1); // retired after it was claimed: another has to do it
+        }
     }
 
     String draining() {
@@ -102,6 +139,7 @@ final class Worker implements Runnable {
 
     @Override
     public void run() {
+        notified.setVolatile(0);
         try {
             setup.begin(context);
         } catch (Throwable thrown) {
@@ -139,7 +177,7 @@ final class Worker implements Runnable {
     boolean turn() {
         context.owesWakeFor = null; // this look is what it owed
         warm = false;
-        executor.relayWakes();
+        executor.wakes().relay();
         boolean worked = false;
         ProcessList list = executor.immediate();
         for (int i = 0; i < Tuning.LIST_BURST; i++) {
@@ -199,7 +237,15 @@ final class Worker implements Runnable {
         watch.setOpaque(process);
         if (spun) {
             spun = false;
-            executor.lookBehindSpinner(); // TASK-14
+            lookBehindSpinner();
+        }
+    }
+
+    /** TASK-14: work that came while a worker spun was left to it; if there is more than the one thing it now has, another is woken. */
+    private void lookBehindSpinner() {
+        int awake = executor.workers() - executor.sleepingWorkers();
+        if (!executor.immediate().isEmpty() || executor.slots().aggregateBudget() > awake) {
+            executor.wakes().wake(1);
         }
     }
 
@@ -225,7 +271,7 @@ final class Worker implements Runnable {
         if (spinFindsWork(seen)) {
             return;
         }
-        IdleWorkers idle = executor.idle();
+        IdleWorkers idle = executor.wakes().idle();
         idle.add(index); // TASK-11
         if (hasNews(seen) || executor.isOver()) {
             idle.remove(index);
@@ -249,7 +295,7 @@ final class Worker implements Runnable {
     private boolean spinFindsWork(long seen) {
         boolean wanted = warm || executor.slots().aggregateBudget() > executor.workers() - executor.sleepingWorkers();
         long limit = spin.nanos(wanted);
-        PaddedLong spinners = executor.spinners();
+        PaddedLong spinners = executor.wakes().spinners();
         if (limit == 0 || spinners.getVolatile() >= maxSpinners) {
             return false;
         }
@@ -273,7 +319,7 @@ final class Worker implements Runnable {
 
     /** As one round of the loop of {@link #run}, for a caller who drives it; false when it sleeps or falls asleep. */
     boolean step() {
-        if (executor.idle().contains(index)) {
+        if (executor.wakes().idle().contains(index)) {
             return false;
         }
         notified.setVolatile(0);
@@ -286,9 +332,9 @@ final class Worker implements Runnable {
         } finally {
             executor.stepping = null;
         }
-        executor.idle().add(index);
+        executor.wakes().idle().add(index);
         if (hasNews(seen)) {
-            executor.idle().remove(index);
+            executor.wakes().idle().remove(index);
             return true;
         }
         return false;

@@ -443,13 +443,13 @@ class SteppedExecutorTest {
     void moreWorkThanASpinningWorkerCanTakeWakesAnother() {
         allAsleep();
         Worker spinning = stepped.executor().worker(0);
-        stepped.executor().idle().remove(0);
-        stepped.executor().spinners().getAndAddVolatile(1);
+        stepped.executor().wakes().idle().remove(0);
+        stepped.executor().wakes().spinners().getAndAddVolatile(1);
         stepped.executor().submit(logging(ProcessOptions.named("a"), DrainResult.COMPLETED));
         assertThat(awake()).as("left to the one that spins").isEqualTo(1);
         stepped.executor().submit(logging(ProcessOptions.named("b"), DrainResult.COMPLETED));
         assertThat(awake()).isEqualTo(1);
-        stepped.executor().spinners().getAndAddVolatile(-1);
+        stepped.executor().wakes().spinners().getAndAddVolatile(-1);
         spinning.spun = true;
         stepped.step(0);
         assertThat(awake()).isEqualTo(2);
@@ -458,7 +458,7 @@ class SteppedExecutorTest {
     @Test
     void oneThingLeftToASpinningWorkerWakesNobody() {
         allAsleep();
-        stepped.executor().idle().remove(0);
+        stepped.executor().wakes().idle().remove(0);
         stepped.executor().submit(logging(ProcessOptions.named("a"), DrainResult.COMPLETED));
         int awake = awake();
         stepped.executor().worker(0).spun = true;
@@ -490,7 +490,7 @@ class SteppedExecutorTest {
         });
         stepped.executor().submit(self[0]);
         while (awake() > 1) {
-            stepped.executor().idle().add(awake() - 1);
+            stepped.executor().wakes().idle().add(awake() - 1);
         }
         stepped.step(0);
         assertThat(awake()).isEqualTo(2);

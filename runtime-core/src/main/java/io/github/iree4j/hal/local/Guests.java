@@ -65,6 +65,21 @@ final class Guests {
         }
     }
 
+    /**
+     * Waits until none is lent, or time is up.
+     *
+     * @return whether none is
+     */
+    boolean awaitReturned(long deadline) {
+        while (free.get() != -1) {
+            if (System.nanoTime() - deadline > 0) {
+                return false;
+            }
+            LockSupport.parkNanos(this, RETRY_NANOS);
+        }
+        return true;
+    }
+
     /** Frees the memory of those that are not lent now, of the others when they come back. */
     void close() {
         closed = true;

@@ -339,10 +339,14 @@ final class LocalDevice implements HostedDevice {
 
     /** Waits for drains that are under way, and frees what they use. */
     private void closeWhenQuiet() {
+        long deadline = System.nanoTime() + CLOSE_LIMIT.toNanos();
         if (executor != null && ownsExecutor) {
             executor.close();
         } else {
-            awaitProcesses();
+            awaitProcesses(deadline);
+        }
+        if (!guests.awaitReturned(deadline)) {
+            throw notClosed("a thread that submitted work");
         }
         if (quiet.compareAndSet(false, true)) {
             guests.close();
@@ -356,16 +360,19 @@ final class LocalDevice implements HostedDevice {
         }
     }
 
-    private void awaitProcesses() {
-        long deadline = System.nanoTime() + CLOSE_LIMIT.toNanos();
+    private IreeException notClosed(String what) {
+        return new IreeException(
+                StatusCode.DEADLINE_EXCEEDED,
+                "device '%s' is not closed after %s: %s is in a kernel that does not return"
+                        .formatted(info.id(), CLOSE_LIMIT, what));
+    }
+
+    private void awaitProcesses(long deadline) {
         for (TaskQueue queue : taskQueues) {
             for (TaskProcess process : queue.processes()) {
                 while (!process.isReleased()) {
                     if (System.nanoTime() - deadline > 0) {
-                        throw new IreeException(
-                                StatusCode.DEADLINE_EXCEEDED,
-                                "device '%s' is not closed after %s: %s is in a kernel that does not return"
-                                        .formatted(info.id(), CLOSE_LIMIT, process));
+                        throw notClosed(process.toString());
                     }
                     LockSupport.parkNanos(this, CLOSE_LOOK_NANOS);
                 }

@@ -107,7 +107,25 @@ final class Operations {
                 : new Copy(from, at, to, toAt, bytes);
     }
 
-    private static final class Fill extends Using {
+    /** A short transfer, which is not made when nobody can learn of it any more. */
+    private abstract static class Moving extends Using {
+        Moving(String name, RefCounted first, @Nullable RefCounted second) {
+            super(name, first, second);
+        }
+
+        abstract void move();
+
+        @Override
+        final void run() {
+            IreeException cause = stopped();
+            if (cause != null) {
+                throw cause;
+            }
+            move();
+        }
+    }
+
+    private static final class Fill extends Moving {
         private final LocalBuffer target;
         private final long offset;
         private final long length;
@@ -127,7 +145,7 @@ final class Operations {
         }
 
         @Override
-        void run() {
+        void move() {
             MemorySegment bytes = target.pin().segment;
             try {
                 Worker.fill(bytes, offset, length, pattern);
@@ -137,7 +155,7 @@ final class Operations {
         }
     }
 
-    static final class Update extends Using {
+    static final class Update extends Moving {
         private MemorySegment source;
         private final LocalBuffer target;
         private final long offset;
@@ -162,7 +180,7 @@ final class Operations {
         }
 
         @Override
-        void run() {
+        void move() {
             MemorySegment bytes = target.pin().segment;
             try {
                 MemorySegment.copy(source, 0, bytes, offset, source.byteSize());
@@ -172,7 +190,7 @@ final class Operations {
         }
     }
 
-    private static final class Copy extends Using {
+    private static final class Copy extends Moving {
         private final LocalBuffer source;
         private final long sourceOffset;
         private final LocalBuffer target;
@@ -194,7 +212,7 @@ final class Operations {
         }
 
         @Override
-        void run() {
+        void move() {
             MemorySegment from = source.pin().segment;
             try {
                 MemorySegment to = target.pin().segment;

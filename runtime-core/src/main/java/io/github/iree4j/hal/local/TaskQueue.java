@@ -72,8 +72,8 @@ final class TaskQueue implements UnorderedBackend {
 
     void connect(QueueScheduler owner) {
         scheduler = owner;
-        executor.submit(control);
-        executor.submit(stream);
+        executor.adopt(control);
+        executor.adopt(stream);
     }
 
     ProcessExecutor executor() {
@@ -110,6 +110,9 @@ final class TaskQueue implements UnorderedBackend {
         }
         IreeException failure;
         try {
+            if (closed != null) {
+                return false; // whoever closes looks whether a runner is lent after it has said so
+            }
             failure = work.execute(runner);
         } finally {
             guests.release(runner);
@@ -154,7 +157,7 @@ final class TaskQueue implements UnorderedBackend {
                 Lane lane = lanes.getPlain(which);
                 if (lane == null) {
                     lane = new Lane(this, which, name + " lane " + which);
-                    executor.submit(lane);
+                    executor.adopt(lane);
                     lanes.setRelease(which, lane);
                 }
                 lane.start(work);

@@ -15,6 +15,7 @@ import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.ExecutableLoader;
 import io.github.iree4j.hal.spi.HostDispatch;
@@ -24,6 +25,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -208,6 +210,23 @@ class TaskQueueTest {
     }
 
     @Test
+    void whoSubmitsSmallWorkPaysNoThreads() {
+        ProcessExecutor workers =
+                closed(ProcessExecutor.builder(3).name("unneeded").build());
+        Device device = open(DeviceOptions.builder().executor(workers).inlineWork(Duration.ofSeconds(1)));
+        Buffer buffer = closed(device.allocator().allocate(BufferParams.DEFAULT, 12));
+        for (int i = 0; i < 3; i++) {
+            device.queue(0).fill(null, null, buffer, 0, 12, 5, 4, 0);
+            assertThat(dispatch(device, null, 1).isReached()).isTrue();
+        }
+        assertThat(Thread.getAllStackTraces().keySet())
+                .noneMatch(thread -> thread.getName().startsWith("unneeded-worker-"));
+        dispatch(open(DeviceOptions.builder().executor(workers).inlineWork(Duration.ZERO)), null, 1)
+                .await();
+        assertThat(workers.sleepingWorkers()).isBetween(0, 3);
+    }
+
+    @Test
     void workThatTurnsOutToBeLongIsNotDoneByWhoSubmitsIt() {
         Device device = open(2);
         Executable executable = executable(device);
@@ -297,6 +316,68 @@ class TaskQueueTest {
         int then = ran.get();
         assertThat(then).isLessThan(100_000);
         assertThat(device.queue(0).counters().inFlight()).isZero();
+    }
+
+    @Test
+    void closingADeviceWaitsForWhatACallerRunsItself() throws Exception {
+        Device device = new LocalDriverProvider()
+                .open("local", DeviceOptions.builder().workers(1).loader(kernel).build());
+        CountDownLatch inKernel = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicInteger left = new AtomicInteger();
+        kernel.body = (group, dispatch, worker) -> {
+            inKernel.countDown();
+            goOn.await();
+            left.incrementAndGet();
+        };
+        Thread caller = Thread.ofPlatform().start(() -> dispatch(device, null, 1));
+        inKernel.await();
+        AtomicInteger seen = new AtomicInteger(-1);
+        Thread closer = Thread.ofPlatform().start(() -> {
+            device.close();
+            seen.set(left.get());
+        });
+        while (closer.getState() != Thread.State.TIMED_WAITING) { // for the caller
+            Thread.onSpinWait();
+        }
+        assertThat(seen).hasValue(-1);
+        goOn.countDown();
+        closer.join();
+        caller.join();
+        assertThat(seen).as("kernels that had returned when the device was closed").hasValue(1);
+    }
+
+    @Test
+    void aTransferHandedToAWorkerIsNotMadeOnceItsSignalHasFailed() throws Exception {
+        Device device = open(DeviceOptions.builder().workers(1).inlineWork(Duration.ZERO));
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        kernel.body = (group, dispatch, worker) -> {
+            running.countDown();
+            goOn.await();
+        };
+        Buffer buffer = closed(device.allocator().allocate(BufferParams.DEFAULT, 12));
+        device.queue(0).fill(null, null, buffer, 0, 12, 5, 4, 0);
+        Fence busy = dispatch(device, null, 1);
+        running.await();
+        Fence filled = fence(device);
+        Fence copied = fence(device);
+        Fence updated = fence(device);
+        Fence last = fence(device);
+        device.queue(0).fill(null, filled, buffer, 0, 4, 6, 4, 0);
+        device.queue(0).copy(null, copied, buffer, 0, buffer, 4, 4, 0);
+        device.queue(0).update(null, updated, MemorySegment.ofArray(new int[] {7}), buffer, 8, 0);
+        device.queue(0).barrier(busy, last, 0);
+        for (Fence each : List.of(filled, copied, updated)) {
+            each.fail(new IreeException(StatusCode.CANCELLED, "not wanted any more"));
+        }
+        goOn.countDown();
+        last.await();
+        while (device.queue(0).counters().inFlight() > 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_INT))
+                .containsExactly(5, 5, 5);
     }
 
     @Test

@@ -1,0 +1,102 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Axis;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What is held back on a queue, in the order in which it came. Its monitor is the lock under which a queue that is closed or lost says so. */
+final class PendingList {
+    private @Nullable Deferral first; // guarded by this, like all
+    private @Nullable Deferral last;
+    private int count;
+    private int parts; // of those, parts of others
+
+    synchronized int count() {
+        return count;
+    }
+
+    synchronized int parts() {
+        return parts;
+    }
+
+    synchronized List<Deferral> all() {
+        List<Deferral> all = new ArrayList<>(count);
+        for (Deferral each = first; each != null; each = each.next) {
+            all.add(each);
+        }
+        return all;
+    }
+
+    /** Says what waits the longest and what for, of so many at most. */
+    List<PendingOperation> describe(int limit) {
+        List<Deferral> waiting = new ArrayList<>();
+        synchronized (this) {
+            for (Deferral each = first; each != null && waiting.size() < limit; each = each.next) {
+                waiting.add(each);
+            }
+        }
+        long now = System.nanoTime();
+        return waiting.stream().map(each -> describe(each, now)).toList();
+    }
+
+    private static PendingOperation describe(Deferral deferral, long now) {
+        QueueOperation operation = deferral.operation;
+        Fence wait = operation.wait;
+        List<PendingOperation.Wait> waits = new ArrayList<>();
+        SignalRecord record = new SignalRecord();
+        for (int i = 0; wait != null && i < wait.size(); i++) {
+            TimelineSemaphore semaphore = wait.semaphore(i);
+            boolean known = semaphore.lookup(wait.value(i), record);
+            if (!known || !record.isReached()) {
+                boolean ours = known && record.primitive() == null;
+                waits.add(new PendingOperation.Wait(
+                        semaphore.id(),
+                        wait.value(i),
+                        semaphore.value(),
+                        known,
+                        ours ? record.producerAxis() : Axis.NONE,
+                        ours ? record.producerEpoch() : 0));
+            }
+        }
+        boolean forMemory = waits.isEmpty() && operation instanceof StorageRequest;
+        return new PendingOperation(operation.name(), Duration.ofNanos(now - deferral.since), forMemory, waits);
+    }
+
+    synchronized void add(Deferral deferral) {
+        deferral.previous = last;
+        if (last == null) {
+            first = deferral;
+        } else {
+            last.next = deferral;
+        }
+        last = deferral;
+        deferral.linked = true;
+        count++;
+        parts += deferral.operation.whole == null ? 0 : 1;
+    }
+
+    /** Takes one out, if it is still there. */
+    synchronized void remove(Deferral deferral) {
+        if (!deferral.linked) {
+            return;
+        }
+        deferral.linked = false;
+        if (deferral.previous == null) {
+            first = deferral.next;
+        } else {
+            deferral.previous.next = deferral.next;
+        }
+        if (deferral.next == null) {
+            last = deferral.previous;
+        } else {
+            deferral.next.previous = deferral.previous;
+        }
+        count--;
+        parts -= deferral.operation.whole == null ? 0 : 1;
+    }
+}

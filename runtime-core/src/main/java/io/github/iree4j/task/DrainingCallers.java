@@ -1,0 +1,39 @@
+package io.github.iree4j.task;
+
+import org.jspecify.annotations.Nullable;
+
+/** What threads that are no workers drain with: each is lent to one of them at a time. */
+final class DrainingCallers {
+    private final WorkerContext[] contexts;
+    private final int firstIndex;
+    private final PaddedLong free = new PaddedLong(); // a bit for each that is not lent
+
+    DrainingCallers(ProcessExecutor executor, int firstIndex, int count) {
+        this.firstIndex = firstIndex;
+        contexts = new WorkerContext[count];
+        for (int i = 0; i < count; i++) {
+            contexts[i] = new WorkerContext(executor, firstIndex + i, true);
+        }
+        free.setVolatile(count == Long.SIZE ? -1 : (1L << count) - 1);
+    }
+
+    int count() {
+        return contexts.length;
+    }
+
+    /** Returns one, or null when all are lent. */
+    @Nullable
+    WorkerContext borrow() {
+        for (long bits; (bits = free.getVolatile()) != 0; ) {
+            long bit = Long.lowestOneBit(bits);
+            if (free.compareAndSetVolatile(bits, bits & ~bit)) {
+                return contexts[Long.numberOfTrailingZeros(bit)];
+            }
+        }
+        return null;
+    }
+
+    void giveBack(WorkerContext context) {
+        free.getAndOrVolatile(1L << context.index() - firstIndex);
+    }
+}

@@ -1,0 +1,56 @@
+package io.github.iree4j.task;
+
+/** Puts processes into slots, where workers find them. One that finds none waits in a list for the next that becomes free. */
+final class SlotPlacement {
+    private final ProcessExecutor executor;
+    private final ComputeSlots slots;
+    private final ScanTable scan;
+    private final ProcessList overflow;
+
+    SlotPlacement(ProcessExecutor executor, ComputeSlots slots, ScanTable scan, ProcessList overflow) {
+        this.executor = executor;
+        this.slots = slots;
+        this.scan = scan;
+        this.overflow = overflow;
+    }
+
+    void place(TaskProcess process) {
+        int slot = slots.reserve();
+        if (slot >= 0) {
+            fill(slot, process);
+        } else {
+            overflow.push(process);
+            placeOverflow(); // a slot may have become free before it was seen there: TASK-13
+        }
+    }
+
+    void emptySlot(int slot) {
+        slots.empty(slot);
+        scan.changed();
+        placeOverflow(); // TASK-13
+    }
+
+    private void fill(int slot, TaskProcess process) {
+        int budget = process.budgetOpaque();
+        process.putInSlot(slot);
+        slots.fillRelease(slot, process);
+        scan.changed();
+        executor.signals().getAndAddVolatile(1); // TASK-12
+        executor.wakeWorkers(process, budget);
+    }
+
+    private void placeOverflow() {
+        while (!overflow.isEmpty()) {
+            int slot = slots.reserve();
+            if (slot < 0) {
+                return;
+            }
+            TaskProcess process = overflow.pop();
+            if (process == null) {
+                slots.empty(slot);
+            } else {
+                fill(slot, process);
+            }
+        }
+    }
+}

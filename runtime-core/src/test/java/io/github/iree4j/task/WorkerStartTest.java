@@ -1,0 +1,111 @@
+package io.github.iree4j.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** A worker has a thread once there was work for it. */
+class WorkerStartTest {
+    private static final AtomicInteger NAMES = new AtomicInteger();
+
+    private final String name = "start-" + NAMES.incrementAndGet();
+
+    private long threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith(name + "-worker-"))
+                .count();
+    }
+
+    private ProcessExecutor executor(int workers) {
+        return ProcessExecutor.builder(workers).name(name).build();
+    }
+
+    @Test
+    void anExecutorThatHadNoWorkHasNoThreads() {
+        try (ProcessExecutor executor = executor(4)) {
+            assertThat(executor.sleepingWorkers()).isEqualTo(4);
+            TestProcess asleep = TestProcess.oneShot("asleep");
+            executor.adopt(asleep);
+            assertThat(executor.tryDrainInline(TestProcess.oneShot("of a caller")))
+                    .isTrue();
+            assertThat(threads()).isZero();
+        }
+        assertThat(threads()).isZero();
+    }
+
+    @Test
+    void workForOneStartsOne() {
+        try (ProcessExecutor executor = executor(4)) {
+            for (int i = 0; i < 3; i++) {
+                TestProcess process = TestProcess.oneShot("once");
+                executor.submit(process);
+                process.awaitReleased();
+            }
+            assertThat(threads()).isBetween(1L, 3L);
+        }
+        assertThat(threads()).isZero();
+    }
+
+    @Test
+    void adoptedProcessRunsWhenItIsScheduled() {
+        try (ProcessExecutor executor = executor(2)) {
+            TestProcess process = TestProcess.oneShot("later");
+            executor.adopt(process);
+            assertThat(process.drains).hasValue(0);
+            process.schedule();
+            process.awaitReleased();
+            assertThat(process.drains).hasValue(1);
+        }
+    }
+
+    @Test
+    void closingEndsWhatSleepsThoughNobodyWasEverAwake() {
+        TestProcess asleep = TestProcess.oneShot("asleep");
+        TestProcess suspended = TestProcess.after(
+                3, ProcessOptions.named("suspended").suspended(1).placed(Placement.COMPUTE));
+        try (ProcessExecutor executor = executor(3)) {
+            executor.adopt(asleep);
+            executor.submit(suspended);
+        }
+        for (TestProcess process : List.of(asleep, suspended)) {
+            assertThat(process.isReleased()).as(process.toString()).isTrue();
+            assertThat(process.completions).hasValue(1);
+            assertThat(process.completedWith).isNotNull();
+        }
+        assertThat(threads()).isZero();
+    }
+
+    /** TASK-17: the first work comes while the executor is closed. */
+    @Test
+    void firstWorkAndCloseMayComeAtTheSameTime() throws InterruptedException {
+        for (int round = 0; round < 2_000; round++) {
+            ProcessExecutor executor = executor(1 + round % 3);
+            List<TestProcess> processes = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                processes.add(TestProcess.after(
+                        1 + i,
+                        ProcessOptions.named("process " + i)
+                                .placed(i % 2 == 0 ? Placement.IMMEDIATE : Placement.COMPUTE)
+                                .wanting(1 + i)));
+            }
+            ProcessExecutorTest.concurrently(3, index -> {
+                if (index == 2) {
+                    executor.close();
+                } else {
+                    executor.submit(processes.get(index));
+                    executor.submit(processes.get(index + 2));
+                }
+            });
+            for (TestProcess process : processes) {
+                assertThat(process.isReleased())
+                        .as("%s of round %d", process, round)
+                        .isTrue();
+                assertThat(process.completions).hasValue(1);
+            }
+        }
+        assertThat(threads()).isZero();
+    }
+}

@@ -111,6 +111,11 @@ abstract class BlockProcessor {
         return (int) claimsAcquire() != 0;
     }
 
+    /** Whether tiles of the open region are being run or to be claimed, as far as can be seen: soon there is another region, or the end. */
+    final boolean isBusy() {
+        return (long) WORD.getOpaque(words, UNDONE) > 0;
+    }
+
     /**
      * Claims and runs tiles of the open region until there are none, or for a while.
      *

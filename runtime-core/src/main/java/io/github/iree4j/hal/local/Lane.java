@@ -47,7 +47,11 @@ final class Lane extends TaskProcess {
 
     @Override
     protected DrainResult drain(WorkerContext worker) {
-        return processor.drain(queue.runner(worker).worker()) ? DrainResult.WORKED : DrainResult.IDLE;
+        if (processor.drain(queue.runner(worker).worker())) {
+            return DrainResult.WORKED;
+        }
+        // Others run the last tiles of a region, and the next may want this worker in a few microseconds.
+        return processor.isBusy() ? DrainResult.KEEP_WARM : DrainResult.IDLE;
     }
 
     @Override

@@ -41,7 +41,7 @@ final class TaskQueue implements UnorderedBackend {
     private final QueueProcess control;
     private final StreamProcess stream;
     private final AtomicReferenceArray<@Nullable Lane> lanes = new AtomicReferenceArray<>(LANES);
-    private final AtomicInteger freeLanes = new AtomicInteger((1 << LANES) - 1);
+    private final AtomicInteger freeLanes;
     private final AtomicReferenceArray<@Nullable CommandRunner> runners; // by the number of the drainer
     private @Nullable QueueScheduler scheduler; // set once, before anything is issued
     private volatile @Nullable IreeException closed; // why nothing runs any more
@@ -61,6 +61,18 @@ final class TaskQueue implements UnorderedBackend {
             AtomicReferenceArray<@Nullable CommandRunner> runners,
             Guests guests,
             long inlineNanos) {
+        this(name, executor, runners, guests, inlineNanos, LANES);
+    }
+
+    /** As the other, with less than {@link #LANES} lanes. */
+    TaskQueue(
+            String name,
+            ProcessExecutor executor,
+            AtomicReferenceArray<@Nullable CommandRunner> runners,
+            Guests guests,
+            long inlineNanos,
+            int lanes) {
+        this.freeLanes = new AtomicInteger((1 << lanes) - 1);
         this.name = name;
         this.inlineNanos = inlineNanos;
         this.executor = executor;

@@ -1,0 +1,46 @@
+package io.github.iree4j.hal.local;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/**
+ * Claim: a region that a helper has opened is gone on with when the helper leaves, although the worker had found nothing and fell asleep.
+ *
+ * <p>LANE-3: whoever leaves looks whether there is a region open, and has the lane looked at again.
+ */
+@JCStressTest
+@Outcome(id = "4, 0, 1", expect = Expect.ACCEPTABLE, desc = "all of it ran")
+@Outcome(expect = Expect.FORBIDDEN, desc = "an open region that nobody is woken for")
+@State
+public class HelperThatLeavesIsReplaced {
+    private final StressLane lane = new StressLane(1, 4);
+
+    /** For jcstress. */
+    public HelperThatLeavesIsReplaced() {}
+
+    /** The worker, which may fall asleep. */
+    @Actor
+    public void worker() {
+        lane.work();
+    }
+
+    /** A thread that waits for the work and helps. */
+    @Actor
+    public void helper() {
+        lane.help(1);
+    }
+
+    /** How many workgroups ran, how many while another did, how many executions ended. */
+    @Arbiter
+    public void outcome(III_Result r) {
+        lane.workWhileAwake();
+        r.r1 = lane.ran();
+        r.r2 = lane.overlaps();
+        r.r3 = lane.ended();
+    }
+}

@@ -55,7 +55,8 @@ class ConformanceTableTest {
         Map<String, String> sources = new HashMap<>();
         for (String root : List.of("src/test/java", "../concurrency-tests/src/main/java")) {
             try (Stream<Path> files = Files.walk(Path.of(root))) {
-                for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+                for (Path file :
+                        files.filter(f -> f.toString().endsWith(".java")).toList()) {
                     sources.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));
                 }
             }

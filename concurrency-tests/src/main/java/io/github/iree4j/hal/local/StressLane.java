@@ -34,7 +34,12 @@ final class StressLane implements LoadedExecutable {
             ProcessExecutor.builder(1).callers(2).computeSlots(4).buildStepped();
     private final Guests guests = new Guests(stepped.executor().contexts(), 1);
     private final TaskQueue queue = new TaskQueue(
-            "queue", stepped.executor(), new AtomicReferenceArray<>(stepped.executor().contexts()), guests, 0, 1);
+            "queue",
+            stepped.executor(),
+            new AtomicReferenceArray<>(stepped.executor().contexts()),
+            guests,
+            0,
+            1);
     private final Recording recording;
     private final TimelineSemaphore[] ends;
     private int ran;

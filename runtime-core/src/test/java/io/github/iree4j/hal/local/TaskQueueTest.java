@@ -344,7 +344,9 @@ class TaskQueueTest {
         goOn.countDown();
         closer.join();
         caller.join();
-        assertThat(seen).as("kernels that had returned when the device was closed").hasValue(1);
+        assertThat(seen)
+                .as("kernels that had returned when the device was closed")
+                .hasValue(1);
     }
 
     @Test

@@ -9,8 +9,10 @@ import io.github.iree4j.vm.VmModule;
  * (signatures: {@code iree/modules/vmvx/exports.inl}).
  */
 public final class VmvxModule {
-    /** The functions keep nothing between calls. */
-    static final class State {}
+    /** The functions keep nothing between calls but room to compute in. */
+    static final class State {
+        final Scratch scratch = new Scratch();
+    }
 
     private static final VmModule MODULE = build();
 

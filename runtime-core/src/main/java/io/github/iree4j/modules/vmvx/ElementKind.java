@@ -1,0 +1,182 @@
+package io.github.iree4j.modules.vmvx;
+
+import java.lang.foreign.MemorySegment;
+
+/** Elements that matrices have, as floats or as ints. */
+enum ElementKind {
+    F32(32, true) {
+        @Override
+        float toFloat(MemorySegment from, long at) {
+            return from.get(Grid.FLOAT, at * Float.BYTES);
+        }
+    },
+    F16(16, true) {
+        @Override
+        float toFloat(MemorySegment from, long at) {
+            return Float.float16ToFloat(from.get(Grid.SHORT, at * Short.BYTES));
+        }
+    },
+    BF16(16, true) {
+        @Override
+        float toFloat(MemorySegment from, long at) {
+            return Float.intBitsToFloat(from.get(Grid.SHORT, at * Short.BYTES) << 16);
+        }
+    },
+    S32(32, false) {
+        @Override
+        int toInt(MemorySegment from, long at) {
+            return from.get(Grid.INT, at * Integer.BYTES);
+        }
+    },
+    S16(16, false) {
+        @Override
+        int toInt(MemorySegment from, long at) {
+            return from.get(Grid.SHORT, at * Short.BYTES);
+        }
+    },
+    S8(8, false) {
+        @Override
+        int toInt(MemorySegment from, long at) {
+            return from.get(Grid.BYTE, at);
+        }
+    },
+    /** Two to a byte, the lower half first. */
+    S4(4, false) {
+        @Override
+        int toInt(MemorySegment from, long at) {
+            int both = from.get(Grid.BYTE, at >> 1);
+            return (at & 1) == 0 ? both << 28 >> 28 : both << 24 >> 28;
+        }
+    },
+    /** Two to a byte, the lower half first. */
+    U4(4, false) {
+        @Override
+        int toInt(MemorySegment from, long at) {
+            int both = from.get(Grid.BYTE, at >> 1) & 0xFF;
+            return (at & 1) == 0 ? both & 0xF : both >> 4;
+        }
+    };
+
+    private final int bits;
+    private final boolean isFloat;
+
+    ElementKind(int bits, boolean isFloat) {
+        this.bits = bits;
+        this.isFloat = isFloat;
+    }
+
+    int bits() {
+        return bits;
+    }
+
+    boolean isFloat() {
+        return isFloat;
+    }
+
+    float toFloat(MemorySegment from, long at) {
+        throw new AssertionError(this);
+    }
+
+    int toInt(MemorySegment from, long at) {
+        throw new AssertionError(this);
+    }
+
+    /** Rounds to the nearest value that elements can have, ties to even. */
+    float round(float value) {
+        return switch (this) {
+            case F16 -> Float.float16ToFloat(Float.floatToFloat16(value));
+            case BF16 -> Float.intBitsToFloat(bf16(value) << 16);
+            default -> value;
+        };
+    }
+
+    /** Stores a float; {@code at} is in elements. */
+    void store(float value, MemorySegment to, long at) {
+        switch (this) {
+            case F16 -> to.set(Grid.SHORT, at * Short.BYTES, Float.floatToFloat16(value));
+            case BF16 -> to.set(Grid.SHORT, at * Short.BYTES, (short) bf16(value));
+            default -> to.set(Grid.FLOAT, at * Float.BYTES, value);
+        }
+    }
+
+    private static int bf16(float value) {
+        int raw = Float.floatToRawIntBits(value);
+        if ((raw & 0x7FFF_FFFF) > 0x7F80_0000) {
+            return raw >>> 16 | 0x40; // a NaN stays one
+        }
+        return raw + 0x7FFF + (raw >>> 16 & 1) >>> 16;
+    }
+
+    /**
+     * Brings elements into an array: {@code run} of them lie together, the next ones {@code skip} further on. One loop for each kind, so that each is
+     * compiled for itself.
+     *
+     * @param from where they are
+     * @param at the first one, in elements
+     * @param first how many there are until the first skip
+     * @param run how many there are between skips
+     * @param skip from the end of a run to the begin of the next, in elements
+     * @param to the array
+     * @param start where the first goes
+     * @param step from one to the next in the array
+     * @param count how many
+     */
+    void load(MemorySegment from, long at, int first, int run, long skip, float[] to, int start, int step, int count) {
+        int left = first;
+        long position = at;
+        int target = start;
+        int end = start + count * step;
+        while (target != end) {
+            int stop = Math.min(left, (end - target) / step) * step + target;
+            switch (this) {
+                case F32 -> {
+                    for (; target != stop; target += step) {
+                        to[target] = from.get(Grid.FLOAT, position++ * Float.BYTES);
+                    }
+                }
+                case F16 -> {
+                    for (; target != stop; target += step) {
+                        to[target] = Float.float16ToFloat(from.get(Grid.SHORT, position++ * Short.BYTES));
+                    }
+                }
+                default -> {
+                    for (; target != stop; target += step) {
+                        to[target] = Float.intBitsToFloat(from.get(Grid.SHORT, position++ * Short.BYTES) << 16);
+                    }
+                }
+            }
+            position += skip;
+            left = run;
+        }
+    }
+
+    /** As for floats. */
+    void load(MemorySegment from, long at, int first, int run, long skip, int[] to, int start, int step, int count) {
+        int left = first;
+        long position = at;
+        int target = start;
+        int end = start + count * step;
+        while (target != end) {
+            int stop = Math.min(left, (end - target) / step) * step + target;
+            switch (this) {
+                case S8 -> {
+                    for (; target != stop; target += step) {
+                        to[target] = from.get(Grid.BYTE, position++);
+                    }
+                }
+                case S16 -> {
+                    for (; target != stop; target += step) {
+                        to[target] = from.get(Grid.SHORT, position++ * Short.BYTES);
+                    }
+                }
+                default -> {
+                    for (; target != stop; target += step) {
+                        to[target] = toInt(from, position++);
+                    }
+                }
+            }
+            position += skip;
+            left = run;
+        }
+    }
+}

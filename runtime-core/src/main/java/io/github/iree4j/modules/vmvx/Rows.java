@@ -1,0 +1,134 @@
+package io.github.iree4j.modules.vmvx;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmCall;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * The order in which a two-dimensional function goes over its operands: as few and as long rows as there can be, each in pieces that fit
+ * the arrays that are computed in.
+ */
+final class Rows {
+    /** Elements of a piece: three arrays of it fit the first cache. */
+    static final int PIECE = 2048;
+
+    private long rows;
+    private long length;
+    private final long[] rowStrides;
+    private final long[] strides;
+
+    Rows(long size0, long size1, Grid... operands) {
+        rows = size0;
+        length = size1;
+        rowStrides = Arrays.stream(operands).mapToLong(Grid::stride0).toArray();
+        strides = Arrays.stream(operands).mapToLong(Grid::stride1).toArray();
+        if (length == 1 || (rows > 1 && isDense(rowStrides) && !isDense(strides))) {
+            swap();
+        }
+        boolean oneRow = true;
+        for (int i = 0; i < strides.length; i++) {
+            oneRow &= rowStrides[i] == strides[i] * length;
+        }
+        if (oneRow) {
+            length *= rows;
+            rows = 1;
+        }
+    }
+
+    private static boolean isDense(long[] strides) {
+        return Arrays.stream(strides).allMatch(stride -> stride <= 1);
+    }
+
+    private void swap() {
+        long size = rows;
+        rows = length;
+        length = size;
+        for (int i = 0; i < strides.length; i++) {
+            long stride = rowStrides[i];
+            rowStrides[i] = strides[i];
+            strides[i] = stride;
+        }
+    }
+
+    /** What is done with a piece of a row: positions of its first elements come from {@link #at}. */
+    @FunctionalInterface
+    interface Piece {
+        void run(long row, long first, int count);
+    }
+
+    void forEach(VmCall call, int limit, Piece piece) {
+        for (long row = 0; row < rows; row++) {
+            for (long first = 0; first < length; first += limit) {
+                if (call.isCancelled()) {
+                    throw cancelled(call);
+                }
+                piece.run(row, first, (int) Math.min(limit, length - first));
+            }
+        }
+    }
+
+    /** Elements of the largest piece of so many. */
+    static int piece(long size0, long size1) {
+        return size0 >= PIECE || size1 >= PIECE ? PIECE : (int) Math.min(PIECE, size0 * size1);
+    }
+
+    static IreeException cancelled(VmCall call) {
+        return new IreeException(
+                StatusCode.CANCELLED, "call of '" + call.function().fullName() + "' was cancelled");
+    }
+
+    /** Where an element of an operand lies, in elements. */
+    long at(int operand, long row, long element) {
+        return row * rowStrides[operand] + element * strides[operand];
+    }
+
+    long stride(int operand) {
+        return strides[operand];
+    }
+
+    static void load(MemorySegment from, long at, long stride, float[] to, int count) {
+        if (stride == 1) {
+            MemorySegment.copy(from, Grid.FLOAT, at * Float.BYTES, to, 0, count);
+        } else if (stride == 0) {
+            Arrays.fill(to, 0, count, from.get(Grid.FLOAT, at * Float.BYTES));
+        } else {
+            for (int i = 0; i < count; i++) {
+                to[i] = from.get(Grid.FLOAT, (at + i * stride) * Float.BYTES);
+            }
+        }
+    }
+
+    static void load(MemorySegment from, long at, long stride, int[] to, int count) {
+        if (stride == 1) {
+            MemorySegment.copy(from, Grid.INT, at * Integer.BYTES, to, 0, count);
+        } else if (stride == 0) {
+            Arrays.fill(to, 0, count, from.get(Grid.INT, at * Integer.BYTES));
+        } else {
+            for (int i = 0; i < count; i++) {
+                to[i] = from.get(Grid.INT, (at + i * stride) * Integer.BYTES);
+            }
+        }
+    }
+
+    static void store(float[] from, MemorySegment to, long at, long stride, int count) {
+        if (stride == 1) {
+            MemorySegment.copy(from, 0, to, Grid.FLOAT, at * Float.BYTES, count);
+        } else {
+            for (int i = 0; i < count; i++) {
+                to.set(Grid.FLOAT, (at + i * stride) * Float.BYTES, from[i]);
+            }
+        }
+    }
+
+    static void store(int[] from, MemorySegment to, long at, long stride, int count) {
+        if (stride == 1) {
+            MemorySegment.copy(from, 0, to, Grid.INT, at * Integer.BYTES, count);
+        } else {
+            for (int i = 0; i < count; i++) {
+                to.set(Grid.INT, (at + i * stride) * Integer.BYTES, from[i]);
+            }
+        }
+    }
+}

@@ -53,10 +53,10 @@ public record ProgramTrace(List<Frame> frames) implements FailureDetail {
      * @param column the column, from 1; 0 when not known
      */
     public record Source(String name, @Nullable String file, int line, int column) {
-        /** {@code file:line:column}, {@code name at file:line:column} or {@code name}. */
+        /** {@code file:line:column}, without what is not known, after {@code name at} if there is a name. */
         @Override
         public String toString() {
-            String place = file == null ? "" : file + ":" + line + ":" + column;
+            String place = file == null ? "" : line == 0 ? file : file + ":" + line + ":" + column;
             return name.isEmpty() ? place : place.isEmpty() ? name : name + " at " + place;
         }
     }

@@ -3,7 +3,9 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.vm.ProgramTrace.Source;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,20 +32,50 @@ public final class DebugDatabase {
     private final FlatBuffer.Vector locations;
     private final FlatBuffer.Vector functions;
     private final int maxEntries;
+    /** For each function of the module its entry here, or -1. */
+    private final int[] entries;
 
-    private DebugDatabase(FlatBuffer.Table table, int maxEntries) {
+    private DebugDatabase(FlatBuffer.Table table, int maxEntries, @Nullable String[] exportNames) {
         this.buffer = table.buffer();
         this.kinds = table.vector("location kinds", 0, 1, Integer.MAX_VALUE);
         this.locations = table.vector("locations", 1, 4, Integer.MAX_VALUE);
         this.functions = table.vector("function source maps", 2, 4, maxEntries);
         this.maxEntries = maxEntries;
+        this.entries = entries(exportNames);
     }
 
-    /** Returns null for one that is damaged. */
-    static @Nullable DebugDatabase read(FlatBuffer.Table module, int slot, int maxEntries) {
+    /**
+     * Finds the entries of functions. There should be one for each, in order. Compilers until 2026 at least leave out all but some: they number
+     * functions after the numbers are gone, so that each overwrites the one before; the name tells whose the rest is.
+     */
+    private int[] entries(@Nullable String[] exportNames) {
+        int[] found = new int[exportNames.length];
+        boolean inOrder = functions.count() == exportNames.length;
+        Map<String, Integer> byName = new HashMap<>();
+        for (int i = 0; i < functions.count() && !inOrder; i++) {
+            byName.put(text(functions.table(i), "function name", 0), i);
+        }
+        for (int i = 0; i < found.length; i++) {
+            String name = exportNames[i];
+            found[i] = inOrder ? i : name == null ? -1 : byName.getOrDefault(name, -1);
+        }
+        return found;
+    }
+
+    private int entry(int function) {
+        return function >= 0 && function < entries.length ? entries[function] : -1;
+    }
+
+    /**
+     * Returns null for one that is damaged.
+     *
+     * @param exportNames for each function of the module a name that it is exported by, or null
+     */
+    static @Nullable DebugDatabase read(
+            FlatBuffer.Table module, int slot, int maxEntries, @Nullable String[] exportNames) {
         try {
             FlatBuffer.Table table = module.table("debug database", slot);
-            return table == null ? null : new DebugDatabase(table, maxEntries);
+            return table == null ? null : new DebugDatabase(table, maxEntries, exportNames);
         } catch (IreeException e) {
             return null;
         } finally {
@@ -60,10 +92,11 @@ public final class DebugDatabase {
     public synchronized @Nullable String functionName(int function) {
         try {
             buffer.renew();
-            if (function >= functions.count()) {
+            int entry = entry(function);
+            if (entry < 0) {
                 return null;
             }
-            String name = text(functions.table(function), "function name", 0);
+            String name = text(functions.table(entry), "function name", 0);
             return name.isEmpty() ? null : name;
         } catch (IreeException e) {
             return null;
@@ -93,8 +126,9 @@ public final class DebugDatabase {
         Reader reader = new Reader();
         try {
             buffer.renew();
-            if (function >= 0 && function < functions.count()) {
-                FlatBuffer.Vector map = functions.table(function).vector("locations", 1, 8, maxEntries);
+            int entry = entry(function);
+            if (entry >= 0) {
+                FlatBuffer.Vector map = functions.table(entry).vector("locations", 1, 8, maxEntries);
                 for (int i = 0; i < map.count(); i++) {
                     if (map.i32(i, 0) == offset) {
                         reader.read(map.i32(i, 4), "", 0);

@@ -206,6 +206,9 @@ public record ModuleDef(
             byte[] bytecode =
                     root.vector("bytecode", 14, 1, Integer.MAX_VALUE).bytes().toArray(ValueLayout.JAVA_BYTE);
             checkCode(functions, bytecode.length);
+            List<Export> exports = exports(root, functions.size());
+            @Nullable String[] exportNames = new String[functions.size()];
+            exports.forEach(export -> exportNames[export.function()] = export.name());
             return new ModuleDef(
                     name,
                     root.i32("version", 1, 0),
@@ -214,7 +217,7 @@ public record ModuleDef(
                     types(root),
                     dependencies(root),
                     imports(root),
-                    exports(root, functions.size()),
+                    exports,
                     signatures,
                     rodata(root),
                     List.copyOf(rwdata),
@@ -224,7 +227,7 @@ public record ModuleDef(
                     bytecodeVersion >>> 16,
                     bytecodeVersion & 0xFFFF,
                     bytecode,
-                    DebugDatabase.read(root, 15, limits.maxEntries()));
+                    DebugDatabase.read(root, 15, limits.maxEntries(), exportNames));
         }
 
         private List<FlatBuffer.Table> tables(FlatBuffer.Table parent, String what, int slot) {

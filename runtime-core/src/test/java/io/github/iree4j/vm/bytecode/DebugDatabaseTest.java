@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.github.iree4j.modules.hal.HalTypes;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Context;
@@ -16,11 +17,15 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -182,6 +187,29 @@ class DebugDatabaseTest {
             }
         }
         assertThat(failed).as("modules that loaded").isGreaterThan(500);
+    }
+
+    @Test
+    void compilersSayWhereTheirInstructionsComeFrom() {
+        Path fixture = Path.of(System.getProperty("iree4j.shared", "../../shared"), "vmfb", "add.vmfb");
+        Assumptions.assumeTrue(Files.exists(fixture), () -> "fixture absent: " + fixture);
+        try (BytecodeModule module =
+                BytecodeModule.map(fixture, HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS)) {
+            DebugDatabase debug = Objects.requireNonNull(module.definition().debug());
+            List<String> names = new ArrayList<>();
+            List<ProgramTrace.Source> sources = new ArrayList<>();
+            for (int i = 0; i < module.definition().functions().size(); i++) {
+                names.add(debug.functionName(i));
+                for (int offset = 0; offset < 1000; offset++) {
+                    sources.addAll(debug.sources(i, offset));
+                }
+            }
+            assertThat(sources)
+                    .isNotEmpty()
+                    .allSatisfy(source -> assertThat(source.file()).endsWith("add.mlir"));
+            // This compiler kept the last function's entry only, and put it first.
+            assertThat(names).containsExactly(null, null, "__init");
+        }
     }
 
     @Test

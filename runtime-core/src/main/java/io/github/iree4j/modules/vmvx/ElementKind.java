@@ -117,31 +117,28 @@ enum ElementKind {
      * @param run how many there are between skips
      * @param skip from the end of a run to the begin of the next, in elements
      * @param to the array
-     * @param start where the first goes
-     * @param step from one to the next in the array
      * @param count how many
      */
-    void load(MemorySegment from, long at, int first, int run, long skip, float[] to, int start, int step, int count) {
+    void load(MemorySegment from, long at, int first, int run, long skip, float[] to, int count) {
         int left = first;
         long position = at;
-        int target = start;
-        int end = start + count * step;
-        while (target != end) {
-            int stop = Math.min(left, (end - target) / step) * step + target;
+        int i = 0;
+        while (i < count) {
+            int stop = i + Math.min(left, count - i);
             switch (this) {
                 case F32 -> {
-                    for (; target != stop; target += step) {
-                        to[target] = from.get(Grid.FLOAT, position++ * Float.BYTES);
+                    for (; i < stop; i++) {
+                        to[i] = from.get(Grid.FLOAT, position++ * Float.BYTES);
                     }
                 }
                 case F16 -> {
-                    for (; target != stop; target += step) {
-                        to[target] = Float.float16ToFloat(from.get(Grid.SHORT, position++ * Short.BYTES));
+                    for (; i < stop; i++) {
+                        to[i] = Float.float16ToFloat(from.get(Grid.SHORT, position++ * Short.BYTES));
                     }
                 }
                 default -> {
-                    for (; target != stop; target += step) {
-                        to[target] = Float.intBitsToFloat(from.get(Grid.SHORT, position++ * Short.BYTES) << 16);
+                    for (; i < stop; i++) {
+                        to[i] = Float.intBitsToFloat(from.get(Grid.SHORT, position++ * Short.BYTES) << 16);
                     }
                 }
             }
@@ -151,27 +148,26 @@ enum ElementKind {
     }
 
     /** As for floats. */
-    void load(MemorySegment from, long at, int first, int run, long skip, int[] to, int start, int step, int count) {
+    void load(MemorySegment from, long at, int first, int run, long skip, int[] to, int count) {
         int left = first;
         long position = at;
-        int target = start;
-        int end = start + count * step;
-        while (target != end) {
-            int stop = Math.min(left, (end - target) / step) * step + target;
+        int i = 0;
+        while (i < count) {
+            int stop = i + Math.min(left, count - i);
             switch (this) {
                 case S8 -> {
-                    for (; target != stop; target += step) {
-                        to[target] = from.get(Grid.BYTE, position++);
+                    for (; i < stop; i++) {
+                        to[i] = from.get(Grid.BYTE, position++);
                     }
                 }
                 case S16 -> {
-                    for (; target != stop; target += step) {
-                        to[target] = from.get(Grid.SHORT, position++ * Short.BYTES);
+                    for (; i < stop; i++) {
+                        to[i] = from.get(Grid.SHORT, position++ * Short.BYTES);
                     }
                 }
                 default -> {
-                    for (; target != stop; target += step) {
-                        to[target] = toInt(from, position++);
+                    for (; i < stop; i++) {
+                        to[i] = toInt(from, position++);
                     }
                 }
             }

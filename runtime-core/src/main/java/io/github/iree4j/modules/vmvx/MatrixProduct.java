@@ -5,6 +5,7 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * {@code mmt4d}: the product of a matrix and a transposed one, all three in tiles. Flags and types are those of
@@ -13,9 +14,11 @@ import java.lang.foreign.MemorySegment;
 final class MatrixProduct {
     /*
      * Row r of the result is row r % m0 of tile r / m0, and column c alike; depth d is d % k0 in tile d / k0. A result is computed in blocks
-     * of ROWS by COLUMNS that stay in an array of sums, over one piece of the depth after the other. For each piece the right side is
-     * brought into an array with a column beside the next, so that the innermost loop runs over columns, of which HotSpot makes
-     * vectors: sums[c] += left * right[c], for four steps of depth at a time so that sums are loaded and stored once for four.
+     * of ROWS by COLUMNS that stay in arrays of sums, one for each row, over one piece of the depth after the other. For each piece the right
+     * side is brought into arrays, one for each step of depth with a column beside the next, so that the innermost loop runs over columns:
+     * sums[i] += left * right[i], for two rows and four steps of depth at a time so that sums and right side are loaded once for several
+     * products. HotSpot makes vectors of that only when each array is indexed by the loop's own variable; rows of one large array, at an offset each,
+     * take five times as long.
      *
      * Each sum is added up in order of depth, without a fused step, so that results are those of the plain loop to the last bit.
      */
@@ -174,14 +177,14 @@ final class MatrixProduct {
      */
     private record Side(MemorySegment bytes, ElementKind kind, long stride, int tile, int k0, long count) {
         /** Brings a piece of a row's depth into an array. */
-        void load(long row, long from, int length, float[] to, int at, int step) {
+        void load(long row, long from, int length, float[] to) {
             int inTile = (int) (from % k0);
-            kind.load(bytes, position(row, from, inTile), k0 - inTile, k0, (tile - 1L) * k0, to, at, step, length);
+            kind.load(bytes, position(row, from, inTile), k0 - inTile, k0, (tile - 1L) * k0, to, length);
         }
 
-        void load(long row, long from, int length, int[] to, int at, int step) {
+        void load(long row, long from, int length, int[] to) {
             int inTile = (int) (from % k0);
-            kind.load(bytes, position(row, from, inTile), k0 - inTile, k0, (tile - 1L) * k0, to, at, step, length);
+            kind.load(bytes, position(row, from, inTile), k0 - inTile, k0, (tile - 1L) * k0, to, length);
         }
 
         private long position(long row, long from, int inTile) {
@@ -209,139 +212,280 @@ final class MatrixProduct {
         }
     }
 
-    /** Where an element of the result lies, in elements. */
-    private long position(long row, long column) {
-        int m0 = lhs.tile;
-        int n0 = rhs.tile;
-        return row / m0 * outStride + column / n0 * m0 * n0 + row % m0 * n0 + column % n0;
+    /** Where a row of the result begins, in elements. */
+    private long rowStart(long row) {
+        return row / lhs.tile * outStride + row % lhs.tile * rhs.tile;
+    }
+
+    /** Where an element lies behind the begin of its row, in elements. */
+    private long inRow(long column) {
+        return column / rhs.tile * lhs.tile * rhs.tile + column % rhs.tile;
+    }
+
+    /** How many elements lie together from there on, of so many. */
+    private int run(long column, int width) {
+        return (int) Math.min(rhs.tile - column % rhs.tile, width);
+    }
+
+    private void load(float[] sums, long row, long column, int width) {
+        if (!accumulate) {
+            Arrays.fill(sums, 0, width, 0f);
+            return;
+        }
+        long start = rowStart(row);
+        for (int c = 0; c < width; ) {
+            long at = start + inRow(column + c);
+            for (int end = c + run(column + c, width - c); c < end; c++) {
+                sums[c] = types.out.toFloat(out, at++);
+            }
+        }
+    }
+
+    private void store(float[] sums, long row, long column, int width) {
+        long start = rowStart(row);
+        for (int c = 0; c < width; ) {
+            long at = start + inRow(column + c);
+            for (int end = c + run(column + c, width - c); c < end; c++) {
+                types.out.store(sums[c], out, at++);
+            }
+        }
+    }
+
+    private void load(int[] sums, long row, long column, int width) {
+        if (!accumulate) {
+            Arrays.fill(sums, 0, width, 0);
+            return;
+        }
+        long start = rowStart(row);
+        for (int c = 0; c < width; ) {
+            long at = start + inRow(column + c);
+            for (int end = c + run(column + c, width - c); c < end; c++) {
+                sums[c] = out.get(Grid.INT, at++ * Integer.BYTES);
+            }
+        }
+    }
+
+    private void store(int[] sums, long row, long column, int width) {
+        long start = rowStart(row);
+        for (int c = 0; c < width; ) {
+            long at = start + inRow(column + c);
+            for (int end = c + run(column + c, width - c); c < end; c++) {
+                out.set(Grid.INT, at++ * Integer.BYTES, sums[c]);
+            }
+        }
     }
 
     private void floats(long row, int height, long column, int width) {
-        float[] sums = scratch.floats(0, height * width);
-        float[] right = scratch.floats(1, (int) Math.min(DEPTH, depth) * width);
-        float[] left = scratch.floats(2, DEPTH);
+        float[][] sums = scratch.floatRows(0, height, width);
+        float[][] right = scratch.floatRows(1, (int) Math.min(DEPTH, depth), width);
+        float[] left = scratch.floats(0, DEPTH);
+        float[] next = scratch.floats(1, DEPTH);
         for (int r = 0; r < height; r++) {
-            for (int c = 0; c < width; c++) {
-                sums[r * width + c] = accumulate ? types.out.toFloat(out, position(row + r, column + c)) : 0f;
-            }
+            load(sums[r], row + r, column, width);
         }
         for (long d = 0; d < depth; d += DEPTH) {
             checkCancelled();
             int length = (int) Math.min(DEPTH, depth - d);
             for (int c = 0; c < width; c++) {
-                rhs.load(column + c, d, length, right, c, width);
+                rhs.load(column + c, d, length, left);
+                for (int i = 0; i < length; i++) {
+                    right[i][c] = left[i];
+                }
             }
             for (int r = 0; r < height; r++) {
-                lhs.load(row + r, d, length, left, 0, 1);
+                lhs.load(row + r, d, length, left);
                 if (roundEachStep) {
-                    addRounded(sums, r * width, left, right, width, length, types.out);
+                    addRounded(sums[r], left, right, width, length, types.out);
+                } else if (r + 1 < height) {
+                    lhs.load(row + ++r, d, length, next);
+                    addTwo(sums[r - 1], sums[r], left, next, right, width, length);
                 } else {
-                    add(sums, r * width, left, right, width, length);
+                    addOne(sums[r], left, right, width, length);
                 }
             }
         }
         for (int r = 0; r < height; r++) {
-            for (int c = 0; c < width; c++) {
-                types.out.store(sums[r * width + c], out, position(row + r, column + c));
-            }
+            store(sums[r], row + r, column, width);
         }
     }
 
-    private static void add(float[] sums, int at, float[] left, float[] right, int width, int length) {
+    private static void addTwo(
+            float[] sums, float[] sums2, float[] left, float[] left2, float[][] right, int width, int length) {
         int d = 0;
         for (; d + 4 <= length; d += 4) {
-            add4(sums, at, right, d * width, width, left[d], left[d + 1], left[d + 2], left[d + 3]);
+            step(
+                    sums,
+                    right[d],
+                    right[d + 1],
+                    right[d + 2],
+                    right[d + 3],
+                    width,
+                    left[d],
+                    left[d + 1],
+                    left[d + 2],
+                    left[d + 3],
+                    sums2,
+                    left2[d],
+                    left2[d + 1],
+                    left2[d + 2],
+                    left2[d + 3]);
         }
         for (; d < length; d++) {
-            add1(sums, at, right, d * width, width, left[d]);
+            step(sums, right[d], width, left[d]);
+            step(sums2, right[d], width, left2[d]);
         }
     }
 
-    private static void add4(
-            float[] sums, int at, float[] right, int from, int width, float a, float b, float c, float d) {
-        int second = from + width;
-        int third = second + width;
-        int fourth = third + width;
-        for (int i = 0; i < width; i++) {
-            sums[at + i] = sums[at + i]
-                    + a * right[from + i]
-                    + b * right[second + i]
-                    + c * right[third + i]
-                    + d * right[fourth + i];
+    private static void addOne(float[] sums, float[] left, float[][] right, int width, int length) {
+        for (int d = 0; d < length; d++) {
+            step(sums, right[d], width, left[d]);
         }
     }
 
-    private static void add1(float[] sums, int at, float[] right, int from, int width, float a) {
+    /** Four steps of depth for two rows. */
+    private static void step(
+            float[] sums,
+            float[] r0,
+            float[] r1,
+            float[] r2,
+            float[] r3,
+            int width,
+            float a0,
+            float a1,
+            float a2,
+            float a3,
+            float[] sums2,
+            float b0,
+            float b1,
+            float b2,
+            float b3) {
         for (int i = 0; i < width; i++) {
-            sums[at + i] += a * right[from + i];
+            float v0 = r0[i];
+            float v1 = r1[i];
+            float v2 = r2[i];
+            float v3 = r3[i];
+            sums[i] = sums[i] + a0 * v0 + a1 * v1 + a2 * v2 + a3 * v3;
+            sums2[i] = sums2[i] + b0 * v0 + b1 * v1 + b2 * v2 + b3 * v3;
+        }
+    }
+
+    private static void step(float[] sums, float[] right, int width, float a) {
+        for (int i = 0; i < width; i++) {
+            sums[i] += a * right[i];
         }
     }
 
     private static void addRounded(
-            float[] sums, int at, float[] left, float[] right, int width, int length, ElementKind kind) {
+            float[] sums, float[] left, float[][] right, int width, int length, ElementKind kind) {
         for (int d = 0; d < length; d++) {
             float a = left[d];
+            float[] values = right[d];
             if (kind == ElementKind.F16) {
                 for (int i = 0; i < width; i++) {
-                    sums[at + i] = Float.float16ToFloat(Float.floatToFloat16(sums[at + i] + a * right[d * width + i]));
+                    sums[i] = Float.float16ToFloat(Float.floatToFloat16(sums[i] + a * values[i]));
                 }
             } else {
                 for (int i = 0; i < width; i++) {
-                    sums[at + i] = kind.round(sums[at + i] + a * right[d * width + i]);
+                    sums[i] = kind.round(sums[i] + a * values[i]);
                 }
             }
         }
     }
 
     private void ints(long row, int height, long column, int width) {
-        int[] sums = scratch.ints(0, height * width);
-        int[] right = scratch.ints(1, (int) Math.min(DEPTH, depth) * width);
-        int[] left = scratch.ints(2, DEPTH);
+        int[][] sums = scratch.intRows(0, height, width);
+        int[][] right = scratch.intRows(1, (int) Math.min(DEPTH, depth), width);
+        int[] left = scratch.ints(0, DEPTH);
+        int[] next = scratch.ints(1, DEPTH);
         for (int r = 0; r < height; r++) {
-            for (int c = 0; c < width; c++) {
-                sums[r * width + c] = accumulate ? out.get(Grid.INT, position(row + r, column + c) * Integer.BYTES) : 0;
-            }
+            load(sums[r], row + r, column, width);
         }
         for (long d = 0; d < depth; d += DEPTH) {
             checkCancelled();
             int length = (int) Math.min(DEPTH, depth - d);
             for (int c = 0; c < width; c++) {
-                rhs.load(column + c, d, length, right, c, width);
+                rhs.load(column + c, d, length, left);
+                for (int i = 0; i < length; i++) {
+                    right[i][c] = left[i];
+                }
             }
             for (int r = 0; r < height; r++) {
-                lhs.load(row + r, d, length, left, 0, 1);
-                add(sums, r * width, left, right, width, length);
+                lhs.load(row + r, d, length, left);
+                if (r + 1 < height) {
+                    lhs.load(row + ++r, d, length, next);
+                    addTwo(sums[r - 1], sums[r], left, next, right, width, length);
+                } else {
+                    addOne(sums[r], left, right, width, length);
+                }
             }
         }
         for (int r = 0; r < height; r++) {
-            for (int c = 0; c < width; c++) {
-                out.set(Grid.INT, position(row + r, column + c) * Integer.BYTES, sums[r * width + c]);
-            }
+            store(sums[r], row + r, column, width);
         }
     }
 
-    private static void add(int[] sums, int at, int[] left, int[] right, int width, int length) {
+    private static void addTwo(int[] sums, int[] sums2, int[] left, int[] left2, int[][] right, int width, int length) {
         int d = 0;
         for (; d + 4 <= length; d += 4) {
-            add4(sums, at, right, d * width, width, left[d], left[d + 1], left[d + 2], left[d + 3]);
+            step(
+                    sums,
+                    right[d],
+                    right[d + 1],
+                    right[d + 2],
+                    right[d + 3],
+                    width,
+                    left[d],
+                    left[d + 1],
+                    left[d + 2],
+                    left[d + 3],
+                    sums2,
+                    left2[d],
+                    left2[d + 1],
+                    left2[d + 2],
+                    left2[d + 3]);
         }
         for (; d < length; d++) {
-            add1(sums, at, right, d * width, width, left[d]);
+            step(sums, right[d], width, left[d]);
+            step(sums2, right[d], width, left2[d]);
         }
     }
 
-    private static void add4(int[] sums, int at, int[] right, int from, int width, int a, int b, int c, int d) {
-        int second = from + width;
-        int third = second + width;
-        int fourth = third + width;
-        for (int i = 0; i < width; i++) {
-            sums[at + i] += a * right[from + i] + b * right[second + i] + c * right[third + i] + d * right[fourth + i];
+    private static void addOne(int[] sums, int[] left, int[][] right, int width, int length) {
+        for (int d = 0; d < length; d++) {
+            step(sums, right[d], width, left[d]);
         }
     }
 
-    private static void add1(int[] sums, int at, int[] right, int from, int width, int a) {
+    /** Four steps of depth for two rows. */
+    private static void step(
+            int[] sums,
+            int[] r0,
+            int[] r1,
+            int[] r2,
+            int[] r3,
+            int width,
+            int a0,
+            int a1,
+            int a2,
+            int a3,
+            int[] sums2,
+            int b0,
+            int b1,
+            int b2,
+            int b3) {
         for (int i = 0; i < width; i++) {
-            sums[at + i] += a * right[from + i];
+            int v0 = r0[i];
+            int v1 = r1[i];
+            int v2 = r2[i];
+            int v3 = r3[i];
+            sums[i] = sums[i] + a0 * v0 + a1 * v1 + a2 * v2 + a3 * v3;
+            sums2[i] = sums2[i] + b0 * v0 + b1 * v1 + b2 * v2 + b3 * v3;
+        }
+    }
+
+    private static void step(int[] sums, int[] right, int width, int a) {
+        for (int i = 0; i < width; i++) {
+            sums[i] += a * right[i];
         }
     }
 }

@@ -1,11 +1,46 @@
 package io.github.iree4j.modules.vmvx;
 
+import java.util.Arrays;
+
 /** Arrays to compute in, kept from call to call: HotSpot vectorises loops over arrays. Of one context. */
 final class Scratch {
     private static final int SLOTS = 4;
 
     private final float[][] floats = new float[SLOTS][0];
     private final int[][] ints = new int[SLOTS][0];
+
+    private final float[][][] floatRows = new float[SLOTS][0][];
+    private final int[][][] intRows = new int[SLOTS][0][];
+
+    /** At least so many arrays of at least a size; contents are anything. */
+    float[][] floatRows(int slot, int count, int size) {
+        float[][] rows = floatRows[slot];
+        if (rows.length < count) {
+            rows = Arrays.copyOf(rows, count);
+            floatRows[slot] = rows;
+        }
+        for (int i = 0; i < count; i++) {
+            if (rows[i] == null || rows[i].length < size) {
+                rows[i] = new float[size];
+            }
+        }
+        return rows;
+    }
+
+    /** At least so many arrays of at least a size; contents are anything. */
+    int[][] intRows(int slot, int count, int size) {
+        int[][] rows = intRows[slot];
+        if (rows.length < count) {
+            rows = Arrays.copyOf(rows, count);
+            intRows[slot] = rows;
+        }
+        for (int i = 0; i < count; i++) {
+            if (rows[i] == null || rows[i].length < size) {
+                rows[i] = new int[size];
+            }
+        }
+        return rows;
+    }
 
     /** An array of at least a size; contents are anything. */
     float[] floats(int slot, int size) {

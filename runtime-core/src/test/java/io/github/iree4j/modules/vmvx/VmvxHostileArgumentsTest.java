@@ -67,7 +67,7 @@ class VmvxHostileArgumentsTest {
         int succeeded = 0;
         try (Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
                 Invocation call = context.invocation(function)) {
-            for (int round = 0; round < 4000; round++) {
+            for (int round = 0; round < 1500; round++) {
                 StringBuilder given = new StringBuilder();
                 boolean mild = random.nextInt(3) != 0; // mostly small numbers, so that calls get far
                 String letters = function.convention().arguments();

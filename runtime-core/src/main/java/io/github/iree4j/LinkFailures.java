@@ -22,8 +22,8 @@ final class LinkFailures {
             return new IreeException(
                     StatusCode.INCOMPATIBLE,
                     failure.getMessage()
-                            + "; the module was compiled by an IREE release with another HAL than this runtime knows, or with another"
-                            + " --iree-execution-model: compile it with iree-compile 3.11 or later and the default execution model",
+                            + "; the module was compiled by an IREE release with another HAL than this runtime knows: compile it with"
+                            + " iree-compile 3.11 or later",
                     failure);
         }
         if (!unresolved.moduleIsThere()) {

@@ -103,7 +103,7 @@ class ProgramLoadingTest {
     void programsOfAnotherHalSayHowToRecompile() {
         String text = """
                 vm.module @old version 0
-                vm.import @hal.command_buffer.dispatch cconv "0rriiii_v"
+                vm.import @hal.command_buffer.dispatch cconv "0rrii_v"
                 vm.export @f
                 vm.func @f() -> () {
                 ^bb0:
@@ -114,7 +114,7 @@ class ProgramLoadingTest {
                 StatusCode.INCOMPATIBLE,
                 assembled(text).build(),
                 "'hal.command_buffer.dispatch'",
-                "'0rriiii_v'",
+                "'0rrii_v'",
                 "version 7",
                 "iree-compile 3.11");
         assertRefused(

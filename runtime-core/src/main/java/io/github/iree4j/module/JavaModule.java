@@ -14,6 +14,7 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -46,8 +47,8 @@ import org.jspecify.annotations.Nullable;
  * record returned is several results, {@code void} none. A future returned makes the call wait for it without a thread. A class with
  * {@link ReferenceType} is always one reference. Where programs pass null, parameters need an annotation called {@code Nullable}.
  *
- * <p><b>Ownership.</b> References passed, and those that functions called return, are borrowed until the method returns; retain what
- * you keep. They may be returned as they are; any other counted object that is returned, or is an element of a list returned, is given away. Tensors passed are
+ * <p><b>Ownership.</b> References passed, and those that functions called return, are borrowed until the method returns, or the future that it
+ * returned completes; retain what you keep. They may be returned as they are; any other counted object that is returned, or is an element of a list returned, is given away. Tensors passed are
  * closed when the method returns, and those returned are the program's.
  *
  * <p><b>State.</b> {@link #of(Class, Supplier)} makes an object for each context (each program loaded), which calls use one at a time
@@ -253,17 +254,17 @@ public final class JavaModule implements VmModule {
 
     @Override
     public List<VmImport> imports() {
-        return List.copyOf(imports);
+        return Collections.unmodifiableList(imports);
     }
 
     @Override
     public List<VmFunction> exports() {
-        return List.copyOf(exports);
+        return Collections.unmodifiableList(exports);
     }
 
     @Override
     public Map<String, Class<?>> referenceTypes() {
-        return Map.copyOf(referenceTypes);
+        return Collections.unmodifiableMap(referenceTypes);
     }
 
     @Override

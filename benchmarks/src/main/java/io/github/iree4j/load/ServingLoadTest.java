@@ -1,0 +1,341 @@
+package io.github.iree4j.load;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What do the web and service layers add to a call? Starts the sample on a free port of the loopback interface, asks {@code
+ * /v2/models/digits/infer} in binary and in JSON for some seconds over one and over eight connections, and compares with calling the
+ * runtime directly and with a request that calls nothing.
+ *
+ * <p>Run after {@code ./mvnw -q package -DskipTests -pl benchmarks,sample-app -am}:
+ *
+ * <pre>{@code
+ * java -cp benchmarks/target/benchmarks.jar io.github.iree4j.load.ServingLoadTest sample-app/target/iree4j-sample-app.jar [seconds]
+ * }</pre>
+ */
+public final class ServingLoadTest {
+    private static final int ROWS = 1;
+    private static final int PIXELS = 64;
+    private static final int MANY = 8;
+    private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
+    private static final Pattern VALUE = Pattern.compile("\"value\":([0-9.E+]+)");
+
+    private final int seconds;
+
+    private ServingLoadTest(int seconds) {
+        this.seconds = seconds;
+    }
+
+    /**
+     * Runs it.
+     *
+     * @param arguments the sample's jar, and how long each measurement takes: 5 seconds unless said otherwise
+     * @throws Exception when the sample does not start, or answers with anything but 200
+     */
+    public static void main(String[] arguments) throws Exception {
+        if (arguments.length < 1) {
+            System.err.println("usage: ServingLoadTest SAMPLE.jar [SECONDS]");
+            System.exit(2);
+        }
+        int seconds = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 5;
+        new ServingLoadTest(Math.clamp(seconds, 1, 60)).run(Path.of(arguments[0]));
+    }
+
+    private void run(Path jar) throws Exception {
+        Latencies direct = direct(jar);
+        System.out.printf("%-44s %s%n", "runtime, called directly", direct);
+        Path log = Files.createTempFile("iree4j-load", ".log");
+        Process server = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElse("java"),
+                        "-Xmx512m",
+                        "-jar",
+                        jar.toString(),
+                        "--server.address=127.0.0.1",
+                        "--server.port=0",
+                        "--server.tomcat.max-keep-alive-requests=-1",
+                        "--logging.level.io.github.iree4j=WARN")
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        try {
+            measure(port(server, log), direct);
+        } finally {
+            server.destroy();
+            server.waitFor();
+            Files.deleteIfExists(log);
+        }
+    }
+
+    private static int port(Process server, Path log) throws Exception {
+        for (int i = 0; i < 600 && server.isAlive(); i++) {
+            Matcher started = PORT.matcher(Files.readString(log));
+            if (started.find()) {
+                return Integer.parseInt(started.group(1));
+            }
+            Thread.sleep(100);
+        }
+        throw new IOException("the sample did not start:\n" + Files.readString(log));
+    }
+
+    private void measure(int port, Latencies direct) throws Exception {
+        byte[] binary = binaryRequest();
+        byte[] json = jsonRequest();
+        byte[] nothing = request("GET", "/v2/health/live", "", new byte[0]);
+        for (byte[] warm : List.of(nothing, binary, json)) {
+            load(port, warm, MANY);
+        }
+        Latencies empty = load(port, nothing, 1);
+        System.out.printf("%-44s %s%n", "a request that calls nothing, 1 connection", empty);
+        double allocated = metric(port, "jvm.gc.memory.allocated");
+        Latencies one = load(port, binary, 1);
+        System.out.printf("%-44s %s%n", "infer, binary, 1 connection", one);
+        Latencies many = load(port, binary, MANY);
+        System.out.printf("%-44s %s%n", "infer, binary, " + MANY + " connections", many);
+        double bytes = metric(port, "jvm.gc.memory.allocated") - allocated;
+        System.out.printf("%-44s %s%n", "infer, JSON, 1 connection", load(port, json, 1));
+        System.out.printf("%-44s %s%n", "infer, JSON, " + MANY + " connections", load(port, json, MANY));
+        System.out.printf("threads of the server: %.0f%n", metric(port, "jvm.threads.live"));
+        System.out.printf(
+                "allocated for each binary request (by garbage collections): %.0f bytes%n",
+                bytes / (one.count() + many.count()));
+        System.out.printf(
+                "added by web and service layers at the median: %.0f us beside the transport, %.0f us with it%n",
+                (one.median() - empty.median() - direct.median()) / 1e3, (one.median() - direct.median()) / 1e3);
+    }
+
+    // What is compared.
+
+    private Latencies direct(Path jar) throws Exception {
+        Path directory = Files.createTempDirectory("iree4j-load");
+        Path module = directory.resolve("digits.vmfb");
+        Path parameters = directory.resolve("digits.irpa");
+        try (FileSystem zip = FileSystems.newFileSystem(jar)) {
+            Files.copy(zip.getPath("BOOT-INF/classes/models/digits.vmfb"), module);
+            Files.copy(zip.getPath("BOOT-INF/classes/models/digits.irpa"), parameters);
+        }
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .module(module)
+                        .parameters("model", parameters)
+                        .build())) {
+            ProgramFunction classify = program.function("classify");
+            float[] pixels = new float[ROWS * PIXELS];
+            Latencies measured = new Latencies();
+            for (int round = 0; round < 2; round++) { // the first warms up
+                measured = new Latencies();
+                long end = System.nanoTime() + seconds * 1_000_000_000L / 2;
+                for (long start = System.nanoTime(); start < end; start = System.nanoTime()) {
+                    try (Results results = classify.invoke(Tensor.of(pixels, ROWS, PIXELS))) {
+                        results.tensor(0).toFloatArray();
+                    }
+                    measured.add(System.nanoTime() - start);
+                }
+            }
+            measured.lasted(seconds / 2.0);
+            return measured;
+        } finally {
+            Files.delete(module);
+            Files.delete(parameters);
+            Files.delete(directory);
+        }
+    }
+
+    private static byte[] binaryRequest() {
+        String header =
+                "{\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,%d],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":%d}}],\"parameters\":{\"binary_data_output\":true}}"
+                        .formatted(ROWS, PIXELS, 4 * ROWS * PIXELS);
+        ByteBuffer body =
+                ByteBuffer.allocate(header.length() + 4 * ROWS * PIXELS).order(ByteOrder.LITTLE_ENDIAN);
+        body.put(header.getBytes(StandardCharsets.US_ASCII));
+        return request(
+                "POST",
+                "/v2/models/digits/infer",
+                "Inference-Header-Content-Length: %d\r\n".formatted(header.length()),
+                body.array());
+    }
+
+    private static byte[] jsonRequest() {
+        String body = "{\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,%d],\"datatype\":\"FP32\",\"data\":%s}]}"
+                .formatted(ROWS, PIXELS, Arrays.toString(new float[ROWS * PIXELS]));
+        return request(
+                "POST",
+                "/v2/models/digits/infer",
+                "Content-Type: application/json\r\n",
+                body.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static byte[] request(String method, String path, String headers, byte[] body) {
+        byte[] head = "%s %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n"
+                .formatted(method, path, headers, body.length)
+                .getBytes(StandardCharsets.US_ASCII);
+        byte[] request = Arrays.copyOf(head, head.length + body.length);
+        System.arraycopy(body, 0, request, head.length, body.length);
+        return request;
+    }
+
+    private Latencies load(int port, byte[] request, int connections) throws Exception {
+        try (ExecutorService clients = Executors.newFixedThreadPool(connections)) {
+            List<Future<Latencies>> running = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                running.add(clients.submit((Callable<Latencies>) () -> client(port, request)));
+            }
+            Latencies all = new Latencies();
+            for (Future<Latencies> each : running) {
+                all.addAll(each.get());
+            }
+            all.lasted(seconds);
+            return all;
+        }
+    }
+
+    private Latencies client(int port, byte[] request) throws IOException {
+        Latencies latencies = new Latencies();
+        try (HttpConnection connection = new HttpConnection(port)) {
+            long end = System.nanoTime() + seconds * 1_000_000_000L;
+            for (long start = System.nanoTime(); start < end; start = System.nanoTime()) {
+                connection.exchange(request);
+                latencies.add(System.nanoTime() - start);
+            }
+        }
+        return latencies;
+    }
+
+    private static double metric(int port, String name) throws IOException {
+        try (HttpConnection connection = new HttpConnection(port)) {
+            byte[] body = connection.exchange(request("GET", "/actuator/metrics/" + name, "", new byte[0]));
+            Matcher value = VALUE.matcher(new String(body, StandardCharsets.UTF_8));
+            return value.find() ? Double.parseDouble(value.group(1)) : Double.NaN;
+        }
+    }
+
+    /** For how long each of many requests took. */
+    private static final class Latencies {
+        private long[] nanos = new long[1 << 16];
+        private int count;
+        private double seconds;
+
+        void add(long value) {
+            if (count == nanos.length) {
+                nanos = Arrays.copyOf(nanos, 2 * count);
+            }
+            nanos[count++] = value;
+        }
+
+        void addAll(Latencies others) {
+            for (int i = 0; i < others.count; i++) {
+                add(others.nanos[i]);
+            }
+        }
+
+        void lasted(double time) {
+            seconds = time;
+            Arrays.sort(nanos, 0, count);
+        }
+
+        int count() {
+            return count;
+        }
+
+        double median() {
+            return at(0.5);
+        }
+
+        private double at(double part) {
+            return count == 0 ? Double.NaN : nanos[(int) (part * (count - 1))];
+        }
+
+        @Override
+        public String toString() {
+            return "%8.0f per second, p50 %7.1f us, p99 %8.1f us"
+                    .formatted(count / seconds, median() / 1e3, at(0.99) / 1e3);
+        }
+    }
+
+    /** One connection of the loopback interface, one request at a time. */
+    private static final class HttpConnection implements AutoCloseable {
+        private final java.net.Socket socket;
+        private final InputStream in;
+
+        HttpConnection(int port) throws IOException {
+            socket = new java.net.Socket("127.0.0.1", port);
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout(30_000);
+            in = new java.io.BufferedInputStream(socket.getInputStream(), 1 << 14);
+        }
+
+        /** Returns the body of a response with status 200. */
+        byte[] exchange(byte[] request) throws IOException {
+            socket.getOutputStream().write(request);
+            String status = line();
+            int length = -1;
+            boolean chunked = false;
+            for (String header = line(); !header.isEmpty(); header = line()) {
+                String lower = header.toLowerCase(java.util.Locale.ROOT);
+                if (lower.startsWith("content-length:")) {
+                    length = Integer.parseInt(header.substring(15).strip());
+                }
+                chunked |= lower.equals("transfer-encoding: chunked");
+            }
+            byte[] body = chunked ? chunks() : in.readNBytes(length);
+            if (!status.contains(" 200")) {
+                throw new IOException(status + ": " + new String(body, StandardCharsets.UTF_8));
+            }
+            return body;
+        }
+
+        private byte[] chunks() throws IOException {
+            java.io.ByteArrayOutputStream body = new java.io.ByteArrayOutputStream();
+            for (int size = chunk(); size > 0; size = chunk()) {
+                body.write(in.readNBytes(size));
+                line();
+            }
+            line();
+            return body.toByteArray();
+        }
+
+        private int chunk() throws IOException {
+            return Integer.parseInt(line().strip(), 16);
+        }
+
+        private String line() throws IOException {
+            StringBuilder line = new StringBuilder(64);
+            for (int c = in.read(); c != '\n'; c = in.read()) {
+                if (c < 0) {
+                    throw new IOException("the server closed the connection");
+                }
+                if (c != '\r') {
+                    line.append((char) c);
+                }
+            }
+            return line.toString();
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+}

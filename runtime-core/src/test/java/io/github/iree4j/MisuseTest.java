@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
  * right or an {@link IreeException} that says what was wrong; at the end nothing is held. The seed is in the message of a failure.
  */
 @Tag("long")
-@Timeout(120)
+@Timeout(600)
 class MisuseTest {
     private static final int THREADS = 4;
     private static final int ROUNDS = Effort.rounds(60, 2_000);

@@ -4,6 +4,8 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What is held back on a queue, in the order in which it came. Its monitor is the lock under which a queue that is closed or lost says so. */
 final class PendingList {
+    /** So many are a program that submits in a loop and never signals. A guess, not measured. */
+    private static final int LIMIT = 1 << 20;
+
     private @Nullable Deferral first; // guarded by this, like all
     private @Nullable Deferral last;
     private int count;
@@ -67,7 +72,18 @@ final class PendingList {
         return new PendingOperation(operation.name(), Duration.ofNanos(now - deferral.since), forMemory, waits);
     }
 
-    synchronized void add(Deferral deferral) {
+    /**
+     * Adds one behind the others.
+     *
+     * @return null, or why it cannot be
+     */
+    synchronized @Nullable IreeException add(Deferral deferral, String device) {
+        if (count >= LIMIT) {
+            return new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%s would be one more than the %d operations that may wait on device '%s'; wait for some of them"
+                            .formatted(deferral.operation.name(), LIMIT, device));
+        }
         deferral.previous = last;
         if (last == null) {
             first = deferral;
@@ -78,6 +94,7 @@ final class PendingList {
         deferral.linked = true;
         count++;
         parts += deferral.operation.whole == null ? 0 : 1;
+        return null;
     }
 
     /** Takes one out, if it is still there. */

@@ -34,9 +34,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
 
-    /** So many are a program that submits in a loop and never signals. A guess, not measured. */
-    private static final int PENDING_LIMIT = 1 << 20;
-
     final SchedulingDomain domain;
     final FrontierTracker tracker;
     final QueuePlace place;
@@ -400,13 +397,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
                     // nobody looks at the list again
                 } else if (closed) {
                     failure = aborted(operation);
-                } else if (pending.count() >= PENDING_LIMIT) {
-                    failure = new IreeException(
-                            StatusCode.RESOURCE_EXHAUSTED,
-                            "%s would be one more than the %d operations that may wait on device '%s'; wait for some of them"
-                                    .formatted(operation.name(), PENDING_LIMIT, device.id()));
                 } else {
-                    pending.add(deferral);
+                    failure = pending.add(deferral, device.id());
                 }
             }
         }

@@ -16,7 +16,7 @@ final class RuntimeWorkers {
 
     private RuntimeWorkers() {}
 
-    /** Starts the workers; the caller closes the executor. */
+    /** Makes the executor, which the caller closes. Its threads start when there is work for them. */
     static ProcessExecutor start(TaskOptions options, Topology topology) {
         int workers = options.workers() == 0 ? topology.groups().size() : options.workers();
         int number = MADE.incrementAndGet();

@@ -41,6 +41,11 @@ final class Grid {
         return new Grid(name, call.required(VmBuffer.class), call.i64(), call.i64(), call.i64());
     }
 
+    /** Reads buffer, offset and outer stride; the inner one is 1. */
+    static Grid readContiguous(VmCall call, String name) {
+        return new Grid(name, call.required(VmBuffer.class), call.i64(), call.i64(), 1);
+    }
+
     /**
      * The bytes from element (0, 0) on, after checking that a program may read {@code size0} by {@code size1} elements there. Strides of
      * zero repeat an element. The sizes must not be negative ({@link #isEmpty} says so).

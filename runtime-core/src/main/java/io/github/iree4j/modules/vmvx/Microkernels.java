@@ -28,6 +28,8 @@ final class Microkernels {
         module.function("mmt4d", "0rIIrIIrIIIIIiiii_v", (state, call) -> MatrixProduct.run(state.scratch, call));
         module.function("pack", "0rIIIrIIIIIIIIIIi_v", (state, call) -> Packing.pack(call));
         module.function("unpack", "0rIIIrIIIIIIIIIi_v", (state, call) -> Packing.unpack(call));
+        module.function("pack", "0rIIrIIIIIIIIIi_v", (state, call) -> Packing.packContiguous(call));
+        module.function("unpack", "0rIIrIIIIIIIIi_v", (state, call) -> Packing.unpackContiguous(call));
         module.function("query_tile_sizes.2d", "0IIi_II", (state, call) -> queryTileSizes(call));
     }
 

@@ -21,6 +21,7 @@ final class Packing {
     private static final int I32 = 3;
     private static final int F16 = 4;
     private static final int BF16 = 5;
+    private static final int UNPACK_I32_OF_2023 = 2;
     private static final int TRANSPOSE_INNER = 0x100;
     private static final int TRANSPOSE_OUTER = 0x200;
     private static final int KNOWN_FLAGS = TYPE_MASK | TRANSPOSE_INNER | TRANSPOSE_OUTER;
@@ -28,11 +29,21 @@ final class Packing {
     private Packing() {}
 
     static void pack(VmCall call) {
-        Grid in = Grid.read(call, "in");
+        pack(call, Grid.read(call, "in"), true);
+    }
+
+    /** Of compilers from April 2023 to May 2024: rows are contiguous. */
+    static void packContiguous(VmCall call) {
+        pack(call, Grid.readContiguous(call, "in"), false);
+    }
+
+    private static void pack(VmCall call, Grid in, boolean hasInnerStride) {
         VmBuffer outBuffer = call.required(VmBuffer.class);
         long outOffset = call.i64();
         long outStride0 = call.i64();
-        call.i64(); // the inner stride is that of contiguous tiles
+        if (hasInnerStride) {
+            call.i64(); // that of contiguous tiles
+        }
         long inSize0 = Microkernels.size(call.i64(), "in_size0");
         long inSize1 = Microkernels.size(call.i64(), "in_size1");
         long outer0 = Microkernels.size(call.i64(), "out_size0");
@@ -75,11 +86,22 @@ final class Packing {
     }
 
     static void unpack(VmCall call) {
+        unpack(call, true);
+    }
+
+    /** Of compilers from April 2023 to May 2024: rows are contiguous, and at first integers had a number of their own. */
+    static void unpackContiguous(VmCall call) {
+        unpack(call, false);
+    }
+
+    private static void unpack(VmCall call, boolean hasInnerStrides) {
         VmBuffer inBuffer = call.required(VmBuffer.class);
         long inOffset = call.i64();
         long inStride0 = call.i64();
-        call.i64(); // the inner stride is that of contiguous tiles
-        Grid out = Grid.read(call, "out");
+        if (hasInnerStrides) {
+            call.i64(); // that of contiguous tiles
+        }
+        Grid out = hasInnerStrides ? Grid.read(call, "out") : Grid.readContiguous(call, "out");
         long outer0 = Microkernels.size(call.i64(), "in_size0");
         long outer1 = Microkernels.size(call.i64(), "in_size1");
         long tile0 = Microkernels.size(call.i64(), "in_size2");
@@ -87,6 +109,9 @@ final class Packing {
         long outSize0 = Microkernels.size(call.i64(), "out_size0");
         long outSize1 = Microkernels.size(call.i64(), "out_size1");
         int flags = call.i32();
+        if (!hasInnerStrides && (flags & TYPE_MASK) == UNPACK_I32_OF_2023) {
+            flags = flags & ~TYPE_MASK | I32;
+        }
         int elementSize = elementSize(flags, false);
         if (outSize0 == 0 || outSize1 == 0) {
             return;

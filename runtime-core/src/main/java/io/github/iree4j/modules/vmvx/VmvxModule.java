@@ -28,7 +28,8 @@ public final class VmvxModule {
     }
 
     private static VmModule build() {
-        NativeModule.Builder<State> builder = NativeModule.builder("vmvx", 0, State::new);
+        NativeModule.Builder<State> builder = NativeModule.builder("vmvx", 0, State::new)
+                .attribute(VmModule.SERVES, "IREE of May 2023 to August 2026 (or of March 2023, without microkernels)");
         Elementwise.register(builder);
         Microkernels.register(builder);
         return builder.build();

@@ -389,6 +389,50 @@ class VmvxModuleTest {
     }
 
     @Test
+    void formsUntilMay2024PackContiguousRows() {
+        int[] in = {1, 2, 3, 4, 5, 6};
+        int[] packed = new int[8];
+        vmvx.call(
+                "pack",
+                "0rIIrIIIIIIIIIi_v",
+                buffer(in),
+                0L,
+                3L,
+                buffer(packed),
+                0L,
+                8L,
+                2L,
+                3L,
+                1L,
+                2L,
+                2L,
+                2L,
+                -9L,
+                3);
+        assertThat(packed).containsExactly(1, 2, 4, 5, 3, -9, 6, -9);
+        for (int type : new int[] {2, 3}) { // of integers, which were number 2 in 2023
+            int[] out = new int[6];
+            vmvx.call(
+                    "unpack",
+                    "0rIIrIIIIIIIIi_v",
+                    buffer(packed),
+                    0L,
+                    8L,
+                    buffer(out),
+                    0L,
+                    3L,
+                    1L,
+                    2L,
+                    2L,
+                    2L,
+                    2L,
+                    3L,
+                    type);
+            assertThat(out).containsExactly(in);
+        }
+    }
+
+    @Test
     void packOfBytesUsesTheLowByteOfThePadding() {
         byte[] packed = new byte[4];
         vmvx.call(

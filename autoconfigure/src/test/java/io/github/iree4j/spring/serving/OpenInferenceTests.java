@@ -10,6 +10,7 @@ import io.github.iree4j.spring.TestModules;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -56,6 +57,7 @@ import tools.jackson.databind.json.JsonMapper;
             "iree.serving.enabled=true",
             "iree.serving.max-request-size=64KB",
             "iree.serving.functions.adder=add",
+            "iree.serving.repository=true",
         })
 @EnabledIf(
         value = "io.github.iree4j.spring.TestModules#fixturesPresent",
@@ -302,6 +304,40 @@ class OpenInferenceTests {
         infer("fresh", ADD);
         programs.unload("fresh");
         assertThat(error(post("/models/fresh/infer", ADD))).contains("there is no model 'fresh'");
+    }
+
+    @Test
+    void clientsUnloadAndLoadModelsWhereTheyMay() throws Exception {
+        assertThat(post("/repository/models/mul/unload", "").statusCode()).isEqualTo(200);
+        assertThat(send(to("/models/mul/ready")).statusCode()).isEqualTo(503);
+        HttpResponse<byte[]> index = post("/repository/index", "");
+        assertThat(json.readTree(index.body()).findValuesAsString("state")).contains("UNAVAILABLE", "READY");
+        assertThat(post("/repository/models/mul/load", "").statusCode()).isEqualTo(200);
+        assertThat(send(to("/models/mul/ready")).statusCode()).isEqualTo(200);
+        HttpResponse<byte[]> unknown = post("/repository/models/nothing/load", "");
+        assertThat(unknown.statusCode()).isEqualTo(404);
+        assertThat(error(unknown)).contains("'nothing'");
+    }
+
+    @Test
+    void aClientThatLeavesInTheMiddleOfItsBodyLeavesNothingBehind() throws Exception {
+        String header =
+                "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": 16}}]}";
+        long before = runtime.leakReport().bytesLive();
+        for (int i = 0; i < 10; i++) {
+            try (Socket socket = new Socket("localhost", port)) {
+                socket.getOutputStream()
+                        .write(
+                                "POST /v2/models/add/infer HTTP/1.1\r\nHost: localhost\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%sabc"
+                                        .formatted(header.length(), header.length() + 16, header)
+                                        .getBytes(StandardCharsets.US_ASCII));
+            }
+        }
+        while (runtime.leakReport().bytesLive() != before
+                || runtime.leakReport().openTensors() != 0) {
+            Thread.onSpinWait(); // the class's timeout fails what stays
+        }
+        infer("add", ADD);
     }
 
     @ParameterizedTest

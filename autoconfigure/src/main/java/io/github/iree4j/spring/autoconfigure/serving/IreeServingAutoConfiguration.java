@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure.serving;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -40,5 +41,12 @@ public final class IreeServingAutoConfiguration {
     OpenInferenceController ireeOpenInferenceController(
             ServedModels models, InvocationService invocations, IreeServingProperties properties) {
         return new OpenInferenceController(models, invocations, properties.options());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBooleanProperty("iree.serving.repository")
+    ModelRepositoryController ireeModelRepositoryController(Programs programs) {
+        return new ModelRepositoryController(programs);
     }
 }

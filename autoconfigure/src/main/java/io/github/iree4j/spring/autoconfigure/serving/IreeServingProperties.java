@@ -13,6 +13,7 @@ import org.springframework.util.unit.DataSize;
  * @param enabled Whether to serve programs by the Open Inference Protocol under '/v2'.
  * @param maxRequestSize Most bytes that the body of a request may have.
  * @param maxConcurrentRequests Most requests for inference that may be in work at once.
+ * @param repository Whether clients may load and unload modules, under '/v2/repository'.
  * @param functions Names of the functions that serve modules which have several, by the module's name.
  */
 @ConfigurationProperties("iree.serving")
@@ -20,6 +21,7 @@ public record IreeServingProperties(
         @DefaultValue("false") boolean enabled,
         @DefaultValue("64MB") DataSize maxRequestSize,
         @DefaultValue("256") int maxConcurrentRequests,
+        @DefaultValue("false") boolean repository,
         @DefaultValue Map<String, String> functions) {
 
     /** Checks ranges. */

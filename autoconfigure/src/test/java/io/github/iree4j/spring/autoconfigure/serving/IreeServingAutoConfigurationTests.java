@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
 import java.util.Map;
@@ -28,6 +29,13 @@ class IreeServingAutoConfigurationTests {
     @Test
     void servesWhenAskedTo() {
         web.run(context -> assertThat(context).hasSingleBean(OpenInferenceController.class));
+    }
+
+    @Test
+    void clientsLoadAndUnloadNothingUnlessAskedTo() {
+        web.run(context -> assertThat(context).doesNotHaveBean(ModelRepositoryController.class));
+        web.withPropertyValues("iree.serving.repository=true")
+                .run(context -> assertThat(context).hasSingleBean(ModelRepositoryController.class));
     }
 
     @Test

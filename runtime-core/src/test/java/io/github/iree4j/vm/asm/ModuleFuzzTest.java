@@ -272,8 +272,13 @@ class ModuleFuzzTest {
         if (module.debug() == null) {
             String text = VmDisassembler.disassemble(module);
             ModuleDef again = ModuleDef.read(MemorySegment.ofArray(VmAssembler.assemble(text)), LIMITS);
-            assertThat(VmDisassembler.disassemble(again)).isEqualTo(text);
+            assertThat(withoutPlaces(VmDisassembler.disassemble(again))).isEqualTo(withoutPlaces(text));
         }
+    }
+
+    /** Where constants lie outside of the tables, and so how well they are aligned at least, differs from file to file. */
+    private static String withoutPlaces(String text) {
+        return text.replaceAll("align \\d+ external", "external");
     }
 
     @Test

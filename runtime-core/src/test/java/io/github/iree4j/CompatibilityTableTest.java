@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.modules.check.CheckModule;
 import io.github.iree4j.modules.hal.HalModule;
+import io.github.iree4j.modules.hal.InlineModules;
 import io.github.iree4j.modules.parameters.ParametersModule;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
@@ -36,7 +37,8 @@ class CompatibilityTableTest {
         Matcher matcher = FORM.matcher(Files.readString(DOCUMENT));
         while (matcher.find()) {
             String name = matcher.group(1);
-            boolean qualified = name.startsWith("io_parameters.") || name.startsWith("check.");
+            boolean qualified = Stream.of("io_parameters.", "check.", "hal_inline.", "hal_loader.")
+                    .anyMatch(name::startsWith);
             forms.add(new Form(qualified ? name : "hal." + name, matcher.group(2), matcher.group(5)));
         }
         return forms;
@@ -47,6 +49,8 @@ class CompatibilityTableTest {
         TreeSet<String> provided = new TreeSet<>();
         for (VmModule module : List.of(
                 HalModule.create(List.of()),
+                InlineModules.inline(List.of(), (device, category, key, answer) -> {}, ""),
+                InlineModules.loader(List.of(), (device, category, key, answer) -> {}, ""),
                 ParametersModule.create(List.of()),
                 CheckModule.create((expectation, failure) -> {}))) {
             for (VmFunction function : module.exports()) {
@@ -69,7 +73,7 @@ class CompatibilityTableTest {
             String function = form.function().substring(form.function().indexOf('.') + 1);
             assertThat(text)
                     .as("%s uses the function", form)
-                    .containsPattern("[\" ]" + Pattern.quote(function) + "[\",]");
+                    .containsPattern("[\" .]" + Pattern.quote(function) + "[\", ]");
             assertThat(text.contains('"' + form.convention() + '"') || usesConstant(text, form.convention()))
                     .as("%s uses the form", form)
                     .isTrue();

@@ -459,6 +459,27 @@ class VmvxReferenceTest {
                     tile1,
                     padding,
                     flags);
+            if (in.stride1 == 1) { // as compilers until May 2024 wrote it
+                tiled.fill((byte) 0);
+                vmvx.call(
+                        "pack",
+                        "0rIIrIIIIIIIIIi_v",
+                        in.buffer(),
+                        in.offset,
+                        in.stride0,
+                        VmBuffer.wrap(tiled, true, null),
+                        2L,
+                        stride,
+                        rows,
+                        columns,
+                        outer0,
+                        outer1,
+                        tile0,
+                        tile1,
+                        padding,
+                        flags);
+                assertSame(tiled, expected, "older pack of %dx%d, flags %x".formatted(rows, columns, flags));
+            }
             assertSame(tiled, expected, "pack of %dx%d, flags %x".formatted(rows, columns, flags));
             if (type == 2) {
                 continue; // there is no such unpack
@@ -491,6 +512,30 @@ class VmvxReferenceTest {
                     rows,
                     columns,
                     flags);
+            if (out.stride1 == 1) {
+                MemorySegment again = out.copy();
+                again.fill((byte) 0);
+                vmvx.call(
+                        "unpack",
+                        "0rIIrIIIIIIIIi_v",
+                        VmBuffer.wrap(tiled, false, null),
+                        2L,
+                        stride,
+                        VmBuffer.wrap(again, true, null),
+                        out.offset,
+                        out.stride0,
+                        outer0,
+                        outer1,
+                        tile0,
+                        tile1,
+                        rows,
+                        columns,
+                        flags);
+                for (long row = 0; row < rows; row++) {
+                    long at = out.at(row, 0) * size;
+                    assertSame(again.asSlice(at, columns * size), back.asSlice(at, columns * size), "older unpack");
+                }
+            }
             assertSame(out.bytes, back, "unpack of %dx%d, flags %x".formatted(rows, columns, flags));
         }
     }

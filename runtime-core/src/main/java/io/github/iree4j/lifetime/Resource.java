@@ -112,6 +112,15 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     }
 
     /**
+     * Returns whether the creator has given its reference up.
+     *
+     * @return true after {@link #close()}, also while others still hold references
+     */
+    protected final boolean isClosed() {
+        return (state & CLOSED) != 0;
+    }
+
+    /**
      * Throws when nobody holds a reference any more.
      *
      * @throws IreeException FAILED_PRECONDITION, naming the resource

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Modules linked together, with the state they keep: what a program runs in.
  *
  * <p>Modules are taken in order. Each is checked for the modules it depends on, its imports are looked for in the modules before it, and
- * its {@code __init} runs. Closing runs {@code __deinit} in reverse order and releases the states; an invocation that is still running
- * then keeps the context until it ends.
+ * its {@code __init} runs. Closing runs {@code __deinit} in reverse order and releases the states. An invocation holds the context from
+ * its first run until it is reset or closed, so that calls in a row need not count references; whichever goes last frees the context, and
+ * one that ends when the context is closed already lets it go at once.
  *
  * <p>Belongs to one thread at a time: callers see to it that one invocation runs at a time. Creating one shares everything that does
  * not change, and takes microseconds apart from what {@code __init} does.
@@ -119,6 +120,11 @@ public final class Context extends Resource {
                     "'%s' belongs to no module of this context (%s)".formatted(function.fullName(), moduleNames()));
         }
         return index;
+    }
+
+    /** For invocations, which let go of a context that is closed. */
+    boolean isGivenUp() {
+        return isClosed();
     }
 
     @Override

@@ -33,10 +33,8 @@ public final class Invocation implements AutoCloseable {
     private final @Nullable Context context;
     private final VmFunction function;
     private final VmCallable target;
-    private final long patience;
-    private final long created;
     private final String argumentLetters;
-    private final Root call = new Root();
+    private final RootCall call;
     private Phase phase = Phase.ARGUMENTS;
 
     /** What run() blocks on, while it does; anyone who cancels counts it down. */
@@ -55,6 +53,9 @@ public final class Invocation implements AutoCloseable {
     private int spanStart;
     private int resultIndex;
 
+    /** Whether this holds a reference to the context. */
+    private boolean held;
+
     Invocation(@Nullable Context context, VmFunction function, VmCallable target) {
         this(context, function, target, Long.MAX_VALUE);
     }
@@ -72,8 +73,7 @@ public final class Invocation implements AutoCloseable {
 
     private Invocation(@Nullable Context context, VmFunction function, VmCallable target, long patience) {
         this.context = context;
-        this.patience = patience;
-        created = patience == Long.MAX_VALUE ? 0 : System.nanoTime();
+        call = new RootCall(context == null ? patience : RootCall.NO_HOOK);
         this.function = function;
         this.target = target;
         argumentLetters = function.convention().arguments();
@@ -264,9 +264,7 @@ public final class Invocation implements AutoCloseable {
                     "'%s' with convention '%s' was given too few arguments (%d)"
                             .formatted(function.fullName(), function.convention(), argumentCount));
         }
-        if (context != null) {
-            context.retain();
-        }
+        hold();
         return step(false);
     }
 
@@ -297,7 +295,7 @@ public final class Invocation implements AutoCloseable {
      * once while {@link #run()} blocks. Stays in force until {@link #reset()}. Safe from any thread.
      */
     public void cancel() {
-        call.cancelled = true;
+        call.cancel();
         CountDownLatch asleep = sleeping;
         if (asleep != null) {
             asleep.countDown();
@@ -378,7 +376,7 @@ public final class Invocation implements AutoCloseable {
         if (phase == Phase.CLOSED) {
             require(Phase.ARGUMENTS, "reset");
         }
-        call.cancelled = false;
+        call.forgetCancel();
         giveUp();
         phase = Phase.ARGUMENTS;
     }
@@ -398,6 +396,27 @@ public final class Invocation implements AutoCloseable {
         phase = Phase.CLOSED;
     }
 
+    /** Holds the context, from the first run on. Counting on each would take longer than a short call. */
+    private void hold() {
+        if (context == null) {
+            return;
+        }
+        if (held && context.isGivenUp()) {
+            letGo(); // and find out whether others hold it
+        }
+        if (!held) {
+            context.retain();
+            held = true;
+        }
+    }
+
+    private void letGo() {
+        if (held && context != null) {
+            held = false;
+            context.release();
+        }
+    }
+
     private void giveUp() {
         boolean waiting = phase == Phase.DEFERRED;
         phase = Phase.ARGUMENTS;
@@ -406,9 +425,7 @@ public final class Invocation implements AutoCloseable {
         } finally {
             dropArguments();
             resultIndex = 0;
-            if (waiting && context != null) {
-                context.release();
-            }
+            letGo();
         }
     }
 
@@ -420,7 +437,7 @@ public final class Invocation implements AutoCloseable {
             if (call.isCancelled()) {
                 throw new IreeException(StatusCode.CANCELLED, "call of '" + function.fullName() + "' was cancelled");
             }
-            call.enter(again);
+            call.enter(function, letters, operands, argumentCount, words, refs, again);
             target.call(call);
             done = call.leave();
             failed = false;
@@ -432,8 +449,8 @@ public final class Invocation implements AutoCloseable {
                 phase = Phase.RESULTS;
                 resultIndex = 0;
                 dropArguments();
-                if (context != null) {
-                    context.release();
+                if (context != null && context.isGivenUp()) {
+                    letGo();
                 }
             } else {
                 phase = Phase.DEFERRED;
@@ -457,7 +474,7 @@ public final class Invocation implements AutoCloseable {
         // other's.
         sleeping = awake;
         try {
-            if (!call.cancelled) {
+            if (!call.wasCancelled()) {
                 wait.whenReady(awake::countDown);
                 awake.await();
             }
@@ -575,61 +592,5 @@ public final class Invocation implements AutoCloseable {
                                     type.getSimpleName()));
         }
         return type.cast(object);
-    }
-
-    /** The call as the function sees it. */
-    private final class Root extends VmCall {
-        volatile boolean cancelled;
-
-        /** The call within which this one is made, if it is. */
-        @Nullable
-        VmCall outer;
-
-        void enter(boolean again) {
-            bind(words, 0, refs, 0);
-            begin(function, letters, operands, argumentCount, again);
-        }
-
-        boolean leave() {
-            return end();
-        }
-
-        @Nullable
-        VmWait pending() {
-            return pendingWait();
-        }
-
-        long word(int index) {
-            return resultWord(index);
-        }
-
-        @Nullable
-        Object borrow(int index) {
-            return resultRef(index);
-        }
-
-        void take(int index) {
-            takeResultRef(index);
-        }
-
-        void giveUp(boolean waiting) {
-            if (waiting) {
-                abandon();
-            } else {
-                dropResults();
-            }
-        }
-
-        @Override
-        public boolean isCancelled() {
-            VmCall within = outer;
-            return cancelled || (within != null ? within.isCancelled() : context == null && isHookOver());
-        }
-
-        private boolean isHookOver() {
-            return patience == Long.MAX_VALUE
-                    ? Thread.currentThread().isInterrupted()
-                    : System.nanoTime() - created > patience;
-        }
     }
 }

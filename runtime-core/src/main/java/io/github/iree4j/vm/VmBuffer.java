@@ -131,6 +131,15 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
+     * Returns whether a program allocated it.
+     *
+     * @return true for memory on the heap, taken from a context's budget
+     */
+    public boolean isAllocatedByProgram() {
+        return budget != null;
+    }
+
+    /**
      * Returns the bytes, read-only if the buffer is immutable. Valid while {@link #owner()} is held.
      *
      * @return the bytes, not copied

@@ -13,6 +13,8 @@ import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmImport;
 import io.github.iree4j.vm.VmModuleState;
 import io.github.iree4j.vm.VmType;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What a bytecode module keeps in one context: globals and bound imports. Holds the module. */
@@ -27,6 +29,9 @@ final class BytecodeState implements VmModuleState {
     final VmType[] types;
     final VmBuffer[] rodata;
     private boolean closed;
+
+    /** Calls in compiled code that have what was linked here as a constant; null once this is closed. Guarded by this. */
+    private @Nullable List<ImportSite> bound = new ArrayList<>();
 
     BytecodeState(
             BytecodeModule module, ContextOptions options, FunctionCode[] functions, int globalBytes, int globalRefs) {
@@ -70,9 +75,22 @@ final class BytecodeState implements VmModuleState {
     public void close() {
         if (!closed) {
             closed = true;
+            List<ImportSite> sites;
+            synchronized (this) {
+                sites = bound;
+                bound = null;
+            }
+            if (sites != null) {
+                sites.forEach(ImportSite::unbind);
+            }
             References.clear(globalRefs, globalRefs.length);
             module.release();
         }
+    }
+
+    /** Has a call told when this is closed; false when it is closed already. */
+    synchronized boolean isToldWhenClosed(ImportSite site) {
+        return bound != null && bound.add(site);
     }
 
     /** Returns what an import was bound to. */

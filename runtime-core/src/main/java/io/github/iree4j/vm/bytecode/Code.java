@@ -40,6 +40,9 @@ final class Code {
     /** A conditional branch that copies references on an edge. */
     static final int COND_BR_REFS = Op.COUNT + 10;
 
+    /** Goes on in a part that has been compiled. Only in {@link FunctionCode#running()}. */
+    static final int ENTER = Op.COUNT + 11;
+
     /** MOVE bit of references in operands. */
     static final int MOVE = 0x4000;
 

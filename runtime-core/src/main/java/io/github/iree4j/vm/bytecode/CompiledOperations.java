@@ -219,6 +219,30 @@ final class CompiledOperations {
         I64.set(globals, offset, value);
     }
 
+    /** Returns how far a loop may count until its call is looked at: at most to its bound. */
+    static long limitOf(long counter, long bound, long step) {
+        if (step <= 0 || counter > Long.MAX_VALUE - Execution.JUMPS - step) {
+            return Long.MIN_VALUE; // looked at in each iteration
+        }
+        return Math.min(bound, counter + Execution.JUMPS);
+    }
+
+    static int limitOf(int counter, int bound, int step) {
+        if (step <= 0 || counter > Integer.MAX_VALUE - Execution.JUMPS - step) {
+            return Integer.MIN_VALUE;
+        }
+        return Math.min(bound, counter + Execution.JUMPS);
+    }
+
+    /** Returns how many jumps back are left until the call is looked at, once a loop has come to its limit. */
+    static int jumpsLeft(int jumps, long counter, long limit) {
+        return limit > counter ? jumps - (int) (limit - counter) : jumps - 1;
+    }
+
+    static int jumpsLeft(int jumps, int counter, int limit) {
+        return limit > counter ? jumps - (limit - counter) : jumps - 1;
+    }
+
     static int isResolved(BytecodeState state, int ordinal) {
         return state.imports[ordinal] != null ? 1 : 0;
     }

@@ -31,6 +31,17 @@ abstract class CompiledUnit {
     abstract boolean call(int index, Execution x, BytecodeState state, Frame caller, CallSite site);
 
     /**
+     * Goes on with a frame of the interpreter in a part.
+     *
+     * @param index which entry of the unit's parts
+     * @param x the stack
+     * @param frame the frame, where everything is
+     * @param state the module's state
+     * @return as {@link FunctionEmitter} says
+     */
+    abstract int part(int index, Execution x, Frame frame, BytecodeState state);
+
+    /**
      * One function of a unit.
      *
      * @param unit the unit

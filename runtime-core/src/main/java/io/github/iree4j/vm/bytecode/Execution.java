@@ -25,8 +25,6 @@ class Execution implements AutoCloseable {
      * register's ordinal is its index. References of frames not in use are null; words are anything. Every reference in a frame in use
      * is owned by it.
      */
-    private static final int MIN_REGISTERS = 8;
-
     /** Frames that programs within programs add up to in one failure. */
     private static final int MAX_FRAMES_TRACED = 64;
 
@@ -42,22 +40,18 @@ class Execution implements AutoCloseable {
      */
     private static final int COMPILED_FRAMES = 100;
 
-    private final ContextOptions limits;
-    private final ImportCall importCall = new ImportCall(this);
+    private final FrameStack frames;
+    private final ImportCaller imports = new ImportCaller(this);
     private @Nullable VmCall root;
     private boolean busy;
-    private @Nullable Frame bottom;
     private @Nullable Frame top;
     private int callsUntilLook;
 
-    /** Registers of all frames, used or not. */
-    private int registers;
-
-    /** Whether the top frame is at a call of an import that has deferred. */
-    private boolean importPending;
-
     /** Whether what runs has just deferred; compiled functions save their registers then, one after the other, and come back. */
     boolean deferred;
+
+    /** Always zero, which nothing but this comment says. For {@link LoopEmitter#pad}. */
+    int zero;
 
     /** Results of compiled functions that have not exactly one. */
     long[] wordResults = {};
@@ -74,7 +68,7 @@ class Execution implements AutoCloseable {
     private @Nullable Frame failedAt;
 
     Execution(ContextOptions limits) {
-        this.limits = limits;
+        frames = new FrameStack(limits);
     }
 
     VmCall root() {
@@ -95,23 +89,19 @@ class Execution implements AutoCloseable {
         if (root != call) {
             root = call;
         }
-        Frame frame = bottom;
-        if (frame == null) {
-            frame = new Frame(null, function, state);
-            bottom = frame;
-        }
+        Frame frame = frames.bottom(function, state);
         deferred = false;
         CompiledUnit.Entry compiled = function.compiled();
         if (compiled == null) {
             if (function.heat > 0) {
                 warm(function, state, 1);
             }
-            ready(frame, function, state);
+            frames.ready(frame, function, state);
             enter(frame, function, call);
             interpret(frame);
             return;
         }
-        fit(frame, function, state);
+        frames.fit(frame, function, state);
         nesting = 1;
         compiledDepth = COMPILED_FRAMES;
         try {
@@ -128,7 +118,7 @@ class Execution implements AutoCloseable {
     /** Goes on after something deferred. */
     void resume() {
         deferred = false;
-        interpret(Objects.requireNonNull(bottom));
+        interpret(frames.bottom());
     }
 
     private void interpret(Frame base) {
@@ -171,9 +161,9 @@ class Execution implements AutoCloseable {
         }
         Frame frame = caller.next;
         if (frame == null) {
-            frame = addFrame(caller, callee, state);
+            frame = frames.add(caller, callee, state);
         }
-        ready(frame, callee, state);
+        frames.ready(frame, callee, state);
         int[] source = caller.words;
         int[] target = frame.words;
         int[] from = site.argumentWords;
@@ -200,13 +190,16 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** An interpreted function has jumped back often. */
-    void looped(FunctionCode function, BytecodeState state) {
+    /** An interpreted function has jumped back often, and is somewhere in that loop. */
+    void looped(FunctionCode function, BytecodeState state, int pc) {
         if (root().isCancelled()) {
             throw cancelled();
         }
         if (function.heat > 0) {
             warm(function, state, ModuleCompiler.LOOP);
+        }
+        if (function.loopHeat > 0 && --function.loopHeat == 0) {
+            state.module().compiler().requestLoop(function, pc);
         }
     }
 
@@ -234,10 +227,10 @@ class Execution implements AutoCloseable {
         lookNowAndThen();
         Frame frame = caller.next;
         if (frame == null) {
-            frame = addFrame(caller, callee, state);
+            frame = frames.add(caller, callee, state);
         }
         if (callee.words > frame.words.length || callee.refs > frame.refs.length) {
-            fit(frame, callee, state);
+            frames.fit(frame, callee, state);
         }
         return frame;
     }
@@ -314,12 +307,22 @@ class Execution implements AutoCloseable {
         if (callee != null && calleeState != null) {
             return callFunction(callee, calleeState, site, frame);
         }
-        if (callNative(linked, site, frame)) {
+        return callNativeImport(linked, site, frame);
+    }
+
+    /** As {@link #callImport}, for a function that is no bytecode. */
+    boolean callNativeImport(LinkedImport linked, CallSite site, Frame frame) {
+        if (imports.call(linked, site, frame)) {
             return true;
         }
         deferred = true;
         top = frame;
         return false;
+    }
+
+    /** Calls an import that is no bytecode from an interpreted function; false when it has deferred. */
+    boolean callNative(LinkedImport linked, CallSite site, Frame frame) {
+        return imports.call(linked, site, frame);
     }
 
     /** As {@link #callImport}, for a function of bytecode. */
@@ -356,6 +359,39 @@ class Execution implements AutoCloseable {
             }
             Objects.requireNonNull(caller.next).site = site;
             return false;
+        } finally {
+            nesting--;
+        }
+    }
+
+    /**
+     * Goes on with an interpreted frame in parts of its function that are compiled.
+     *
+     * @param pc where it is: at an entry of a part
+     * @return where the interpreter goes on; {@link CompiledParts#NOT_NOW} when all is as it was; else what parts return in the end
+     */
+    int enterPart(Frame frame, FunctionCode function, BytecodeState state, int pc) {
+        CompiledParts parts = function.parts();
+        if (parts == null || nesting > 0 && frame.depth > compiledDepth) {
+            return CompiledParts.NOT_NOW;
+        }
+        if (nesting++ == 0) {
+            compiledDepth = frame.depth + COMPILED_FRAMES;
+        }
+        try {
+            int at = pc;
+            for (int entry = parts.entryAt(pc); entry >= 0; entry = parts.entryAt(at)) {
+                int next = parts.run(entry, this, frame, state);
+                if (next < 0) {
+                    return next;
+                }
+                if (next <= at && root().isCancelled()) {
+                    frame.pc = next + 1;
+                    throw cancelled();
+                }
+                at = next;
+            }
+            return at;
         } finally {
             nesting--;
         }
@@ -445,60 +481,6 @@ class Execution implements AutoCloseable {
         deferred = true;
     }
 
-    /**
-     * Calls an import that is no bytecode, or calls it again after it deferred.
-     *
-     * @return false when it has deferred; the same instruction is to be executed again then
-     */
-    boolean callNative(LinkedImport target, CallSite site, Frame caller) {
-        ImportCall call = importCall;
-        boolean again = importPending;
-        importPending = false;
-        call.enter(target.function(), site, again, caller);
-        boolean done = false;
-        try {
-            target.target().call(call);
-            done = call.leave();
-        } catch (IreeException e) {
-            call.giveUp();
-            throw e;
-        } catch (RuntimeException e) {
-            call.giveUp();
-            throw new IreeException(
-                    StatusCode.INTERNAL,
-                    "'%s' failed unexpectedly: %s".formatted(target.function().fullName(), e),
-                    e);
-        }
-        if (!done) {
-            importPending = true;
-            root().defer(call.waiting());
-            return false;
-        }
-        if (site.onlyWord >= 0) {
-            caller.words[site.onlyWord] = (int) call.word(0);
-        } else {
-            finish(call, site, caller);
-        }
-        return true;
-    }
-
-    /** Gives up references that a call has taken, and sets its results. */
-    private static void finish(ImportCall call, CallSite site, Frame caller) {
-        for (int operand : site.argumentRefs) {
-            if ((operand & Code.MOVE) != 0) {
-                References.put(caller.refs, operand & ~Code.MOVE, null);
-            }
-        }
-        char[] letters = site.resultLetters;
-        for (int i = 0; i < letters.length; i++) {
-            switch (letters[i]) {
-                case 'i', 'f' -> caller.words[site.results[i]] = (int) call.word(i);
-                case 'I', 'F' -> Interpreter.putLong(caller.words, site.results[i], call.word(i));
-                default -> References.put(caller.refs, site.results[i] & ~Code.MOVE, call.take(i));
-            }
-        }
-    }
-
     IreeException cancelled() {
         return new IreeException(
                 StatusCode.CANCELLED, "call of '" + root().function().fullName() + "' was cancelled");
@@ -507,10 +489,13 @@ class Execution implements AutoCloseable {
     /**
      * Unwinds after a failure and, at the end, says where it came from.
      *
+     * @param pc where the frame is; negative when it has noted that itself
      * @param base the last frame to unwind
      */
     RuntimeException failed(Throwable failure, Frame frame, int pc, Frame base) {
-        frame.pc = pc;
+        if (pc >= 0) {
+            frame.pc = pc;
+        }
         Frame origin = failedAt == null ? frame : failedAt;
         failedAt = origin;
         if (base.caller != null) {
@@ -559,10 +544,7 @@ class Execution implements AutoCloseable {
     /** Gives up whatever is going on. */
     @Override
     public void close() {
-        if (importPending) {
-            importPending = false;
-            importCall.giveUp();
-        }
+        imports.giveUp();
         unwind();
     }
 
@@ -571,7 +553,7 @@ class Execution implements AutoCloseable {
             drop(frame);
         }
         top = null;
-        importPending = false;
+        imports.forget();
         busy = false;
     }
 
@@ -580,67 +562,5 @@ class Execution implements AutoCloseable {
         if (count != 0) {
             References.clear(frame.refs, count);
         }
-    }
-
-    /** Makes room in a frame for a compiled function. */
-    private void fit(Frame frame, FunctionCode function, BytecodeState state) {
-        if (frame.function != function) {
-            frame.function = function;
-        }
-        if (frame.state != state) {
-            frame.state = state;
-        }
-        frame.pc = 0;
-        if (function.words > frame.words.length || function.refs > frame.refs.length) {
-            grow(frame);
-        }
-    }
-
-    /** Makes a frame one of a function: with room for its registers, and words zero. */
-    private void ready(Frame frame, FunctionCode function, BytecodeState state) {
-        // Frames are older than most, and writing references to old objects is dear.
-        if (frame.function != function) {
-            frame.function = function;
-        }
-        if (frame.state != state) {
-            frame.state = state;
-        }
-        int[] words = frame.words;
-        if (function.words > words.length || function.refs > frame.refs.length) {
-            grow(frame);
-        } else {
-            // What arguments are put into needs no zeros.
-            for (int i = function.firstZeroed; i < function.words; i++) {
-                words[i] = 0;
-            }
-        }
-    }
-
-    private Frame addFrame(Frame caller, FunctionCode function, BytecodeState state) {
-        if (caller.depth >= limits.maxCallDepth()) {
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "calling '%s' needs frame %d and the limit is %d; is the recursion endless?"
-                            .formatted(function.name, caller.depth + 1, limits.maxCallDepth()));
-        }
-        Frame frame = new Frame(caller, function, state);
-        caller.next = frame;
-        return frame;
-    }
-
-    private void grow(Frame frame) {
-        FunctionCode function = frame.function;
-        int words = Math.max(function.words, Math.max(MIN_REGISTERS, frame.words.length));
-        int refs = Math.max(function.refs, Math.max(MIN_REGISTERS, frame.refs.length));
-        int more = words - frame.words.length + refs - frame.refs.length;
-        if (more > limits.maxStackWords() - registers) {
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "calling '%s' takes %d registers on top of %d and the limit is %d; is the recursion endless?"
-                            .formatted(function.name, more, registers, limits.maxStackWords()));
-        }
-        registers += more;
-        frame.words = new int[words];
-        frame.refs = new Object[refs];
     }
 }

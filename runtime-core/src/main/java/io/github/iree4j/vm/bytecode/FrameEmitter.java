@@ -34,7 +34,7 @@ final class FrameEmitter {
         code.invokestatic(
                 OperationEmitter.OPERATIONS,
                 "spill",
-                MethodTypeDesc.of(CD_void, OperationEmitter.descOf(kind), FunctionEmitter.FRAME, CD_int));
+                MethodTypeDesc.of(CD_void, OperationEmitter.descOf(kind), MethodContext.FRAME, CD_int));
     }
 
     void spillRef(int register) {
@@ -44,7 +44,7 @@ final class FrameEmitter {
         code.invokestatic(
                 OperationEmitter.OPERATIONS,
                 "spill",
-                MethodTypeDesc.of(CD_void, CD_Object, FunctionEmitter.FRAME, CD_int));
+                MethodTypeDesc.of(CD_void, CD_Object, MethodContext.FRAME, CD_int));
     }
 
     /** May be done twice to a register: what it held is in the local then. */
@@ -54,7 +54,7 @@ final class FrameEmitter {
         code.invokestatic(
                 OperationEmitter.OPERATIONS,
                 "fillRef",
-                MethodTypeDesc.of(CD_Object, CD_Object, FunctionEmitter.FRAME, CD_int));
+                MethodTypeDesc.of(CD_Object, CD_Object, MethodContext.FRAME, CD_int));
         code.astore(slot);
     }
 
@@ -84,6 +84,6 @@ final class FrameEmitter {
                     case L -> "fillI64";
                     default -> "fillF64";
                 },
-                MethodTypeDesc.of(OperationEmitter.descOf(kind), FunctionEmitter.FRAME, CD_int));
+                MethodTypeDesc.of(OperationEmitter.descOf(kind), MethodContext.FRAME, CD_int));
     }
 }

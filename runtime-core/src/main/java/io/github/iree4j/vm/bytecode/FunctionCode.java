@@ -41,6 +41,15 @@ final class FunctionCode {
      */
     int heat;
 
+    /**
+     * How often it may jump back ten thousand times, while it is interpreted, until the loop it is in is compiled; 0 when nobody counts.
+     * Threads write it without order.
+     */
+    int loopHeat;
+
+    /** Loops and parts compiled; null while there are none. Set by the compiler, read by anyone. */
+    private volatile @Nullable CompiledParts parts;
+
     /** The function compiled; null while it is interpreted. Set by the compiler, read by anyone. */
     private volatile CompiledUnit.@Nullable Entry compiled;
 
@@ -100,6 +109,21 @@ final class FunctionCode {
         compiled = entry;
     }
 
+    /** Returns the code to interpret: with {@link Code#ENTER} where a part that has been compiled is entered. */
+    long[] running() {
+        CompiledParts compiledParts = parts;
+        return compiledParts == null ? code : compiledParts.code;
+    }
+
+    @Nullable
+    CompiledParts parts() {
+        return parts;
+    }
+
+    void setParts(CompiledParts compiledParts) {
+        parts = compiledParts;
+    }
+
     /** Returns where the instruction at or before an index came from, in the file's code. */
     int offsetOf(int pc) {
         int i = Arrays.binarySearch(starts, pc);
@@ -116,6 +140,11 @@ final class FunctionCode {
             i = -i - 1;
         }
         return i < starts.length ? starts[i] : code.length;
+    }
+
+    /** Whether the instruction at an offset in the file's code came to something. */
+    boolean startsAt(int offset) {
+        return Arrays.binarySearch(offsets, offset) >= 0;
     }
 
     /** What a call passes and where its results go. Flattened lists name words, 64-bit values as two. */

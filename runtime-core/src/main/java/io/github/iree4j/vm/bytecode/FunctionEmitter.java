@@ -1,17 +1,19 @@
 package io.github.iree4j.vm.bytecode;
 
-import static io.github.iree4j.vm.bytecode.FunctionGraph.D;
-import static io.github.iree4j.vm.bytecode.FunctionGraph.F;
 import static io.github.iree4j.vm.bytecode.FunctionGraph.I;
 import static io.github.iree4j.vm.bytecode.FunctionGraph.L;
 import static io.github.iree4j.vm.bytecode.FunctionGraph.R;
-import static java.lang.constant.ConstantDescs.CD_Object;
+import static io.github.iree4j.vm.bytecode.MethodContext.EXECUTION;
+import static io.github.iree4j.vm.bytecode.MethodContext.FRAME;
+import static io.github.iree4j.vm.bytecode.MethodContext.FRAME_SLOT;
+import static io.github.iree4j.vm.bytecode.MethodContext.FUNCTION;
+import static io.github.iree4j.vm.bytecode.MethodContext.STATE;
+import static io.github.iree4j.vm.bytecode.MethodContext.X;
 import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_int;
-import static java.lang.constant.ConstantDescs.CD_long;
 import static java.lang.constant.ConstantDescs.CD_void;
 
-import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
+import io.github.iree4j.vm.bytecode.CountedLoops.Loop;
 import io.github.iree4j.vm.bytecode.FunctionGraph.Block;
 import io.github.iree4j.vm.bytecode.FunctionGraph.Edge;
 import io.github.iree4j.vm.bytecode.FunctionGraph.Move;
@@ -20,67 +22,72 @@ import io.github.iree4j.vm.isa.Op;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.classfile.Opcode;
-import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Emits the Java method of one function: its parameters are the stack, the function's frame, the module's state and the arguments.
+ * Emits the Java method of one function: its parameters are the stack, the function's frame, the module's state and the arguments. That of
+ * a {@link Part} has, in place of the arguments, the number of the entry; it takes registers out of the frame, puts them back in the end,
+ * and returns the index in the code to go on at, {@link #DEFERRED}, or {@link #RETURNS} less the number of a return site.
  *
  * <p>References are owned by the locals they are in; a handler around all of it releases them when something fails, after it has noted in
  * the frame where that was. What defers puts all that is still needed into the frame and comes back with {@link Execution#deferred} set;
  * the interpreter goes on from there.
  */
 final class FunctionEmitter {
-    static final ClassDesc EXECUTION = ClassDesc.of(Execution.class.getName());
-    static final ClassDesc FRAME = ClassDesc.of(Frame.class.getName());
-    static final ClassDesc SITE = ClassDesc.of(CallSite.class.getName());
-    static final ClassDesc FUNCTION = ClassDesc.of(FunctionCode.class.getName());
-    private static final ClassDesc STATE = OperationEmitter.STATE;
+    /** What a part returns when something has deferred. */
+    static final int DEFERRED = -1;
 
-    private static final int X = 0;
-    private static final int FRAME_SLOT = 1;
-    private static final int STATE_SLOT = 2;
-    private static final int FIRST_ARGUMENT = 3;
+    /** What a part returns when the function has reached return site 0; one less for each further. */
+    static final int RETURNS = -2;
+
+    static final MethodTypeDesc PART = MethodTypeDesc.of(CD_int, EXECUTION, FRAME, STATE, CD_int);
 
     /** More would make frames on the thread's stack too large. */
     private static final int MAX_LOCALS = 500;
 
+    private final MethodContext method;
     private final CodeBuilder code;
     private final FunctionGraph graph;
     private final RegisterPlan plan;
-    private final UnitLayout unit;
+    private final @Nullable Part part;
     private final RegisterLocals locals;
     private final OperationEmitter operations;
     private final ComparisonEmitter comparisons;
     private final FrameEmitter frames;
+    private final CallEmitter calls;
+    private final LoopEmitter loops;
+    private final ReturnEmitter returns;
     private final Label[] labels;
-    private final List<Runnable> later = new ArrayList<>();
-    private final Label suspended;
+
+    /** Jumped to with the result in its local, when all references are to be released. */
     private final Label released;
-    private int at;
-    private int jumps;
-    private int result;
-    private boolean suspends;
-    private boolean returns;
-    private int lastAt = -1;
+
+    /** Jumped to with words in the frame and the index to go on at as result, when a part is left. */
+    private final Label left;
+
+    private boolean hasReturn;
+    private boolean leaves;
 
     private FunctionEmitter(CodeBuilder code, RegisterPlan plan, UnitLayout unit) {
         this.code = code;
         graph = plan.graph;
         this.plan = plan;
-        this.unit = unit;
-        locals = new RegisterLocals(code, graph, FIRST_ARGUMENT);
-        operations = new OperationEmitter(code, locals, STATE_SLOT);
+        part = plan.part;
+        method = new MethodContext(code, plan, unit);
+        locals = method.locals;
+        frames = method.frames;
+        operations = new OperationEmitter(code, locals, MethodContext.STATE_SLOT);
         comparisons = new ComparisonEmitter(code, locals);
-        frames = new FrameEmitter(code, locals, FRAME_SLOT);
+        calls = new CallEmitter(method);
+        returns = new ReturnEmitter(method);
+        loops = new LoopEmitter(method, new CountedLoops(graph, part));
         labels = new Label[graph.blocks.size()];
-        suspended = code.newLabel();
         released = code.newLabel();
+        left = code.newLabel();
     }
 
     static void emit(CodeBuilder code, RegisterPlan plan, UnitLayout unit) {
@@ -104,20 +111,20 @@ final class FunctionEmitter {
     }
 
     private void emit() {
-        parameters();
-        at = locals.local(1);
-        jumps = locals.local(1);
-        result = locals.local(2);
-        code.iconst_0().istore(at);
-        code.loadConstant(Execution.JUMPS).istore(jumps);
+        if (part == null) {
+            parameters();
+        } else {
+            locals.local(1);
+        }
+        method.takeLocals();
         for (int i = 0; i < graph.refs; i++) {
-            if (!locals.isParameter(i)) {
+            if (isOurs(i) && !locals.isParameter(i)) {
                 code.aconst_null().astore(locals.refSlot(i));
             }
         }
         Label deep = code.newLabel();
-        boolean calls = makesCalls();
-        if (calls) {
+        boolean calling = part == null && makesCalls();
+        if (calling) {
             code.aload(X).aload(FRAME_SLOT);
             code.invokevirtual(EXECUTION, "isTooDeep", MethodTypeDesc.of(CD_boolean, FRAME))
                     .ifne(deep);
@@ -128,42 +135,66 @@ final class FunctionEmitter {
                 locals.store(I, w, true);
             }
         }
-        Label start = code.newBoundLabel();
         for (int b = 0; b < labels.length; b++) {
             labels[b] = code.newLabel();
         }
-        locals.convert(plan.entry(0));
-        code.goto_(labels[0]);
+        Label start = code.newBoundLabel();
+        if (part == null) {
+            locals.convert(plan.entry(0));
+            code.goto_(entryOf(0));
+        } else {
+            enterPart(part);
+        }
         for (int b = 0; b < labels.length; b++) {
             if (plan.isReachable(b)) {
                 block(b);
             }
         }
-        if (returns) {
+        if (hasReturn) {
             code.labelBinding(released);
-            for (int i = 0; i < graph.refs; i++) {
-                locals.releaseRef(i);
-            }
-            giveBack();
+            releaseAll();
+            returns.giveBack();
         }
-        for (int i = 0; i < later.size(); i++) {
-            later.get(i).run();
+        method.emitLater();
+        if (method.suspends) {
+            code.labelBinding(method.suspended);
+            spillRefs();
+            returns.giveNothing();
         }
-        if (suspends) {
-            code.labelBinding(suspended);
-            for (int i = 0; i < graph.refs; i++) {
-                frames.spillRef(i);
-            }
-            giveNothing();
+        if (leaves) {
+            code.labelBinding(left);
+            spillRefs();
+            code.iload(method.result).ireturn();
         }
         Label end = code.newBoundLabel();
         handler(start, end);
-        if (calls) {
+        if (calling) {
             code.labelBinding(deep);
-            deep();
+            returns.deep();
         }
         if (locals.count() > MAX_LOCALS) {
             throw new NotCompiledException(locals.count() + " locals");
+        }
+    }
+
+    /** Whether a reference is in a local; the others of a part stay in the frame. */
+    private boolean isOurs(int ref) {
+        return part == null || part.refs[ref];
+    }
+
+    private void releaseAll() {
+        for (int i = 0; i < graph.refs; i++) {
+            if (isOurs(i)) {
+                locals.releaseRef(i);
+            }
+        }
+    }
+
+    private void spillRefs() {
+        for (int i = 0; i < graph.refs; i++) {
+            if (isOurs(i)) {
+                frames.spillRef(i);
+            }
         }
     }
 
@@ -184,6 +215,26 @@ final class FunctionEmitter {
         }
     }
 
+    /** Takes registers out of the frame, those that the block to begin with uses, and goes there. */
+    private void enterPart(Part entered) {
+        for (int i = 0; i < graph.refs; i++) {
+            if (isOurs(i)) {
+                frames.fillRef(i);
+            }
+        }
+        code.iload(MethodContext.FIRST_ARGUMENT);
+        // The first stands for what never is.
+        List<Label> cases = ReferenceEmitter.cases(code, entered.entries.length + 1);
+        code.labelBinding(cases.getFirst());
+        for (int i = 0; i < entered.entries.length; i++) {
+            int block = entered.entries[i];
+            code.labelBinding(cases.get(i + 1));
+            locals.fill(plan.filled(block), frames);
+            locals.convert(plan.entry(block));
+            code.goto_(entryOf(block));
+        }
+    }
+
     private boolean makesCalls() {
         for (Block block : graph.blocks) {
             for (Node node : block.nodes()) {
@@ -195,11 +246,18 @@ final class FunctionEmitter {
         return false;
     }
 
+    /** Returns where a block is entered from outside of the loop it heads. */
+    private Label entryOf(int block) {
+        Label before = loops.before(block);
+        return before != null ? before : labels[block];
+    }
+
     private void block(int index) {
         Block block = graph.blocks.get(index);
-        code.labelBinding(labels[index]);
         locals.state = new WordState(plan.entry(index));
-        lastAt = -1;
+        loops.begin(index);
+        code.labelBinding(labels[index]);
+        method.forgetAt();
         List<Node> nodes = block.nodes();
         for (int i = 0; i < nodes.size(); i++) {
             Node node = nodes.get(i);
@@ -231,66 +289,154 @@ final class FunctionEmitter {
                     edge(node.edges.get(i), block, node);
                 }
             }
-            case Op.YIELD -> yieldTo(node);
-            case Op.RETURN -> returnFrom(node);
+            case Op.YIELD -> calls.yieldTo(node);
+            case Op.RETURN -> {
+                hasReturn = true;
+                method.at(node.pc + 1);
+                returns.emit(node, released);
+            }
             case Op.CALL, Op.CALL_VARIADIC, Op.CALL_YIELDABLE, Op.CALL_VARIADIC_YIELDABLE -> {
-                at(node.pc + 1);
-                CallSite site = Objects.requireNonNull(node.site);
-                if (!site.isImport && unit.contains(site.callee)) {
-                    callDirectly(node, site);
-                } else {
-                    callThroughFrame(node, site);
-                }
+                method.at(node.pc + 1);
+                calls.call(node);
                 if (!node.edges.isEmpty()) {
                     edge(node.edges.getFirst(), block, node);
                 }
             }
             default -> {
                 if (OperationEmitter.canFail(node.op)) {
-                    at(node.pc + 1);
+                    method.at(node.pc + 1);
                 }
                 operations.emit(node);
+                loops.pad(node, block);
             }
-        }
-    }
-
-    /** Notes where a failure would be. */
-    private void at(int pc) {
-        if (pc != lastAt) {
-            code.loadConstant(pc).istore(at);
-            lastAt = pc;
         }
     }
 
     private void compareAndBranch(Node comparison, Node branch, int block) {
+        Loop loop = loops.testedBy(block);
+        if (loop != null) {
+            compareAndLoop(loop, comparison, branch, block);
+            return;
+        }
         Opcode jump = comparisons.condition(comparison);
         branch(jump, branch, block, comparison);
     }
 
-    /** Jumps if what is on the stack says so. The result of a comparison that is joined with the jump is known on each way. */
+    /** Goes on up to the limit; then leaves the loop, or goes back for the next limit. */
+    private void compareAndLoop(Loop loop, Node comparison, Node branch, int block) {
+        byte kind = loop.kind();
+        if (!loop.testsFirst() && isMovedEarly(branch, comparison.uses[0], kind)) {
+            // Where the jump back is the conditional one: with a jump of its own HotSpot does not see that the loop
+            // counts.
+            locals.load(kind, comparison.uses[0]);
+            loops.loadLimit(loop);
+            WordState state = locals.state;
+            locals.state = new WordState(state);
+            result(0, branch, comparison);
+            move(branch.edges.getFirst(), branch);
+            locals.convert(plan.entry(loop.header()));
+            jumpIfLess(kind, labels[loop.header()]);
+            locals.state = new WordState(state);
+            locals.load(kind, comparison.uses[0]);
+            locals.load(kind, comparison.uses[1]);
+            jumpIfLess(kind, entryOf(loop.header()));
+            way(1, branch, block, comparison);
+            return;
+        }
+        Label below = code.newLabel();
+        Label again = code.newLabel();
+        for (Label target : List.of(below, again)) {
+            locals.load(kind, comparison.uses[0]);
+            if (target == below) {
+                loops.loadLimit(loop);
+            } else {
+                locals.load(kind, comparison.uses[1]);
+            }
+            jumpIfLess(kind, target);
+        }
+        WordState state = locals.state;
+        locals.state = new WordState(state);
+        way(1, branch, block, comparison);
+        code.labelBinding(again);
+        locals.state = new WordState(state);
+        if (loop.testsFirst()) {
+            Label unlimited = code.newLabel();
+            loops.jumpIfUnlimited(loop, unlimited);
+            locals.convert(plan.entry(loop.header()));
+            code.goto_(entryOf(loop.header()));
+            code.labelBinding(unlimited);
+            locals.state = new WordState(state);
+            result(0, branch, comparison);
+            loops.countJump(branch.pc + 1);
+            edge(branch.edges.getFirst(), block, branch);
+        } else {
+            result(0, branch, comparison);
+            go(branch.edges.getFirst(), branch, entryOf(loop.header()));
+        }
+        code.labelBinding(below);
+        locals.state = new WordState(state);
+        result(0, branch, comparison);
+        if (loop.testsFirst()) {
+            edge(branch.edges.getFirst(), block, branch);
+        } else {
+            go(branch.edges.getFirst(), branch, labels[loop.header()]);
+        }
+    }
+
+    private void jumpIfLess(byte kind, Label target) {
+        if (kind == L) {
+            code.lcmp().iflt(target);
+        } else {
+            code.if_icmplt(target);
+        }
+    }
+
+    /** Whether what is copied on the way back may be copied on the way out too, since nothing reads it there. */
+    private boolean isMovedEarly(Node branch, int compared, byte kind) {
+        Edge out = branch.edges.get(1);
+        for (Move move : branch.edges.getFirst().moves()) {
+            int last = move.to + (move.wide ? 1 : 0);
+            if (move.ref
+                    || move.to < compared + (kind == L ? 2 : 1) && compared <= last
+                    || isWanted(move.to, out)
+                    || isWanted(last, out)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Jumps if what is on the stack says so. */
     private void branch(Opcode jump, Node node, int block, @Nullable Node comparison) {
         Label yes = code.newLabel();
         code.branch(jump, yes);
         WordState state = locals.state;
-        for (int way = 1; way >= 0; way--) {
-            Edge edge = node.edges.get(way);
-            locals.state = new WordState(state);
-            if (way == 0) {
-                code.labelBinding(yes);
-            }
-            if (comparison != null) {
-                int flag = comparison.defs[0];
-                if (isWanted(flag, edge)) {
-                    code.loadConstant(way == 0 ? 1 : 0);
-                    locals.store(I, flag, comparison.keepsOther[0]);
-                } else if (locals.state.splits(flag, comparison.keepsOther[0])) {
-                    code.iconst_0();
-                    locals.store(I, flag, true);
-                } else {
-                    locals.state.forget(flag, false);
-                }
-            }
-            edge(edge, block, node);
+        locals.state = new WordState(state);
+        way(1, node, block, comparison);
+        code.labelBinding(yes);
+        locals.state = new WordState(state);
+        way(0, node, block, comparison);
+    }
+
+    /** One of the two ways of a branch: 0 is the one taken when the condition is true. */
+    private void way(int way, Node node, int block, @Nullable Node comparison) {
+        if (comparison != null) {
+            result(way, node, comparison);
+        }
+        edge(node.edges.get(way), block, node);
+    }
+
+    /** Sets the result of a comparison that is joined with the jump: it is known on each way, and mostly nobody wants it. */
+    private void result(int way, Node node, Node comparison) {
+        int flag = comparison.defs[0];
+        if (isWanted(flag, node.edges.get(way))) {
+            code.loadConstant(way == 0 ? 1 : 0);
+            locals.store(I, flag, comparison.keepsOther[0]);
+        } else if (locals.state.splits(flag, comparison.keepsOther[0])) {
+            code.iconst_0();
+            locals.store(I, flag, true);
+        } else {
+            locals.state.forget(flag, false);
         }
     }
 
@@ -307,289 +453,52 @@ final class FunctionEmitter {
     }
 
     private void edge(Edge edge, int block, Node node) {
+        int target = edge.target();
+        if (part != null && !part.members[target]) {
+            move(edge, node);
+            leaves = true;
+            frames.spillWords(plan.liveIn[target]);
+            code.loadConstant(graph.blocks.get(target).pc()).istore(method.result);
+            code.goto_(left);
+        } else if (loops.before(target) != null) {
+            go(edge, node, loops.isJumpBack(block, target) ? labels[target] : entryOf(target));
+        } else {
+            move(edge, node);
+            locals.convert(plan.entry(target));
+            if (target > block) {
+                code.goto_(labels[target]);
+            } else {
+                loops.jumpBack(labels[target], node.pc + 1);
+            }
+        }
+    }
+
+    private void go(Edge edge, Node node, Label label) {
+        move(edge, node);
+        locals.convert(plan.entry(edge.target()));
+        code.goto_(label);
+    }
+
+    private void move(Edge edge, Node node) {
         for (Move move : edge.moves()) {
             if (move.ref) {
-                at(node.pc + 1);
+                method.at(node.pc + 1);
             }
             locals.move(move);
         }
-        lastAt = -1;
-        WordState wanted = plan.entry(edge.target());
-        locals.convert(wanted);
-        Label target = labels[edge.target()];
-        if (edge.target() > block) {
-            code.goto_(target);
-            return;
-        }
-        Label look = code.newLabel();
-        code.iinc(jumps, -1).iload(jumps).ifle(look).goto_(target);
-        int pc = node.pc + 1;
-        later.add(() -> {
-            code.labelBinding(look);
-            code.loadConstant(pc).istore(at);
-            code.aload(X)
-                    .invokevirtual(EXECUTION, "look", MethodTypeDesc.of(CD_int))
-                    .istore(jumps);
-            code.goto_(target);
-        });
-    }
-
-    private void returnFrom(Node node) {
-        returns = true;
-        at(node.pc + 1);
-        int count = node.uses.length;
-        if (count > 1) {
-            code.aload(X).loadConstant(count);
-            code.invokevirtual(EXECUTION, "reserveResults", MethodTypeDesc.of(CD_void, CD_int));
-        }
-        for (int i = 0; i < count; i++) {
-            byte kind = node.useKinds[i];
-            if (count > 1) {
-                if (kind == R) {
-                    code.aload(X);
-                    locals.take(node.uses[i]);
-                    code.loadConstant(i);
-                    code.invokevirtual(EXECUTION, "giveResult", MethodTypeDesc.of(CD_void, CD_Object, CD_int));
-                } else {
-                    code.aload(X).getfield(EXECUTION, "wordResults", CD_long.arrayType());
-                    code.loadConstant(i);
-                    byte bits = kind == F || kind == I ? I : L;
-                    locals.load(bits, node.uses[i]);
-                    if (bits == I) {
-                        code.i2l();
-                    }
-                    code.lastore();
-                }
-            } else if (kind == R) {
-                locals.take(node.uses[i]);
-                code.astore(result);
-            } else {
-                locals.load(kind, node.uses[i]);
-                code.storeLocal(typeKindOf(kind), result);
-            }
-        }
-        code.goto_(released);
-    }
-
-    private void giveBack() {
-        ClassDesc type = resultOf(graph.code);
-        TypeKind kind = TypeKind.from(type);
-        if (kind != TypeKind.VOID) {
-            code.loadLocal(kind, result);
-        }
-        code.return_(kind);
-    }
-
-    /** Returns to a caller that sees that this has deferred. */
-    private void giveNothing() {
-        TypeKind kind = TypeKind.from(resultOf(graph.code));
-        switch (kind) {
-            case INT -> code.iconst_0();
-            case LONG -> code.lconst_0();
-            case FLOAT -> code.fconst_0();
-            case DOUBLE -> code.dconst_0();
-            case REFERENCE -> code.aconst_null();
-            default -> {}
-        }
-        code.return_(kind);
-    }
-
-    private static TypeKind typeKindOf(byte kind) {
-        return TypeKind.from(OperationEmitter.descOf(kind));
-    }
-
-    /** Calls a function of the same class. */
-    private void callDirectly(Node node, CallSite site) {
-        FunctionCode callee = unit.function(site.callee);
-        code.aload(X);
-        code.aload(X)
-                .aload(FRAME_SLOT)
-                .loadConstant(unit.constant(callee, FUNCTION))
-                .aload(STATE_SLOT);
-        code.invokevirtual(EXECUTION, "push", MethodTypeDesc.of(FRAME, FRAME, FUNCTION, STATE));
-        code.aload(STATE_SLOT);
-        for (int i = 0; i < node.uses.length; i++) {
-            if (node.useKinds[i] == R) {
-                locals.take(node.uses[i]);
-            } else {
-                locals.load(node.useKinds[i], node.uses[i]);
-            }
-        }
-        code.invokestatic(unit.self(), unit.methodOf(site.callee), typeOf(callee));
-        TypeKind kind = TypeKind.from(resultOf(callee));
-        if (unit.mayDefer(site.callee)) {
-            if (kind != TypeKind.VOID) {
-                code.storeLocal(kind, result);
-            }
-            Label out = code.newLabel();
-            code.aload(X).getfield(EXECUTION, "deferred", CD_boolean).ifne(out);
-            suspendAtCall(out, node, site);
-            if (kind != TypeKind.VOID) {
-                code.loadLocal(kind, result);
-            }
-        }
-        if (kind != TypeKind.VOID) {
-            if (node.defKinds[0] == R) {
-                locals.putRef(node.defs[0] & ~Code.MOVE);
-            } else {
-                locals.store(node.defKinds[0], node.defs[0], node.keepsOther[0]);
-            }
-            return;
-        }
-        for (int i = 0; i < node.defs.length; i++) {
-            byte defined = node.defKinds[i];
-            if (defined == R) {
-                code.aload(X).loadConstant(i);
-                code.invokevirtual(EXECUTION, "takeResult", MethodTypeDesc.of(CD_Object, CD_int));
-                locals.putRef(node.defs[i] & ~Code.MOVE);
-                continue;
-            }
-            code.aload(X).getfield(EXECUTION, "wordResults", CD_long.arrayType());
-            code.loadConstant(i).laload();
-            if (!RegisterPlan.isWide(defined)) {
-                code.l2i();
-            }
-            operations.unbits(defined);
-            locals.store(defined, node.defs[i], node.keepsOther[i]);
-        }
-    }
-
-    /** Calls an import, or a function of another class: arguments and results go through the frame's arrays. */
-    private void callThroughFrame(Node node, CallSite site) {
-        for (int i = 0; i < node.uses.length; i++) {
-            frames.spill(node.useKinds[i], node.uses[i]);
-        }
-        for (int i = 0; i < node.defs.length; i++) {
-            if (node.defKinds[i] == R) {
-                frames.spillRef(node.defs[i] & ~Code.MOVE);
-            }
-        }
-        code.aload(X);
-        if (site.isImport) {
-            code.aload(STATE_SLOT).loadConstant(unit.constant(site, SITE)).aload(FRAME_SLOT);
-            code.invokevirtual(EXECUTION, "callImport", MethodTypeDesc.of(CD_boolean, STATE, SITE, FRAME));
-        } else {
-            code.loadConstant(unit.constant(unit.function(site.callee), FUNCTION));
-            code.aload(STATE_SLOT).loadConstant(unit.constant(site, SITE)).aload(FRAME_SLOT);
-            code.invokevirtual(EXECUTION, "callFunction", MethodTypeDesc.of(CD_boolean, FUNCTION, STATE, SITE, FRAME));
-        }
-        Label out = code.newLabel();
-        code.ifeq(out);
-        suspendAtCall(out, node, site);
-        for (int i = 0; i < node.uses.length; i++) {
-            if (node.useKinds[i] == R) {
-                frames.fillRef(node.uses[i] & ~Code.MOVE);
-            }
-        }
-        for (int i = 0; i < node.defs.length; i++) {
-            byte kind = node.defKinds[i];
-            int register = node.defs[i] & ~Code.MOVE;
-            if (kind == R) {
-                frames.fillRef(register);
-            } else {
-                frames.fill(kind, register);
-                locals.store(kind, register, node.keepsOther[i]);
-            }
-        }
-    }
-
-    private void suspendAtCall(Label out, Node node, CallSite site) {
-        suspends = true;
-        WordState state = new WordState(locals.state);
-        later.add(() -> {
-            code.labelBinding(out);
-            locals.state = state;
-            frames.spillWords(node.liveAfter);
-            code.aload(X)
-                    .aload(FRAME_SLOT)
-                    .loadConstant(unit.constant(graph.code, FUNCTION))
-                    .aload(STATE_SLOT);
-            code.loadConstant(unit.constant(site, SITE)).loadConstant(node.pc);
-            code.invokevirtual(
-                    EXECUTION, "suspendAtCall", MethodTypeDesc.of(CD_void, FRAME, FUNCTION, STATE, SITE, CD_int));
-            code.goto_(suspended);
-        });
-    }
-
-    private void yieldTo(Node node) {
-        suspends = true;
-        Edge edge = node.edges.getFirst();
-        for (Move move : edge.moves()) {
-            at(node.pc + 1);
-            locals.move(move);
-        }
-        frames.spillWords(plan.liveIn[edge.target()]);
-        code.aload(X)
-                .aload(FRAME_SLOT)
-                .loadConstant(unit.constant(graph.code, FUNCTION))
-                .aload(STATE_SLOT);
-        code.loadConstant(graph.blocks.get(edge.target()).pc());
-        code.invokevirtual(EXECUTION, "suspend", MethodTypeDesc.of(CD_void, FRAME, FUNCTION, STATE, CD_int));
-        code.aload(X).aload(FRAME_SLOT);
-        code.invokevirtual(EXECUTION, "yielding", MethodTypeDesc.of(CD_void, FRAME));
-        code.goto_(suspended);
+        method.forgetAt();
     }
 
     private void handler(Label start, Label end) {
         Label handler = code.newBoundLabel();
         int failure = locals.local(1);
         code.astore(failure);
-        code.aload(X)
-                .aload(FRAME_SLOT)
-                .loadConstant(unit.constant(graph.code, FUNCTION))
-                .aload(STATE_SLOT);
-        code.iload(at);
+        code.aload(X);
+        method.loadFrameFunctionState();
+        method.loadAt();
         code.invokevirtual(EXECUTION, "failing", MethodTypeDesc.of(CD_void, FRAME, FUNCTION, STATE, CD_int));
-        for (int i = 0; i < graph.refs; i++) {
-            locals.releaseRef(i);
-        }
+        releaseAll();
         code.aload(failure).athrow();
         code.exceptionCatchAll(start, end, handler);
-    }
-
-    private void deep() {
-        code.aload(X)
-                .aload(FRAME_SLOT)
-                .loadConstant(unit.constant(graph.code, FUNCTION))
-                .aload(STATE_SLOT);
-        code.invokevirtual(EXECUTION, "prepare", MethodTypeDesc.of(CD_void, FRAME, FUNCTION, STATE));
-        locals.state = new WordState(graph.words);
-        String letters = graph.code.convention.arguments();
-        int word = 0;
-        int ref = 0;
-        for (int i = 0; i < letters.length(); i++) {
-            byte kind = FunctionGraph.kindOf(letters.charAt(i));
-            if (kind == R) {
-                frames.spillRef(ref++);
-            } else {
-                int register = graph.code.argumentWords[word];
-                locals.state.set(kind, register, true);
-                frames.spill(kind, register);
-                word += RegisterPlan.isWide(kind) ? 2 : 1;
-            }
-        }
-        code.aload(X).aload(FRAME_SLOT);
-        code.invokevirtual(EXECUTION, "interpretDeep", MethodTypeDesc.of(CD_boolean, FRAME));
-        Label done = code.newLabel();
-        code.ifne(done);
-        giveNothing();
-        code.labelBinding(done);
-        if (graph.code.convention.results().length() == 1) {
-            byte kind = FunctionGraph.kindOf(graph.code.convention.results().charAt(0));
-            if (kind == R) {
-                code.aload(X).iconst_0();
-                code.invokevirtual(EXECUTION, "takeResult", MethodTypeDesc.of(CD_Object, CD_int));
-            } else {
-                code.aload(X).getfield(EXECUTION, "wordResults", CD_long.arrayType());
-                code.iconst_0().laload();
-                if (kind == I || kind == F) {
-                    code.l2i();
-                }
-                if (kind == F || kind == D) {
-                    operations.unbits(kind);
-                }
-            }
-        }
-        code.return_(TypeKind.from(resultOf(graph.code)));
     }
 }

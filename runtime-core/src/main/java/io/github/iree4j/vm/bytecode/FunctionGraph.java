@@ -119,13 +119,31 @@ final class FunctionGraph {
     private int siteCount;
 
     FunctionGraph(FunctionCode code, Isa isa, byte[] body) {
+        this(code, isa, body, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Decodes a function.
+     *
+     * @param code the function
+     * @param isa how it is encoded
+     * @param body its bytes
+     * @param maxNodes instructions after which a block is cut in two, where it can be
+     */
+    FunctionGraph(FunctionCode code, Isa isa, byte[] body, int maxNodes) {
         this.code = code;
         words = code.words + 1 & ~1;
         refs = code.refs;
         InstructionReader scan = new InstructionReader(isa, body);
+        int inBlock = 0;
+        int count = 0;
         while (scan.next()) {
             if (scan.opcode().isBlock()) {
-                blockAt.put(scan.offset(), blockAt.size());
+                blockAt.put(scan.offset(), count++);
+                inBlock = 0;
+            } else if (++inBlock > maxNodes && isCut(scan.opcode(), scan.offset())) {
+                blockAt.put(scan.offset(), count++);
+                inBlock = 1;
             }
         }
         reader = new InstructionReader(isa, body);
@@ -135,9 +153,32 @@ final class FunctionGraph {
                 nodes = new ArrayList<>();
                 blocks.add(new Block(code.pcOf(reader.offset()), nodes));
             } else {
+                if (blockAt.containsKey(reader.offset())) {
+                    nodes = cut(nodes, code.pcOf(reader.offset()));
+                }
                 decode(reader.opcode(), nodes);
             }
         }
+    }
+
+    /** Whether a block may be cut before an instruction: what ends a block may be joined with the one before it. */
+    private boolean isCut(Opcode opcode, int offset) {
+        return !opcode.isTerminator()
+                && !ComparisonEmitter.isComparison(opcode.op())
+                && opcode.op() != Op.TRACE
+                && opcode.op() != Op.PRINT
+                && opcode.op() != Op.DISCARD_REFS
+                && code.startsAt(offset);
+    }
+
+    private List<Node> cut(List<Node> nodes, int pc) {
+        Node jump = new Node(Op.BR, pc - 1);
+        jump.edges = List.of(new Edge(blocks.size(), List.of()));
+        jump.keepsOther = new boolean[0];
+        nodes.add(jump);
+        List<Node> next = new ArrayList<>();
+        blocks.add(new Block(pc, next));
+        return next;
     }
 
     private void decode(Opcode opcode, List<Node> nodes) {
@@ -255,6 +296,41 @@ final class FunctionGraph {
                 nodes.add(node);
             }
         }
+    }
+
+    /** Returns the first block of the innermost loop that an instruction is in; negative when it is in none. */
+    int innermostLoopAt(int pc) {
+        int current = 0;
+        while (current + 1 < blocks.size() && blocks.get(current + 1).pc() <= pc) {
+            current++;
+        }
+        int innermost = -1;
+        for (int source = current; source < blocks.size(); source++) {
+            for (Edge edge : blocks.get(source).last().edges) {
+                if (edge.target() <= current) {
+                    innermost = Math.max(innermost, edge.target());
+                }
+            }
+        }
+        return innermost;
+    }
+
+    /** Returns where each block is jumped to from; a block twice if it has two ways. */
+    int[][] predecessors() {
+        int[] counts = new int[blocks.size()];
+        for (Block block : blocks) {
+            block.last().edges.forEach(e -> counts[e.target()]++);
+        }
+        int[][] predecessors = new int[counts.length][];
+        for (int i = 0; i < counts.length; i++) {
+            predecessors[i] = new int[counts[i]];
+        }
+        for (int b = 0; b < counts.length; b++) {
+            for (Edge edge : blocks.get(b).last().edges) {
+                predecessors[edge.target()][--counts[edge.target()]] = b;
+            }
+        }
+        return predecessors;
     }
 
     private interface Register {

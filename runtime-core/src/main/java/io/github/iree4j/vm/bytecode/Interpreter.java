@@ -43,12 +43,13 @@ final class Interpreter {
      * @param base the frame whose return ends this; the top one or below it
      * @return what the base frame returns, for the caller to take out of it and to drop it; null when something has deferred
      */
+    @SuppressWarnings("fallthrough") // a part that returns
     static @Nullable ReturnSite run(Execution x, Frame base) {
         VmCall root = x.root();
         Frame frame = x.top();
         FunctionCode function = frame.function;
         BytecodeState state = frame.state;
-        long[] code = function.code;
+        long[] code = function.running();
         int[] words = frame.words;
         @Nullable Object[] refs = frame.refs;
         int pc = frame.pc;
@@ -61,13 +62,15 @@ final class Interpreter {
                     pc = WordLoop.run(code, pc, words);
                     if (pc < 0) {
                         pc = ~pc;
-                        x.looped(function, state);
+                        x.looped(function, state, pc);
+                        code = function.running();
                         continue;
                     }
                     if (--stretches == 0) {
                         // Jumps back between loads and stores; the word loop has not seen many in a row.
                         stretches = Execution.JUMPS;
-                        x.looped(function, state);
+                        x.looped(function, state, pc);
+                        code = function.running();
                     }
                     w = code[pc];
                     op = (char) w;
@@ -179,7 +182,7 @@ final class Interpreter {
                         frame = x.call(callee, calleeState, site, frame);
                         function = callee;
                         state = calleeState;
-                        code = callee.code;
+                        code = callee.running();
                         words = frame.words;
                         refs = frame.refs;
                         pc = 0;
@@ -198,12 +201,29 @@ final class Interpreter {
                         }
                         function = callee;
                         frame = x.call(function, state, site, frame);
-                        code = function.code;
+                        code = function.running();
                         words = frame.words;
                         refs = frame.refs;
                         pc = 0;
                         break;
                     }
+                    case Code.ENTER: {
+                        // If it fails, the frame knows where; this does not.
+                        frame.pc = pc;
+                        int at = pc - 1;
+                        pc = -1;
+                        int next = x.enterPart(frame, function, state, at);
+                        if (next == FunctionEmitter.DEFERRED) {
+                            return null;
+                        }
+                        if (next >= FunctionEmitter.DEFERRED || next == CompiledParts.NOT_NOW) {
+                            pc = next >= 0 ? next : at;
+                            code = next >= 0 ? code : function.code;
+                            break;
+                        }
+                        w = Code.packWide(Op.RETURN, 0, FunctionEmitter.RETURNS - next);
+                    }
+                    // fall through: it has returned
                     case Op.RETURN: {
                         ReturnSite results = function.returns[(int) (w >>> 32)];
                         Frame caller = frame.caller;
@@ -215,7 +235,7 @@ final class Interpreter {
                         frame = caller;
                         function = frame.function;
                         state = frame.state;
-                        code = function.code;
+                        code = function.running();
                         words = frame.words;
                         refs = frame.refs;
                         pc = site.next;

@@ -4,8 +4,11 @@ import io.github.iree4j.vm.isa.Isa;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +25,12 @@ final class ModuleCompiler {
 
     /** What ten thousand jumps back in one function count for. */
     static final int LOOP = 250;
+
+    /** Times that an interpreted function jumps back ten thousand times before it goes on compiled where it is. */
+    static final int LOOPS = 3;
+
+    /** Most loops of one function that are compiled for that. */
+    private static final int MAX_LOOPS = 8;
 
     /** Most longs of code that become one class. */
     private static final int MAX_UNIT = 20_000;
@@ -52,6 +61,14 @@ final class ModuleCompiler {
         for (FunctionCode function : functions) {
             function.heat = CALLS;
         }
+        watchLoops();
+    }
+
+    /** Starts counting jumps back, to compile loops that a thread is in. */
+    private void watchLoops() {
+        for (FunctionCode function : functions) {
+            function.loopHeat = LOOPS;
+        }
     }
 
     /** Compiles everything now. */
@@ -60,7 +77,7 @@ final class ModuleCompiler {
         int size = 0;
         for (FunctionCode function : functions) {
             if (size + function.code.length > MAX_UNIT && !unit.isEmpty()) {
-                compile(unit);
+                compile(unit, null, 0);
                 unit = new ArrayList<>();
                 size = 0;
             }
@@ -69,14 +86,34 @@ final class ModuleCompiler {
                 size += function.code.length;
             }
         }
-        compile(unit);
+        compile(unit, null, 0);
+        watchLoops(); // of functions that have deferred, which go on interpreted
+    }
+
+    /**
+     * Compiles functions now, and lets whatever goes wrong through.
+     *
+     * @param unit the functions
+     * @param partNodes instructions of the parts to cut them into; 0 to leave them whole
+     * @param withCallees whether what they call is compiled with them
+     */
+    void compileNow(List<FunctionCode> unit, int partNodes, boolean withCallees) {
+        Set<FunctionCode> all = new LinkedHashSet<>(unit);
+        if (withCallees) {
+            unit.forEach(function -> all.addAll(unitOf(function)));
+        }
+        UnitCompiler compiler = partNodes > 0
+                ? new UnitCompiler(functions, isa, def, partNodes, true)
+                : new UnitCompiler(functions, isa, def);
+        compiler.compile(List.copyOf(all), null, 0);
+        compiler.refused().forEach(this::refuse);
     }
 
     /** Compiles a function soon. Never blocks and never fails; what cannot be compiled stays interpreted. */
     void request(FunctionCode function) {
         boolean taken = CompilerThread.execute(() -> {
-            if (function.compiled() == null) {
-                compile(unitOf(function));
+            if (function.compiled() == null && function.parts() == null) {
+                compile(unitOf(function), null, 0);
             }
         });
         if (!taken) {
@@ -84,10 +121,29 @@ final class ModuleCompiler {
         }
     }
 
+    /** Compiles, soon, the loop around an instruction, so that who is in it goes on compiled. As {@link #request}. */
+    void requestLoop(FunctionCode function, int pc) {
+        boolean taken = CompilerThread.execute(() -> {
+            CompiledParts known = function.parts();
+            int before = known == null ? 0 : known.entries();
+            if (before < MAX_LOOPS) {
+                compile(unitOf(function), function, pc);
+                CompiledParts now = function.parts();
+                if (now != null && now.entries() > before) {
+                    function.loopHeat = LOOPS; // the next loop
+                }
+            }
+        });
+        if (!taken) {
+            function.loopHeat = LOOPS;
+        }
+    }
+
     CompilationReport report() {
         int compiled = 0;
         for (FunctionCode function : functions) {
-            compiled += function.compiled() == null ? 0 : 1;
+            boolean isEntered = function.parts() != null && (char) function.running()[0] == Code.ENTER;
+            compiled += function.compiled() != null || isEntered ? 1 : 0;
         }
         synchronized (refused) {
             return new CompilationReport(functions.length, compiled, refused);
@@ -95,13 +151,13 @@ final class ModuleCompiler {
     }
 
     /** Only one thread at a time: the one that reads the module, or the compiler's. */
-    private void compile(List<FunctionCode> unit) {
-        if (unit.isEmpty()) {
+    private void compile(List<FunctionCode> unit, @Nullable FunctionCode looping, int pc) {
+        if (unit.isEmpty() && looping == null) {
             return;
         }
         try {
             UnitCompiler compiler = new UnitCompiler(functions, isa, def);
-            compiler.compile(unit);
+            compiler.compile(unit, looping, pc);
             compiler.refused().forEach(this::refuse);
         } catch (RuntimeException | LinkageError | OutOfMemoryError | StackOverflowError e) {
             LOG.warn("functions of module '{}' stay interpreted", name, e);

@@ -198,6 +198,21 @@ final class RegisterLocals {
         }
     }
 
+    /** Puts all that is in a frame and used from here on into locals. */
+    void fill(WordState filled, FrameEmitter frames) {
+        for (int w = 0; w < filled.words.length; w++) {
+            byte kind = filled.words[w];
+            if ((w & 1) == 0 && filled.pairs[w >> 1] != 0) {
+                kind = filled.pairs[w >> 1];
+            }
+            if (kind != 0) {
+                frames.fill(kind, w);
+                put(kind, w);
+            }
+        }
+        state = new WordState(filled);
+    }
+
     /** Brings registers that are used later into the forms that a block wants. */
     void convert(WordState wanted) {
         for (int w = 0; w < wanted.words.length; w += 2) {

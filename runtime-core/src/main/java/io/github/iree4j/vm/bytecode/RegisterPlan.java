@@ -33,26 +33,68 @@ final class RegisterPlan {
     final @Nullable WordState[] entry;
 
     final FunctionGraph graph;
+
+    /** What it is the plan of; null for all of the function. */
+    final @Nullable Part part;
+
     private final boolean[][] forced;
     private final boolean[] zero;
 
-    RegisterPlan(FunctionGraph graph) {
+    private RegisterPlan(FunctionGraph graph, byte[][] liveIn, @Nullable Part part) {
         this.graph = graph;
+        this.liveIn = liveIn;
+        this.part = part;
+        entry = new WordState[liveIn.length];
+        forced = new boolean[liveIn.length][0];
+        zero = new boolean[graph.words];
+    }
+
+    /** Plans a method for all of a function. */
+    static RegisterPlan of(FunctionGraph graph) {
+        RegisterPlan plan = usesOf(graph);
+        plan.findForms();
+        return plan;
+    }
+
+    /** Finds what is used where, to plan parts by. */
+    static RegisterPlan usesOf(FunctionGraph graph) {
         int blocks = graph.blocks.size();
         if ((long) blocks * graph.words > MAX_CELLS) {
             throw new NotCompiledException("%d blocks with %d registers".formatted(blocks, graph.words));
         }
-        liveIn = new byte[blocks][graph.words];
-        entry = new WordState[blocks];
-        zero = new boolean[graph.words];
-        forced = new boolean[blocks][graph.words / 2];
-        findUses();
-        findForms();
+        RegisterPlan plan = new RegisterPlan(graph, new byte[blocks][graph.words], null);
+        plan.findUses();
+        return plan;
+    }
+
+    /** Plans a method for a part of the same function. */
+    RegisterPlan forPart(Part wanted) {
+        RegisterPlan plan = new RegisterPlan(graph, liveIn, wanted);
+        ArrayDeque<Integer> pending = new ArrayDeque<>();
+        for (int block : wanted.entries) {
+            plan.join(block, plan.filled(block), pending);
+        }
+        plan.propagate(pending);
+        return plan;
+    }
+
+    /** Returns in which forms registers are taken out of the frame when a part is entered. */
+    WordState filled(int block) {
+        WordState state = new WordState(graph.words);
+        for (int pair = 0; pair < graph.words / 2; pair++) {
+            settle(state, pair, isLive(block, 2 * pair), isLive(block, 2 * pair + 1), liveIn[block]);
+        }
+        return state;
+    }
+
+    /** Whether a register is used from a block on, and is any of the method's business. */
+    private boolean isLive(int block, int word) {
+        return liveIn[block][word] != 0 && (part == null || part.pairs[word >> 1]);
     }
 
     private void findUses() {
         int blocks = graph.blocks.size();
-        int[][] predecessors = predecessors();
+        int[][] predecessors = graph.predecessors();
         ArrayDeque<Integer> pending = new ArrayDeque<>();
         boolean[] queued = new boolean[blocks];
         for (int b = blocks - 1; b >= 0; b--) {
@@ -76,23 +118,6 @@ final class RegisterPlan {
         for (Block block : graph.blocks) {
             scan(block, true);
         }
-    }
-
-    private int[][] predecessors() {
-        int[] counts = new int[graph.blocks.size()];
-        for (Block block : graph.blocks) {
-            block.last().edges.forEach(e -> counts[e.target()]++);
-        }
-        int[][] predecessors = new int[counts.length][];
-        for (int i = 0; i < counts.length; i++) {
-            predecessors[i] = new int[counts[i]];
-        }
-        for (int b = 0; b < counts.length; b++) {
-            for (Edge edge : graph.blocks.get(b).last().edges) {
-                predecessors[edge.target()][--counts[edge.target()]] = b;
-            }
-        }
-        return predecessors;
     }
 
     /** Goes through a block backwards; at the end also notes which other words results leave in use. */
@@ -178,6 +203,10 @@ final class RegisterPlan {
         }
         ArrayDeque<Integer> pending = new ArrayDeque<>();
         join(0, start, pending);
+        propagate(pending);
+    }
+
+    private void propagate(ArrayDeque<Integer> pending) {
         while (!pending.isEmpty()) {
             int b = pending.remove();
             Block block = graph.blocks.get(b);
@@ -189,6 +218,9 @@ final class RegisterPlan {
                 continue; // goes on in the interpreter
             }
             for (Edge edge : block.last().edges) {
+                if (part != null && !part.members[edge.target()]) {
+                    continue;
+                }
                 WordState out = new WordState(state);
                 edge.moves().forEach(out::apply);
                 join(edge.target(), out, pending);
@@ -224,15 +256,20 @@ final class RegisterPlan {
     /** Narrows the forms at a block's start to those that a predecessor has too, or settles on one. */
     private void join(int block, WordState from, ArrayDeque<Integer> pending) {
         byte[] live = liveIn[block];
+        boolean[] isForced = forced[block];
+        if (isForced.length == 0) {
+            isForced = new boolean[graph.words / 2];
+            forced[block] = isForced;
+        }
         WordState known = entry[block];
         WordState result = known == null ? new WordState(from) : new WordState(known);
         for (int pair = 0; pair < graph.words / 2; pair++) {
             int w = 2 * pair;
-            if (forced[block][pair]) {
+            if (isForced[pair]) {
                 continue;
             }
-            boolean low = live[w] != 0;
-            boolean high = live[w + 1] != 0;
+            boolean low = isLive(block, w);
+            boolean high = isLive(block, w + 1);
             result.pairs[pair] &= from.pairs[pair];
             result.words[w] &= from.words[w];
             result.words[w + 1] &= from.words[w + 1];
@@ -248,16 +285,22 @@ final class RegisterPlan {
             if (result.pairs[pair] != 0 || (!low || result.words[w] != 0) && (!high || result.words[w + 1] != 0)) {
                 continue;
             }
-            forced[block][pair] = true;
-            int wanted = (live[w] | live[w + 1]) & (L | D);
-            result.pairs[pair] = low && high ? (byte) ((wanted & L) != 0 ? L : wanted) : 0;
-            result.words[w] = formOf(low && result.pairs[pair] == 0, live[w]);
-            result.words[w + 1] = formOf(high && result.pairs[pair] == 0, live[w + 1]);
+            isForced[pair] = true;
+            settle(result, pair, low, high, live);
         }
         if (known == null || !result.equals(known)) {
             entry[block] = result;
             pending.add(block);
         }
+    }
+
+    /** Chooses the forms of two words by what they are used as. */
+    private static void settle(WordState state, int pair, boolean low, boolean high, byte[] live) {
+        int w = 2 * pair;
+        int wanted = (live[w] | live[w + 1]) & (L | D);
+        state.pairs[pair] = low && high ? (byte) ((wanted & L) != 0 ? L : wanted) : 0;
+        state.words[w] = formOf(low && state.pairs[pair] == 0, live[w]);
+        state.words[w + 1] = formOf(high && state.pairs[pair] == 0, live[w + 1]);
     }
 
     private static byte formOf(boolean wanted, byte uses) {

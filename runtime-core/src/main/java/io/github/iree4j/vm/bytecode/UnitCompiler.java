@@ -28,20 +28,31 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compiles functions of a module into one hidden class: a static method per function, and two per function by which it is called from
- * outside and from interpreted frames. The class goes when the module does.
+ * outside and from interpreted frames. Functions that are too large for that are cut into several methods, see {@link Part}. The class goes
+ * when the module does.
  */
 final class UnitCompiler {
     /** HotSpot compiles no method above this many bytes of bytecode (-XX:HugeMethodLimit). */
     private static final int MAX_METHOD = 8000;
 
-    /** No method of fewer longs than this becomes longer than that. */
+    /** No function of more longs than this becomes a shorter method. */
     private static final int MAX_LONGS = 2500;
 
+    /** Longest function that is split: more would not fit the constants of a class. */
+    private static final int MAX_SPLIT = 60_000;
+
+    /** Instructions of a part: mostly these are about 6000 bytes. */
+    private static final int PART_NODES = 400;
+
+    /** Where blocks of a function are cut that is split, as a share of a part. */
+    private static final int PIECES = 4;
+
     /** Lists of operands are not in those longs. */
-    private static final int MAX_BYTES = 64 << 10;
+    private static final int MAX_BYTES = 1 << 20;
 
     private static final int MAX_ARGUMENTS = 120;
     private static final int MAX_REFS = 200;
@@ -49,9 +60,9 @@ final class UnitCompiler {
     private static final ClassDesc UNIT = ClassDesc.of(CompiledUnit.class.getName());
     private static final ClassDesc OPERATIONS = OperationEmitter.OPERATIONS;
     private static final ClassDesc STATE = OperationEmitter.STATE;
-    private static final ClassDesc FRAME = FunctionEmitter.FRAME;
-    private static final ClassDesc EXECUTION = FunctionEmitter.EXECUTION;
-    private static final ClassDesc SITE = FunctionEmitter.SITE;
+    private static final ClassDesc FRAME = MethodContext.FRAME;
+    private static final ClassDesc EXECUTION = MethodContext.EXECUTION;
+    private static final ClassDesc SITE = MethodContext.SITE;
     private static final MethodTypeDesc ENTER = MethodTypeDesc.of(CD_boolean, EXECUTION, STATE, CALL, FRAME);
     private static final MethodTypeDesc CALLED = MethodTypeDesc.of(CD_boolean, EXECUTION, STATE, FRAME, SITE);
 
@@ -60,13 +71,46 @@ final class UnitCompiler {
     private final ModuleDef def;
     private final Map<Integer, RegisterPlan> plans = new TreeMap<>();
 
+    /** Methods of parts, in the order in which they are numbered. */
+    private List<PartPlan> parts = new ArrayList<>();
+
     /** Why functions are not compiled, by ordinal. */
     private final Map<Integer, String> refused = new TreeMap<>();
 
+    /**
+     * A method to be of a part.
+     *
+     * @param ordinal the function
+     * @param splitter what cuts it again if it is too large
+     * @param uses what is used where in the function
+     * @param plan the part's own
+     */
+    private record PartPlan(int ordinal, Splitter splitter, RegisterPlan uses, RegisterPlan plan) {
+        static PartPlan of(int ordinal, Splitter splitter, RegisterPlan uses, Part part) {
+            return new PartPlan(ordinal, splitter, uses, uses.forPart(part));
+        }
+
+        Part part() {
+            return Objects.requireNonNull(plan.part);
+        }
+    }
+
+    /** Instructions of a part. */
+    private final int partNodes;
+
+    /** Whether functions become parts that would fit one method. */
+    private final boolean alwaysSplit;
+
     UnitCompiler(FunctionCode[] functions, Isa isa, ModuleDef def) {
+        this(functions, isa, def, PART_NODES, false);
+    }
+
+    UnitCompiler(FunctionCode[] functions, Isa isa, ModuleDef def, int partNodes, boolean alwaysSplit) {
         this.functions = functions;
         this.isa = isa;
         this.def = def;
+        this.partNodes = partNodes;
+        this.alwaysSplit = alwaysSplit;
     }
 
     /** Returns why functions were not compiled, by ordinal. */
@@ -74,16 +118,21 @@ final class UnitCompiler {
         return refused;
     }
 
-    /** Compiles functions, those that can be, and lets them be called from now on. */
-    void compile(List<FunctionCode> wanted) {
+    /**
+     * Compiles functions, those that can be, and lets them be called from now on.
+     *
+     * @param wanted the functions
+     * @param looping one in whose loop threads are, for them to get out of the interpreter; null if there is none
+     * @param pc where in that loop
+     */
+    void compile(List<FunctionCode> wanted, @Nullable FunctionCode looping, int pc) {
         for (FunctionCode function : wanted) {
-            try {
-                prepare(function);
-            } catch (NotCompiledException e) {
-                refuse(function.ordinal, String.valueOf(e.getMessage()));
-            }
+            prepare(function);
         }
-        while (!plans.isEmpty()) {
+        if (looping != null && !isSplit(looping.ordinal)) {
+            prepareLoop(looping, pc);
+        }
+        while (!plans.isEmpty() || !parts.isEmpty()) {
             boolean[] contained = new boolean[functions.length];
             plans.keySet().forEach(ordinal -> contained[ordinal] = true);
             UnitLayout layout = new UnitLayout(functions, contained, deferring(contained));
@@ -95,13 +144,25 @@ final class UnitCompiler {
         }
     }
 
-    private void refuse(int ordinal, String reason) {
-        plans.remove(ordinal);
-        refused.put(ordinal, reason);
+    private boolean isSplit(int ordinal) {
+        return parts.stream().anyMatch(part -> part.ordinal == ordinal);
     }
 
     private void prepare(FunctionCode function) {
-        if (function.code.length > MAX_LONGS) {
+        try {
+            checkLimits(function);
+            if (function.code.length > MAX_LONGS || alwaysSplit) {
+                split(function.ordinal);
+            } else {
+                plans.put(function.ordinal, RegisterPlan.of(graphOf(function, Integer.MAX_VALUE)));
+            }
+        } catch (NotCompiledException e) {
+            refused.put(function.ordinal, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void checkLimits(FunctionCode function) {
+        if (function.code.length > MAX_SPLIT) {
             throw new NotCompiledException("%d instruction words".formatted(function.code.length));
         }
         if (function.convention.arguments().length() > MAX_ARGUMENTS) {
@@ -115,10 +176,71 @@ final class UnitCompiler {
         if (described.length() > MAX_BYTES) {
             throw new NotCompiledException("%d bytes of code".formatted(described.length()));
         }
+    }
+
+    private FunctionGraph graphOf(FunctionCode function, int maxNodes) {
+        ModuleDef.Function described = def.functions().get(function.ordinal);
         byte[] body = Arrays.copyOfRange(def.bytecode(), described.offset(), described.offset() + described.length());
-        FunctionGraph graph = new FunctionGraph(function, isa, body);
-        RegisterPlan plan = new RegisterPlan(graph);
-        plans.put(function.ordinal, plan);
+        return new FunctionGraph(function, isa, body, maxNodes);
+    }
+
+    /** Makes parts of a function that is too large for one method. */
+    private void split(int ordinal) {
+        FunctionGraph graph = graphOf(functions[ordinal], Math.max(1, partNodes / PIECES));
+        RegisterPlan uses = RegisterPlan.usesOf(graph);
+        Splitter splitter = new Splitter(graph);
+        for (Part part : splitter.parts(partNodes)) {
+            parts.add(PartPlan.of(ordinal, splitter, uses, part));
+        }
+    }
+
+    /** Makes a part of what is reached from the innermost loop around an instruction. */
+    private void prepareLoop(FunctionCode function, int pc) {
+        try {
+            checkLimits(function);
+            FunctionGraph graph = graphOf(function, Integer.MAX_VALUE);
+            int header = graph.innermostLoopAt(pc);
+            if (header >= 0) {
+                RegisterPlan uses = RegisterPlan.usesOf(graph);
+                parts.add(PartPlan.of(function.ordinal, new Splitter(graph), uses, Part.from(graph, header)));
+            }
+        } catch (NotCompiledException e) {
+            refused.put(function.ordinal, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** A function cannot be one method: tries with several. */
+    private void retreat(int ordinal, String reason) {
+        plans.remove(ordinal);
+        try {
+            if (isSplit(ordinal)) {
+                throw new NotCompiledException(reason); // it has a loop that has become a part
+            }
+            split(ordinal);
+        } catch (NotCompiledException e) {
+            refused.put(ordinal, reason);
+        }
+    }
+
+    /** Parts cannot be one method: tries with smaller ones. */
+    private void retreat(Map<Integer, String> tooLarge) {
+        List<PartPlan> kept = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            PartPlan part = parts.get(i);
+            String reason = tooLarge.get(i);
+            if (reason == null) {
+                kept.add(part);
+                continue;
+            }
+            List<Part> halves = part.splitter.halves(part.part());
+            if (halves.isEmpty()) {
+                refused.put(part.ordinal, "a block: " + reason);
+            }
+            for (Part half : halves) {
+                kept.add(PartPlan.of(part.ordinal, part.splitter, part.uses, half));
+            }
+        }
+        parts = kept;
     }
 
     /** Finds the functions that may defer: that yield, call imports, or call what may defer. */
@@ -157,6 +279,7 @@ final class UnitCompiler {
     private byte[] emit(UnitLayout layout) {
         List<Integer> ordinals = new ArrayList<>(plans.keySet());
         int[] current = {-1};
+        int[] currentPart = {-1};
         try {
             return ClassFile.of().build(layout.self(), type -> {
                 type.withSuperclass(UNIT).withFlags(ClassFile.ACC_FINAL);
@@ -166,14 +289,28 @@ final class UnitCompiler {
                     method(type, layout, ordinal);
                 }
                 current[0] = -1;
+                for (int i = 0; i < parts.size(); i++) {
+                    currentPart[0] = i;
+                    RegisterPlan plan = parts.get(i).plan;
+                    type.withMethodBody(
+                            "p" + i,
+                            FunctionEmitter.PART,
+                            ClassFile.ACC_STATIC,
+                            code -> FunctionEmitter.emit(code, plan, layout));
+                }
+                currentPart[0] = -1;
+                dispatchParts(type, layout);
                 dispatch(type, layout, ordinals, "enter", "e", ENTER);
                 dispatch(type, layout, ordinals, "call", "c", CALLED);
             });
         } catch (NotCompiledException | IllegalArgumentException e) {
-            if (current[0] < 0) {
+            if (currentPart[0] >= 0) {
+                retreat(Map.of(currentPart[0], String.valueOf(e.getMessage())));
+            } else if (current[0] >= 0) {
+                retreat(current[0], String.valueOf(e.getMessage()));
+            } else {
                 throw e;
             }
-            refuse(current[0], String.valueOf(e.getMessage()));
             return new byte[0];
         }
     }
@@ -225,9 +362,9 @@ final class UnitCompiler {
             code.loadLocal(TypeKind.from(result), 4).aload(2);
             code.invokestatic(OPERATIONS, "giveResult", MethodTypeDesc.of(CD_void, result, CALL));
         } else if (!function.convention.results().isEmpty()) {
-            code.aload(0).aload(2).loadConstant(layout.constant(function, FunctionEmitter.FUNCTION));
+            code.aload(0).aload(2).loadConstant(layout.constant(function, MethodContext.FUNCTION));
             code.invokestatic(
-                    OPERATIONS, "giveResults", MethodTypeDesc.of(CD_void, EXECUTION, CALL, FunctionEmitter.FUNCTION));
+                    OPERATIONS, "giveResults", MethodTypeDesc.of(CD_void, EXECUTION, CALL, MethodContext.FUNCTION));
         }
         code.iconst_1().ireturn();
     }
@@ -237,9 +374,9 @@ final class UnitCompiler {
         code.aload(0);
         code.aload(0)
                 .aload(2)
-                .loadConstant(layout.constant(function, FunctionEmitter.FUNCTION))
+                .loadConstant(layout.constant(function, MethodContext.FUNCTION))
                 .aload(1);
-        code.invokevirtual(EXECUTION, "push", MethodTypeDesc.of(FRAME, FRAME, FunctionEmitter.FUNCTION, STATE));
+        code.invokevirtual(EXECUTION, "push", MethodTypeDesc.of(FRAME, FRAME, MethodContext.FUNCTION, STATE));
         code.aload(1);
         String letters = function.convention.arguments();
         int word = 0;
@@ -296,6 +433,10 @@ final class UnitCompiler {
             MethodTypeDesc target) {
         MethodTypeDesc own = target.insertParameterTypes(0, CD_int);
         type.withMethodBody(name, own, 0, code -> {
+            if (ordinals.isEmpty()) {
+                code.iconst_0().ireturn(); // a class of parts
+                return;
+            }
             for (int i = 0; i < target.parameterCount(); i++) {
                 code.aload(2 + i);
             }
@@ -313,17 +454,56 @@ final class UnitCompiler {
         });
     }
 
+    /** One number per entry, of all parts. */
+    private void dispatchParts(ClassBuilder type, UnitLayout layout) {
+        MethodTypeDesc own = MethodTypeDesc.of(CD_int, CD_int, EXECUTION, FRAME, STATE);
+        type.withMethodBody("part", own, 0, code -> {
+            List<SwitchCase> cases = new ArrayList<>();
+            for (PartPlan part : parts) {
+                for (int i = 0; i < part.part().entries.length; i++) {
+                    cases.add(SwitchCase.of(cases.size(), code.newLabel()));
+                }
+            }
+            if (cases.isEmpty()) {
+                code.iconst_0().ireturn(); // a class of functions
+                return;
+            }
+            code.aload(2).aload(3).aload(4);
+            code.iload(1);
+            code.tableswitch(0, cases.size() - 1, cases.getLast().target(), cases);
+            int next = 0;
+            for (int p = 0; p < parts.size(); p++) {
+                for (int i = 0; i < parts.get(p).part().entries.length; i++) {
+                    code.labelBinding(cases.get(next++).target());
+                    code.loadConstant(i).invokestatic(layout.self(), "p" + p, FunctionEmitter.PART);
+                    code.ireturn();
+                }
+            }
+        });
+    }
+
     private boolean allFit(byte[] file) {
         boolean fit = true;
+        Map<Integer, String> tooLarge = new TreeMap<>();
         for (MethodModel method : ClassFile.of().parse(file).methods()) {
             String name = method.methodName().stringValue();
             int length = method.findAttribute(Attributes.code())
                     .map(CodeAttribute::codeLength)
                     .orElse(0);
-            if (length > MAX_METHOD && name.startsWith("f")) {
-                refuse(Integer.parseInt(name.substring(1)), "%d bytes of Java bytecode".formatted(length));
-                fit = false;
+            if (length <= MAX_METHOD || !name.matches("[fp][0-9]+")) {
+                continue;
             }
+            fit = false;
+            int number = Integer.parseInt(name.substring(1));
+            String reason = "%d bytes of Java bytecode".formatted(length);
+            if (name.startsWith("f")) {
+                retreat(number, reason);
+            } else {
+                tooLarge.put(number, reason);
+            }
+        }
+        if (!tooLarge.isEmpty()) {
+            retreat(tooLarge);
         }
         return fit;
     }
@@ -341,6 +521,18 @@ final class UnitCompiler {
         int index = 0;
         for (int ordinal : plans.keySet()) {
             functions[ordinal].setCompiled(new CompiledUnit.Entry(unit, index++));
+        }
+        index = 0;
+        for (PartPlan part : parts) {
+            int[] entries = part.part().entries;
+            int[] pcs = new int[entries.length];
+            int[] indices = new int[entries.length];
+            for (int i = 0; i < entries.length; i++) {
+                pcs[i] = part.plan.graph.blocks.get(entries[i]).pc();
+                indices[i] = index++;
+            }
+            FunctionCode function = functions[part.ordinal];
+            function.setParts(CompiledParts.add(function, function.parts(), pcs, unit, indices));
         }
     }
 }

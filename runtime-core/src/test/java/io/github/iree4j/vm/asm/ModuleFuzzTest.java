@@ -73,7 +73,7 @@ class ModuleFuzzTest {
     private static final ModuleLimits LIMITS = ModuleLimits.DEFAULTS;
 
     /** What every reference type of other modules is here. */
-    private static final class Anything extends Resource {
+    static final class Anything extends Resource {
         @Override
         protected void destroy() {}
     }
@@ -180,14 +180,14 @@ class ModuleFuzzTest {
         }
     }
 
-    private static String describe(long seed, int index, byte[] file) throws IOException {
+    static String describe(long seed, int index, byte[] file) throws IOException {
         Path saved = Files.createTempFile("fuzz-", ".vmfb");
         Files.write(saved, file);
         return "file %d of seed %d, saved as '%s' (%s...)"
                 .formatted(index, seed, saved, HexFormat.of().formatHex(file, 0, Math.min(16, file.length)));
     }
 
-    private static List<ModuleMutator.Seed> seeds() throws Exception {
+    static List<ModuleMutator.Seed> seeds() throws Exception {
         List<ModuleMutator.Seed> seeds = new ArrayList<>();
         Path suites = Path.of(Objects.requireNonNull(ModuleFuzzTest.class.getResource("/vmasm"))
                 .toURI());
@@ -348,7 +348,7 @@ class ModuleFuzzTest {
         }
     }
 
-    private static void arguments(Invocation invocation, String letters) {
+    static void arguments(Invocation invocation, String letters) {
         for (int i = 0; i < letters.length(); i++) {
             switch (letters.charAt(i)) {
                 case 'i' -> invocation.i32(i);
@@ -373,7 +373,7 @@ class ModuleFuzzTest {
         }
     }
 
-    private static VmTypes types() {
+    static VmTypes types() {
         VmTypes types = VmTypes.standard();
         for (String name : HAL_TYPES) {
             types = types.with(name, Anything.class);

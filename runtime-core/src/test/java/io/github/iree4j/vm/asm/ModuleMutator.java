@@ -92,15 +92,23 @@ final class ModuleMutator {
 
     private final List<Seed> seeds;
     private final SplittableRandom random;
+    private Seed last;
 
     ModuleMutator(List<Seed> seeds, long seed) {
         this.seeds = seeds;
+        last = seeds.getFirst();
         this.random = new SplittableRandom(seed);
+    }
+
+    /** Returns what the last file was made of. */
+    Seed last() {
+        return last;
     }
 
     /** The next damaged file. */
     byte[] next() {
         Seed seed = seeds.get(random.nextInt(seeds.size()));
+        last = seed;
         byte[] file = seed.file().clone();
         for (int i = random.nextInt(4) == 0 ? 3 : 1; i > 0; i--) {
             file = switch (random.nextInt(21)) {

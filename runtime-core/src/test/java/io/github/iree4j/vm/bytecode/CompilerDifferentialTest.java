@@ -114,13 +114,19 @@ class CompilerDifferentialTest {
         Outcome interpreted = run(program, file, Compilation.OFF, seed);
         Outcome other = run(program, file, Compilation.EAGER, seed);
         tally.compiled += other.compiled;
-        if (interpreted.stopped || other.stopped) {
+        // Parts make several times as much code.
+        Outcome inParts = seed % 8 == 0 ? runInParts(program, file, seed) : other;
+        if (interpreted.stopped || other.stopped || inParts.stopped) {
             tally.stopped++;
             return;
         }
-        assertThat(other.events)
-                .as("program of -Diree4j.test.seed=%d -Diree4j.test.rounds=1", seed)
-                .isEqualTo(interpreted.events);
+        for (Outcome outcome : List.of(other, inParts)) {
+            assertThat(outcome.events)
+                    .as(
+                            "program of -Diree4j.test.seed=%d -Diree4j.test.rounds=1, compiled %s",
+                            seed, outcome == other ? "whole" : "in parts")
+                    .isEqualTo(interpreted.events);
+        }
         for (String event : interpreted.events) {
             tally.finished += event.startsWith("returns") ? 1 : 0;
             tally.failed += event.startsWith("fails") ? 1 : 0;
@@ -188,6 +194,15 @@ class CompilerDifferentialTest {
             calls += depths.calls;
         }
         assertThat(calls).isGreaterThan(10 * programs);
+    }
+
+    /** Compiles functions as those are that are too large for one method, into as many parts as there can be. */
+    private static Outcome runInParts(RandomProgram program, byte[] file, long seed) {
+        BytecodeModule module = BytecodeModule.read(
+                MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, Compilation.OFF);
+        int nodes = 1 + (int) Long.remainderUnsigned(seed / 8, 30);
+        module.compiler().compileNow(List.of(module.functions()), nodes, false);
+        return run(program, module, seed);
     }
 
     private static Outcome run(RandomProgram program, byte[] file, Compilation mode, long seed) {

@@ -32,7 +32,7 @@ class CompilerTest {
     }
 
     @Test
-    void functionThatIsTooLargeForHotSpotIsInterpretedAndItsCallersAreNot() {
+    void functionThatIsTooLargeForOneMethodIsCompiledInSeveral() {
         String text = """
                 vm.export @f
                 vm.func @f(%i0: i32) -> (i32) {
@@ -41,7 +41,29 @@ class CompilerTest {
                 }
                 vm.func @large(%i0: i32) -> (i32) {
                   %i1 = vm.const.i32 1
-                """ + "  %i0 = vm.add.i32 %i0, %i1\n".repeat(2000) + "  vm.return %i0\n}\n";
+                """ + "  %i0 = vm.add.i32 %i0, %i1\n".repeat(20_000) + "  vm.return %i0\n}\n";
+        try (BytecodeModule module = compiled(text);
+                Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
+                Invocation call = invocation(context, "m.f")) {
+            assertThat(module.compilation()).isEqualTo(new CompilationReport(2, 2, Map.of()));
+            assertThat(Objects.requireNonNull(module.functions()[1].parts()).entries())
+                    .isGreaterThan(40);
+            call.i32(5).run();
+            assertThat(call.i32()).isEqualTo(20_005);
+        }
+    }
+
+    @Test
+    void functionOfMoreThanAClassHoldsIsInterpretedAndItsCallersAreNot() {
+        String text = """
+                vm.export @f
+                vm.func @f(%i0: i32) -> (i32) {
+                  %i0 = vm.call @large(%i0)
+                  vm.return %i0
+                }
+                vm.func @large(%i0: i32) -> (i32) {
+                  %i1 = vm.const.i32 1
+                """ + "  %i0 = vm.add.i32 %i0, %i1\n".repeat(60_001) + "  vm.return %i0\n}\n";
         try (BytecodeModule module = compiled(text);
                 Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
                 Invocation call = invocation(context, "m.f")) {
@@ -49,9 +71,9 @@ class CompilerTest {
             assertThat(report.functions()).isEqualTo(2);
             assertThat(report.compiled()).isEqualTo(1);
             assertThat(report.refused()).hasSize(1);
-            assertThat(report.refused().values().iterator().next()).endsWith("bytes of Java bytecode");
+            assertThat(report.refused().values().iterator().next()).endsWith("instruction words");
             call.i32(5).run();
-            assertThat(call.i32()).isEqualTo(2005);
+            assertThat(call.i32()).isEqualTo(60_006);
         }
     }
 

@@ -1,0 +1,95 @@
+package io.github.iree4j.vm;
+
+import org.jspecify.annotations.Nullable;
+
+/** The call of an {@link Invocation} as the function sees it. */
+final class RootCall extends VmCall {
+    /** Not a hook of a context: there is an invocation to cancel it by. */
+    static final long NO_HOOK = -1;
+
+    private final long patience;
+    private final long created;
+    private volatile boolean cancelled;
+
+    /** The call within which this one is made, if it is. */
+    @Nullable
+    VmCall outer;
+
+    /**
+     * Creates the call.
+     *
+     * @param patience nanoseconds after which a hook is cancelled; {@link Long#MAX_VALUE} for one that is cancelled when the thread is
+     *     interrupted; {@link #NO_HOOK}
+     */
+    RootCall(long patience) {
+        this.patience = patience;
+        created = patience == NO_HOOK || patience == Long.MAX_VALUE ? 0 : System.nanoTime();
+    }
+
+    void enter(
+            VmFunction function,
+            char[] letters,
+            int[] operands,
+            int count,
+            int[] words,
+            @Nullable Object[] refs,
+            boolean again) {
+        bind(words, 0, refs, 0);
+        begin(function, letters, operands, count, again);
+    }
+
+    boolean leave() {
+        return end();
+    }
+
+    @Nullable
+    VmWait pending() {
+        return pendingWait();
+    }
+
+    long word(int index) {
+        return resultWord(index);
+    }
+
+    @Nullable
+    Object borrow(int index) {
+        return resultRef(index);
+    }
+
+    void take(int index) {
+        takeResultRef(index);
+    }
+
+    void giveUp(boolean waiting) {
+        if (waiting) {
+            abandon();
+        } else {
+            dropResults();
+        }
+    }
+
+    /** Safe from any thread. */
+    void cancel() {
+        cancelled = true;
+    }
+
+    void forgetCancel() {
+        cancelled = false;
+    }
+
+    boolean wasCancelled() {
+        return cancelled;
+    }
+
+    @Override
+    public boolean isCancelled() {
+        VmCall within = outer;
+        return cancelled || (within != null ? within.isCancelled() : patience != NO_HOOK && isHookOver());
+    }
+
+    private boolean isHookOver() {
+        return patience == Long.MAX_VALUE
+                ? Thread.currentThread().isInterrupted()
+                : System.nanoTime() - created > patience;
+    }
+}

@@ -1,0 +1,92 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.MutableCallSite;
+
+/**
+ * A call of an import in compiled code. What it is bound to in the first context that gets there becomes a constant of the call, so that
+ * HotSpot inlines functions written in Java; another context that gets there, or the end of the first, makes the call look again.
+ *
+ * <p>Any thread may bind it; whichever binding wins is right for its context, and for others asks.
+ */
+final class ImportSite extends MutableCallSite {
+    /** Contexts that it is bound to, one after the other, before it stays one that looks each time. */
+    private static final int MAX_BINDINGS = 4;
+
+    private static final MethodHandle BIND;
+    private static final MethodHandle IS_BOUND;
+    private static final MethodHandle CALL_BYTECODE;
+    private static final MethodHandle CALL_NATIVE;
+    private static final MethodHandle CALL_ANY;
+
+    static {
+        MethodHandles.Lookup lookup = MethodHandles.lookup();
+        try {
+            MethodType type = MethodType.methodType(
+                    boolean.class, Execution.class, BytecodeState.class, CallSite.class, Frame.class);
+            BIND = lookup.findVirtual(ImportSite.class, "bindAndCall", type);
+            CALL_ANY = lookup.findVirtual(Execution.class, "callImport", type.dropParameterTypes(0, 1));
+            IS_BOUND = lookup.findStatic(
+                    ImportSite.class,
+                    "isBound",
+                    MethodType.methodType(boolean.class, BytecodeState.class, Execution.class, BytecodeState.class));
+            MethodType linked = type.insertParameterTypes(0, LinkedImport.class);
+            CALL_BYTECODE = lookup.findStatic(ImportSite.class, "callBytecode", linked);
+            CALL_NATIVE = lookup.findStatic(ImportSite.class, "callNative", linked);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private int bindings;
+
+    private ImportSite(MethodType type) {
+        super(type);
+        setTarget(BIND.bindTo(this));
+    }
+
+    /** What compiled classes name as the bootstrap method of a call. */
+    static java.lang.invoke.CallSite bind(MethodHandles.Lookup caller, String name, MethodType type, CallSite site) {
+        return new ImportSite(type);
+    }
+
+    /** The first call, and the first after a context has ended. */
+    @SuppressWarnings("unused") // called through BIND
+    private boolean bindAndCall(Execution x, BytecodeState state, CallSite site, Frame frame) {
+        LinkedImport linked = state.linked(site.callee);
+        synchronized (this) {
+            if (bindings++ < MAX_BINDINGS && state.isToldWhenClosed(this)) {
+                MethodHandle call = linked.code() == null ? CALL_NATIVE : CALL_BYTECODE;
+                setTarget(MethodHandles.guardWithTest(IS_BOUND.bindTo(state), call.bindTo(linked), CALL_ANY));
+            } else {
+                setTarget(CALL_ANY);
+            }
+        }
+        return x.callImport(state, site, frame);
+    }
+
+    /** Forgets a context that has ended, so that nothing of it is kept. */
+    synchronized void unbind() {
+        setTarget(bindings < MAX_BINDINGS ? BIND.bindTo(this) : CALL_ANY);
+    }
+
+    @SuppressWarnings({"unused", "ReferenceEquality"}) // called through IS_BOUND
+    private static boolean isBound(BytecodeState bound, Execution x, BytecodeState state) {
+        return bound == state;
+    }
+
+    @SuppressWarnings({"unused", "NullAway"}) // called through CALL_BYTECODE, for imports that are bytecode
+    private static boolean callBytecode(
+            LinkedImport linked, Execution x, BytecodeState state, CallSite site, Frame frame) {
+        return x.callFunction(linked.code(), linked.state(), site, frame);
+    }
+
+    @SuppressWarnings("unused") // called through CALL_NATIVE
+    private static boolean callNative(
+            LinkedImport linked, Execution x, BytecodeState state, CallSite site, Frame frame) {
+        return x.callNativeImport(linked, site, frame);
+    }
+}

@@ -96,10 +96,16 @@ final class Worker implements Runnable {
         return life.compareAndSetVolatile(NEW, RETIRED); // TASK-17
     }
 
+    /** Whether its thread runs or is being started. */
+    private boolean hasThread() {
+        Thread.State state = thread.getState(); // looked at once: it may start between two looks
+        return state == Thread.State.NEW ? life.getVolatile() == STARTED : state != Thread.State.TERMINATED;
+    }
+
     boolean awaitEnd(long deadline) {
         boolean interrupted = false;
         try {
-            while (thread.isAlive() || life.getVolatile() == STARTED && thread.getState() == Thread.State.NEW) {
+            while (hasThread()) {
                 long left = deadline - System.nanoTime();
                 if (left <= 0) {
                     return false;

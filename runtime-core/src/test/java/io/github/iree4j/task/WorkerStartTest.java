@@ -81,7 +81,7 @@ class WorkerStartTest {
     /** TASK-17: the first work comes while the executor is closed. */
     @Test
     void firstWorkAndCloseMayComeAtTheSameTime() throws InterruptedException {
-        for (int round = 0; round < 2_000; round++) {
+        for (int round = 0; round < 3_000; round++) {
             ProcessExecutor executor = executor(1 + round % 3);
             List<TestProcess> processes = new ArrayList<>();
             for (int i = 0; i < 4; i++) {

@@ -189,7 +189,23 @@ public enum IreeMeters implements MeterDocumentation {
             Meter.Type.TIMER,
             "Time that it took to load programs, warm-up included, by outcome: ready or failed.",
             Key.MODULE,
-            Key.OUTCOME);
+            Key.OUTCOME),
+
+    /** Rows of the calls that were made of several. */
+    BATCH_SIZE(
+            "iree.batch.size",
+            "rows",
+            Meter.Type.DISTRIBUTION_SUMMARY,
+            "Rows of the calls that were made of several.",
+            Key.MODULE),
+
+    /** Time for which the first call of a batch waited for others. */
+    BATCH_WAIT(
+            "iree.batch.wait",
+            null,
+            Meter.Type.TIMER,
+            "Time for which the first call of a batch waited for others.",
+            Key.MODULE);
 
     private final String meterName;
     private final @Nullable String unit;

@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,14 @@ class IreeMetricsTests {
         runner.withPropertyValues("iree.modules.adding.location=" + adder).run(context -> {
             MeterRegistry registry = context.getBean(MeterRegistry.class);
             context.getBean(IreeMetrics.class).bindTo(registry);
+            context.getBean(BatchMetrics.class).batched("adding", "add", 2, 3, 4, 5_000_000);
+            assertThat(registry.get("iree.batch.size")
+                            .tag("module", "adding")
+                            .summary()
+                            .totalAmount())
+                    .isEqualTo(3);
+            assertThat(registry.get("iree.batch.wait").timer().totalTime(TimeUnit.MILLISECONDS))
+                    .isEqualTo(5);
             Map<String, List<Meter>> meters = registry.getMeters().stream()
                     .collect(Collectors.groupingBy(meter -> meter.getId().getName()));
             for (IreeMeters documented : IreeMeters.values()) {

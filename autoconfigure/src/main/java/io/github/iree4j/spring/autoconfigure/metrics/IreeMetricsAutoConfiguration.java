@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure.metrics;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.spring.metrics.BatchMetrics;
 import io.github.iree4j.spring.metrics.IreeMetrics;
 import io.github.iree4j.spring.metrics.ProgramLoadMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -34,5 +35,11 @@ public final class IreeMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     static ProgramLoadMetrics ireeProgramLoadMetrics(ObjectProvider<MeterRegistry> registry) {
         return new ProgramLoadMetrics(registry::getIfUnique);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    static BatchMetrics ireeBatchMetrics(ObjectProvider<MeterRegistry> registry) {
+        return new BatchMetrics(registry::getIfUnique);
     }
 }

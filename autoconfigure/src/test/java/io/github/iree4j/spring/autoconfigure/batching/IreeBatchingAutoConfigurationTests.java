@@ -25,7 +25,7 @@ class IreeBatchingAutoConfigurationTests {
             .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeBatchingAutoConfiguration.class));
 
     @Test
-    void calculatesAloneUnlessAskedTo() {
+    void batchesNothingUnlessAskedTo() {
         runner.run(context -> assertThat(context).hasSingleBean(DynamicBatching.class));
     }
 
@@ -60,7 +60,7 @@ class IreeBatchingAutoConfigurationTests {
                 .withPropertyValues(
                         "iree.modules.add.location=" + TestModules.fixtures().resolve("add.vmfb"),
                         "iree.modules.add.batching.enabled=true",
-                        "iree.modules.add.batching.max-delay=50ms")
+                        "iree.modules.add.batching.max-delay=1m")
                 .run(context -> {
                     InvocationService invocations = context.getBean(InvocationService.class);
                     List<CompletableFuture<Results>> calls = IntStream.range(0, 64)

@@ -6,6 +6,10 @@ import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.client.IreeClient;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.springframework.aot.generate.ClassNameGenerator;
+import org.springframework.aot.generate.DefaultGenerationContext;
+import org.springframework.aot.generate.GeneratedFiles;
+import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
@@ -13,7 +17,10 @@ import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.javapoet.ClassName;
 import reactor.core.publisher.Mono;
 
 class IreeClientAutoConfigurationTests {
@@ -84,6 +91,24 @@ class IreeClientAutoConfigurationTests {
                         .onType(Point.class)
                         .withMemberCategory(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS))
                 .accepts(hints);
+    }
+
+    @Test
+    void clientsSurviveProcessingAheadOfTime() {
+        try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+            context.register(Application.class, IreeClientAutoConfiguration.class);
+            InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
+            DefaultGenerationContext generation = new DefaultGenerationContext(
+                    new ClassNameGenerator(ClassName.get("io.github.iree4j.spring", "Aot")), files);
+            new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
+            generation.writeGeneratedContent();
+            assertThat(RuntimeHintsPredicates.proxies().forInterfaces(ScannedClient.class))
+                    .accepts(generation.getRuntimeHints());
+            assertThat(files.getGeneratedFiles(GeneratedFiles.Kind.SOURCE).keySet())
+                    .anySatisfy(file -> assertThat(files.getGeneratedFileContent(GeneratedFiles.Kind.SOURCE, file))
+                            .contains("new IreeClientFactoryBean")
+                            .contains("ScannedClient.class"));
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -255,7 +255,10 @@ public final class PoolSet implements AutoCloseable {
         });
     }
 
-    /** Does something under the lock that may make callbacks due, and then what was decided about slabs without it. */
+    /**
+     * Does something under the lock that may make callbacks due, and then what was decided about slabs: with the callbacks, so that whoever
+     * releases with a lock of its own, as a stream does, has given that up before.
+     */
     private void locked(Runnable action) {
         boolean held = HeldCallbacks.begin();
         try {
@@ -265,7 +268,9 @@ public final class PoolSet implements AutoCloseable {
                 action.run();
                 errand = slabs.takeErrand();
             }
-            supply.run(errand);
+            if (errand != Errand.NONE) {
+                HeldCallbacks.run(() -> supply.run(errand));
+            }
         } finally {
             HeldCallbacks.end(held);
         }

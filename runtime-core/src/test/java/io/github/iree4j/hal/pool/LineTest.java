@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
@@ -190,6 +191,27 @@ class LineTest {
         ask(set, "small", 64);
         assertThat(order).containsExactly("large");
         release("large");
+        assertThat(order).containsExactly("large", "small");
+    }
+
+    @Test
+    void slabsAreGotOnceWhoeverReleasesHasGivenUpItsLocks() {
+        PoolSet set = builder(10 * 64)
+                .pool(PoolOptions.tlsf("small", 64, 10 * 64).withSizes(0, 256))
+                .pool(PoolOptions.passThrough("large"))
+                .build();
+        ask(set, "large", 10 * 64);
+        ask(set, "small", 64);
+        boolean held = HeldCallbacks.begin(); // as a stream does, which releases with its lock held
+        try {
+            release("large");
+            assertThat(slabs.asked).as("mapping memory takes long").isEqualTo(1);
+            assertThat(slabs.out).as("and so does unmapping it").hasSize(1);
+        } finally {
+            HeldCallbacks.end(held);
+        }
+        assertThat(slabs.asked).isEqualTo(2);
+        assertThat(slabs.out).hasSize(1);
         assertThat(order).containsExactly("large", "small");
     }
 

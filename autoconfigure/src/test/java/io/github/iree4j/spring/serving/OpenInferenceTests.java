@@ -107,7 +107,10 @@ class OpenInferenceTests {
 
     @AfterEach
     void noRequestLeavesAnythingOpen() {
-        assertThat(runtime.leakReport().openTensors()).isZero();
+        while (runtime.leakReport().openTensors()
+                != 0) { // the client may have its answer before the server has cleaned up
+            Thread.onSpinWait();
+        }
     }
 
     // A client.

@@ -200,7 +200,7 @@ class CpuLibraryTest {
 
     @Test
     void librariesThatCannotRunSayWhy() {
-        loadFails("old_version", StatusCode.INCOMPATIBLE, "version is 4, expected 6");
+        loadFails("old_version", StatusCode.INCOMPATIBLE, "version is 2, versions 3 to 6 can be run");
         loadFails("sanitized", StatusCode.UNIMPLEMENTED, "sanitizer 1 (address)");
         loadFails("required_import", StatusCode.UNAVAILABLE, "'iree_uk_mmt4d'");
         loadFails("undefined", StatusCode.UNAVAILABLE, "'missing_function'");

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
 import io.github.iree4j.spring.Programs.LoadedProgram;
@@ -20,6 +22,7 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -159,6 +162,51 @@ class ProgramsTests {
                             .program()
                             .devices())
                     .containsExactly(runtime.device("two"));
+        }
+    }
+
+    @Test
+    void aCallGoesToTheDeviceThatHasLessToDo() {
+        programs.load(ProgramSource.builder("counter", counter)
+                .devices(List.of("one", "two"))
+                .placement(Placement.LEAST_LOADED)
+                .contexts(2)
+                .build());
+        InvocationService invocations = new InvocationService(programs);
+        try (Timeline timeline = runtime.createTimeline();
+                Fence later = timeline.at(1)) {
+            CompletableFuture<Results> busy =
+                    invocations.request("counter.next").device("one").after(later).invokeAsync();
+            assertThat(programs.activeCalls()).isEqualTo(1);
+            for (int i = 0; i < 8; i++) {
+                assertThat(programs.function("counter.next").program().devices())
+                        .containsExactly(runtime.device("two"));
+            }
+            timeline.semaphore().signal(1);
+            busy.join().close();
+        }
+    }
+
+    @Test
+    void aCallGoesToTheContextThatIsFree() {
+        LoadedProgram loaded = programs.load(ProgramSource.builder("counter", counter)
+                .devices(List.of("one"))
+                .contexts(2)
+                .build());
+        InvocationService invocations = new InvocationService(programs);
+        try (Timeline timeline = runtime.createTimeline();
+                Fence later = timeline.at(1)) {
+            CompletableFuture<Results> busy =
+                    invocations.request("counter.next").after(later).invokeAsync();
+            Program free = loaded.instances().stream()
+                    .filter(instance -> instance.activeCalls() == 0)
+                    .findFirst()
+                    .orElseThrow();
+            for (int i = 0; i < 8; i++) {
+                assertThat(programs.function("counter.next").program()).isSameAs(free);
+            }
+            timeline.semaphore().signal(1);
+            busy.join().close();
         }
     }
 

@@ -1,21 +1,27 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
+import io.github.iree4j.Results;
 import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -142,6 +148,29 @@ class IreeNamedBeansTests {
                     assertThat(fast.schedulingDomain()).isSameAs(slow.schedulingDomain());
                     assertThat(fast.schedulingDomain().frontierCapacity()).isEqualTo(20);
                     assertThat(IreeRuntime.executableFormats(runtime.device())).containsExactly("vmvx-bytecode-fb");
+                });
+    }
+
+    @Test
+    @EnabledIf(
+            value = "io.github.iree4j.spring.TestModules#fixturesPresent",
+            disabledReason = "the compiled fixtures are not there (../shared/vmfb beside the repository)")
+    void aQuotaIsOfTheProgramByItsNameInTheProperties() {
+        String add = TestModules.fixtures().resolve("add.vmfb").toString();
+        runner.withPropertyValues(
+                        "iree.modules.poor.location=" + add,
+                        "iree.modules.rich.location=" + add,
+                        "iree.pools.fast.quotas.poor=8B")
+                .run(context -> {
+                    InvocationService invocations = context.getBean(InvocationService.class);
+                    float[] four = {1, 2, 3, 4};
+                    try (Results results = invocations.invoke("rich.add", four, four)) {
+                        assertThat(results.tensor(0).toFloatArray()).containsExactly(2, 4, 6, 8);
+                    }
+                    assertThatExceptionOfType(IreeException.class)
+                            .isThrownBy(() -> invocations.invoke("poor.add", four, four))
+                            .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED))
+                            .withMessageContaining("'poor'");
                 });
     }
 

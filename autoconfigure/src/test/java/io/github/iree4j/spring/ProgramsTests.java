@@ -175,8 +175,11 @@ class ProgramsTests {
         InvocationService invocations = new InvocationService(programs);
         try (Timeline timeline = runtime.createTimeline();
                 Fence later = timeline.at(1)) {
-            CompletableFuture<Results> busy =
-                    invocations.request("counter.next").device("one").after(later).invokeAsync();
+            CompletableFuture<Results> busy = invocations
+                    .request("counter.next")
+                    .device("one")
+                    .after(later)
+                    .invokeAsync();
             assertThat(programs.activeCalls()).isEqualTo(1);
             for (int i = 0; i < 8; i++) {
                 assertThat(programs.function("counter.next").program().devices())

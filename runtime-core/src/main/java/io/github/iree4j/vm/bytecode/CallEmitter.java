@@ -45,11 +45,18 @@ final class CallEmitter {
                     ConstantDescs.CD_MethodType,
                     SITE));
 
+    /**
+     * Calls of imports in a method up to which they are constants. HotSpot inlines so much and no more, and a constant that it does not
+     * inline is slower than an ordinary call.
+     */
+    private static final int MAX_CONSTANT_CALLS = 8;
+
     private final MethodContext method;
     private final CodeBuilder code;
     private final UnitLayout unit;
     private final RegisterLocals locals;
     private final FrameEmitter frames;
+    private final boolean isConstant;
 
     CallEmitter(MethodContext method) {
         this.method = method;
@@ -57,6 +64,17 @@ final class CallEmitter {
         unit = method.unit;
         locals = method.locals;
         frames = method.frames;
+        isConstant = importCalls(method.graph) <= MAX_CONSTANT_CALLS;
+    }
+
+    private static int importCalls(FunctionGraph graph) {
+        int count = 0;
+        for (FunctionGraph.Block block : graph.blocks) {
+            for (Node node : block.nodes()) {
+                count += node.site != null && node.site.isImport ? 1 : 0;
+            }
+        }
+        return count;
     }
 
     void call(Node node) {
@@ -137,8 +155,12 @@ final class CallEmitter {
         code.aload(X);
         if (site.isImport) {
             code.aload(STATE_SLOT).loadConstant(unit.constant(site, SITE)).aload(FRAME_SLOT);
-            code.invokedynamic(
-                    DynamicCallSiteDesc.of(BIND_IMPORT, "callImport", CALL_IMPORT, unit.constant(site, SITE)));
+            if (isConstant) {
+                code.invokedynamic(
+                        DynamicCallSiteDesc.of(BIND_IMPORT, "callImport", CALL_IMPORT, unit.constant(site, SITE)));
+            } else {
+                code.invokevirtual(EXECUTION, "callImport", CALL_IMPORT.dropParameterTypes(0, 1));
+            }
         } else {
             code.loadConstant(unit.constant(unit.function(site.callee), FUNCTION));
             code.aload(STATE_SLOT).loadConstant(unit.constant(site, SITE)).aload(FRAME_SLOT);

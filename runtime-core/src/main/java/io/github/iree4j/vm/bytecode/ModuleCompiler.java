@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * that all modules share.
  *
  * <p>VM-3: interpreters see a compiled function complete or not at all; they read {@link FunctionCode#compiled()} on each call, and a
- * frame that is interpreted stays so.
+ * frame that is interpreted stays so until it comes to a part that is compiled.
  */
 final class ModuleCompiler {
     /** Calls of a function before it is compiled. */

@@ -115,7 +115,7 @@ class CompilerDifferentialTest {
         Outcome other = run(program, file, Compilation.EAGER, seed);
         tally.compiled += other.compiled;
         // Parts make several times as much code.
-        Outcome inParts = seed % 8 == 0 ? runInParts(program, file, seed) : other;
+        Outcome inParts = seed % 16 == 0 ? runInParts(program, file, seed) : other;
         if (interpreted.stopped || other.stopped || inParts.stopped) {
             tally.stopped++;
             return;
@@ -200,7 +200,7 @@ class CompilerDifferentialTest {
     private static Outcome runInParts(RandomProgram program, byte[] file, long seed) {
         BytecodeModule module = BytecodeModule.read(
                 MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, Compilation.OFF);
-        int nodes = 1 + (int) Long.remainderUnsigned(seed / 8, 30);
+        int nodes = 1 + (int) Long.remainderUnsigned(seed / 16, 30);
         module.compiler().compileNow(List.of(module.functions()), nodes, false);
         return run(program, module, seed);
     }
@@ -228,8 +228,8 @@ class CompilerDifferentialTest {
                 try (Invocation call = invocation(context, "m.f0")) {
                     stopped |= call(call, program.signatures().getFirst(), random, events, live);
                 }
-                globals(context, events);
             }
+            globals(context, events);
         }
         module.close();
         events.add("live " + live);

@@ -431,6 +431,19 @@ class FunctionVerifierTest {
                 .withMessageContaining("convention '0CiD_v' has a span");
     }
 
+    @Test
+    void argumentsHaveToFitTheRegistersThatInstructionsCanName() {
+        String text = "vm.module @m\nvm.func @f() -> () {\n  vm.cconv \"0%s_v\"\n  vm.return\n}\n"
+                .formatted("r".repeat(0x4001));
+        byte[] file = io.github.iree4j.vm.asm.VmAssembler.assemble(text);
+        // The descriptor, which says one block and that many references, is made to claim fewer.
+        int descriptor = Body.find(file, new byte[] {1, 0, 0, 0, 0x01, 0x40});
+        file[descriptor + 5] = 0;
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> Programs.read(file))
+                .withMessageContaining("need 0 value and 16385 reference registers, more than");
+    }
+
     @ParameterizedTest(name = "{0}")
     @MethodSource("descriptors")
     void impossibleDescriptorIsRejected(String claim, int length, int blocks, int words, int refs, String message) {

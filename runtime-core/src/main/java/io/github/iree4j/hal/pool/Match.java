@@ -2,6 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.frontier.Frontier;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 
 /** Whether free blocks may be given to one requester, and after which waits. One thread at a time; used for one request after another. */
@@ -100,28 +101,45 @@ final class Match implements Reuse {
         return Verdict.AFTER_WAIT;
     }
 
-    /** Drops the marks that others imply. */
+    /** Drops the marks that others imply: what is missing, and what dropped marks were to stand for, comes before one that stays. */
     private static List<NativeTimepoint> minimal(List<NativeTimepoint> marks, Frontier missing) {
-        for (int i = 0; i < marks.size(); i++) {
-            for (int j = 0; j < marks.size(); j++) {
-                // Of two that imply each other one must stay: what is dropped is gone from the list that is looked at.
-                if (i != j && marks.get(j).frontier().reaches(missing.axis(i), missing.epoch(i))) {
-                    List<NativeTimepoint> rest = new ArrayList<>(marks);
-                    rest.remove(i);
-                    return minimal(rest, without(missing, i));
-                }
+        int count = marks.size();
+        if (count == 1) {
+            return List.copyOf(marks);
+        }
+        BitSet[] implied = new BitSet[count]; // by mark, the missing entries that come before it
+        for (int i = 0; i < count; i++) {
+            implied[i] = new BitSet(count);
+            follow(i, marks, missing, implied[i], new BitSet(count));
+        }
+        BitSet kept = new BitSet(count);
+        kept.set(0, count);
+        for (int i = 0; i < count; i++) {
+            kept.clear(i);
+            BitSet known = new BitSet(count);
+            kept.stream().forEach(each -> known.or(implied[each]));
+            if (known.cardinality() < count) {
+                kept.set(i);
             }
         }
-        return List.copyOf(marks);
+        return kept.stream().mapToObj(marks::get).toList();
     }
 
-    private static Frontier without(Frontier frontier, int dropped) {
-        Frontier rest = Frontier.EMPTY;
-        for (int i = 0; i < frontier.size(); i++) {
-            if (i != dropped) {
-                rest = rest.merge(Frontier.of(frontier.axis(i), frontier.epoch(i)), Frontier.MAXIMUM_CAPACITY);
+    /** Adds the missing entries that come before a mark, or before a mark that comes before it. */
+    private static void follow(
+            int index, List<NativeTimepoint> marks, Frontier missing, BitSet implied, BitSet followed) {
+        followed.set(index);
+        implied.set(index);
+        Frontier frontier = marks.get(index).frontier();
+        for (int i = 0; i < marks.size(); i++) {
+            if (frontier.reaches(missing.axis(i), missing.epoch(i))) {
+                implied.set(i);
+            }
+            // That it reaches what is missing of another axis says nothing of what comes before a later mark there.
+            if (!followed.get(i)
+                    && frontier.reaches(missing.axis(i), marks.get(i).epoch())) {
+                follow(i, marks, missing, implied, followed);
             }
         }
-        return rest;
     }
 }

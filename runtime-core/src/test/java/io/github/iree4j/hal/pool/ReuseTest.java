@@ -122,6 +122,18 @@ class ReuseTest {
     }
 
     @Test
+    void aMarkThatStandsForAnotherStaysAlthoughItsOwnEntryIsImplied() {
+        Pool pool = pool(64);
+        free(pool, 64, Frontier.of(A, 4).merge(Frontier.of(B, 2)).merge(Frontier.of(C, 2)));
+        marks.add(new NativeTimepoint(A, 4, Frontier.producedBy(A, 4)));
+        marks.add(new NativeTimepoint(B, 5, Frontier.of(A, 5).merge(Frontier.of(B, 5)))); // implies A's
+        marks.add(new NativeTimepoint(C, 3, Frontier.of(B, 2).merge(Frontier.of(C, 3)))); // B's entry, but not B's mark
+        Reservation again = pool.tryReserve(request(64, Frontier.EMPTY));
+        assertThat(again).isNotNull();
+        assertThat(again.waits()).extracting(NativeTimepoint::axis).containsExactly(B, C);
+    }
+
+    @Test
     void ofTwoMarksThatImplyEachOtherOneStays() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 5).merge(Frontier.of(B, 3)));

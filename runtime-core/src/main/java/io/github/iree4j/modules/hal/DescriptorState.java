@@ -24,6 +24,9 @@ final class DescriptorState implements AutoCloseable {
 
     void setLayouts(Executable executable, List<PipelineLayout> perExport) {
         if (layouts.size() >= MAX_EXECUTABLES && !layouts.containsKey(executable)) {
+            layouts.keySet().removeIf(each -> !each.isLive());
+        }
+        if (layouts.size() >= MAX_EXECUTABLES && !layouts.containsKey(executable)) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "the program has created %d executables with pipeline layouts, which is the limit"
@@ -54,6 +57,7 @@ final class DescriptorState implements AutoCloseable {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION, "command buffer is finished and records no more");
             }
+            forgetDropped();
             if (recording.size() >= MAX_RECORDING) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
@@ -64,6 +68,17 @@ final class DescriptorState implements AutoCloseable {
             recording.put(commands, descriptors);
         }
         return descriptors;
+    }
+
+    /** A call that fails drops what it was recording, which then holds buffers for nobody. */
+    private void forgetDropped() {
+        recording.entrySet().removeIf(each -> {
+            boolean dropped = !each.getKey().isLive();
+            if (dropped) {
+                each.getValue().close();
+            }
+            return dropped;
+        });
     }
 
     /** Nothing will be pushed to a command buffer any more. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.Collective;
@@ -260,6 +261,26 @@ class HalGenerationsTest {
         hal.call("command_buffer.finalize", "0r_v", commands);
         execute(List.of(commands));
         assertThat(HalFixture.ints(out)).containsExactly(3, 4);
+    }
+
+    @Test
+    void commandBuffersThatFailedCallsHaveDroppedHoldNothing() {
+        Object layout = layout(1, 2);
+        Buffer buffer = hal.keep(hal.device.allocator().allocate(BufferParams.DEFAULT, 8));
+        for (int call = 0; call < 2000; call++) { // more than may be recorded at once
+            CommandBuffer commands = hal.one("command_buffer.create", "0riii_r", hal.device, 1, 3, 0);
+            push(commands, layout, 0, binding(0, 0, buffer), binding(1, 0, buffer));
+            hal.releaseLast(); // never finished
+        }
+        CommandBuffer next = hal.one("command_buffer.create", "0riii_r", hal.device, 1, 3, 0);
+        Buffer dropped = hal.keep(hal.device.allocator().allocate(BufferParams.DEFAULT, 8));
+        push(next, layout, 0, binding(0, 0, dropped), binding(1, 0, dropped));
+        hal.releaseLast();
+        assertThat(dropped.isLive()).as("by the one that records").isTrue();
+        hal.releaseLast();
+        CommandBuffer last = hal.one("command_buffer.create", "0riii_r", hal.device, 1, 3, 0);
+        push(last, layout, 0, binding(0, 0, buffer));
+        assertThat(dropped.isLive()).isFalse();
     }
 
     @Test

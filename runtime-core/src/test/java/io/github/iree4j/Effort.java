@@ -20,6 +20,15 @@ public final class Effort {
     }
 
     /**
+     * Returns the seed of a test that is as short at night, and says its seed when it fails.
+     *
+     * @param usual the seed when nobody wants another, so that every build does the same
+     */
+    public static long seed(long usual) {
+        return Long.getLong("iree4j.test.seed", usual);
+    }
+
+    /**
      * Returns the seed of the first round, and prints it where the scripts look for it.
      *
      * @param test who asks
@@ -27,7 +36,7 @@ public final class Effort {
      * @param usual the seed when nobody wants another
      */
     public static long seed(Class<?> test, String what, long usual) {
-        long seed = Long.getLong("iree4j.test.seed", usual);
+        long seed = seed(usual);
         System.out.printf("random: %s: %s from seed %d%n", test.getSimpleName(), what, seed);
         return seed;
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.hal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -24,7 +25,7 @@ class FifoRetirementTest {
     @Test
     void signalsComeInOrderWhoeverReportsCompletions() throws Exception {
         for (int round = 0; round < 50; round++) {
-            long seed = System.nanoTime();
+            long seed = Effort.seed(20261120) + round;
             try (FrontierTracker tracker = FrontierTracker.create();
                     VirtualDevice device = VirtualDevice.builder().build();
                     TimelineSemaphore timeline = TimelineSemaphore.create(0)) {

@@ -70,7 +70,7 @@ class HostileModulesTest {
     @Timeout(value = 60, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void damagedModulesAreRefusedOrCompiledAndRun() throws Exception {
         int count = Effort.rounds(QUICK, LONG);
-        long seed = Effort.seed(HostileModulesTest.class, count + " files", System.nanoTime());
+        long seed = Effort.seed(HostileModulesTest.class, count + " files", 20261120);
         List<ModuleMutator.Seed> seeds = ModuleFuzzTest.seeds();
         Map<ModuleMutator.Seed, BytecodeModule> originals = new IdentityHashMap<>();
         for (ModuleMutator.Seed intact : seeds) {

@@ -1,0 +1,172 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.junit.jupiter.api.Test;
+
+/** Slabs from the system: what happens when it is short of them, fails or throws, and when they go back. */
+class SlabSupplyTest extends MemoryLine {
+    @Test
+    void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsInUse() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 10 * 64);
+        ask(set, "second", 5 * 64);
+        assertThat(order).containsExactly("first");
+        release("first");
+        assertThat(order).containsExactly("first", "second");
+        release("second");
+        assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(20 * 64)))
+                .hasMessageContaining("the system has no 1280 bytes");
+    }
+
+    @Test
+    void whatIsKeptGoesBackWhenTheSystemIsShort() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 5 * 64);
+        release("first");
+        ask(set, "second", 7 * 64);
+        assertThat(order).containsExactly("first", "second");
+        ask(set, "third", 10 * 64);
+        assertThat(order).as("waits for the second").hasSize(2);
+        release("second");
+        assertThat(order).containsExactly("first", "second", "third");
+        release("third");
+        assertThat(set.trim()).isEqualTo(10 * 64);
+    }
+
+    @Test
+    void whoFailsForTheSystemLetsThoseBehindItGoOn() {
+        PoolSet set = set(Long.MAX_VALUE);
+        slabs.system = 10 * 64;
+        ask(set, "first", 2 * 64);
+        ask(set, "huge", 20 * 64);
+        ask(set, "modest", 10 * 64);
+        assertThat(order).containsExactly("first");
+        release("first");
+        assertThat(failed).containsOnlyKeys("huge");
+        assertThat(got).containsOnlyKeys("modest");
+    }
+
+    // POOL-3
+    @Test
+    void whoJoinedTheLineWhileASlabWasBeingGotIsServedWhenThatFails() {
+        PoolSet set = set(10 * 64);
+        slabs.system = 5 * 64;
+        slabs.acquiring = () -> ask(set, "second", 5 * 64);
+        assertThatThrownBy(() -> ask(set, "first", 10 * 64)).hasMessageContaining("the system has no 640 bytes");
+        assertThat(got).containsOnlyKeys("second");
+    }
+
+    @Test
+    void aSlabThatComesAfterClosingGoesBack() {
+        PoolSet set = set(10 * 64);
+        slabs.acquiring = set::close;
+        assertThatThrownBy(() -> ask(set, "a", 64)).hasMessageContaining("closed");
+        assertThat(slabs.out).isEmpty();
+        assertThat(set.statistics().bytesReserved()).isZero();
+    }
+
+    @Test
+    void aProviderThatThrowsAnythingCostsNoBudget() {
+        PoolSet set = set(10 * 64);
+        slabs.acquiring = () -> {
+            throw new IllegalStateException("broken");
+        };
+        assertThatThrownBy(() -> ask(set, "a", 10 * 64))
+                .isInstanceOf(IreeException.class)
+                .hasMessageContaining("broken");
+        ask(set, "b", 10 * 64);
+        assertThat(got).containsOnlyKeys("b");
+    }
+
+    @Test
+    void idleSlabsGoBackAfterAWhile() {
+        PoolSet set = builder(Long.MAX_VALUE)
+                .idleAfter(1000)
+                .pool(PoolOptions.tlsf("t", 640, 640))
+                .build();
+        ask(set, "a", 640);
+        ask(set, "b", 640);
+        clock.addAndGet(5000);
+        release("a");
+        assertThat(slabs.out).hasSize(2);
+        clock.addAndGet(1000);
+        release("b");
+        assertThat(slabs.out).as("a release looks for idle slabs").hasSize(1);
+        clock.addAndGet(999);
+        assertThat(set.trimIdle()).isZero();
+        clock.addAndGet(1);
+        assertThat(set.trimIdle()).isEqualTo(640);
+        assertThat(slabs.out).isEmpty();
+    }
+
+    @Test
+    void idleSlabsOfASetThatNothingHappensToGoBack() {
+        tracker.register(AXIS);
+        ManualTimer timer = new ManualTimer();
+        PoolSet set = builder(Long.MAX_VALUE)
+                .idleAfter(1000)
+                .delayed(timer::after)
+                .pool(PoolOptions.tlsf("t", 640, 640))
+                .build();
+        ask(set, "a", 640);
+        ask(set, "b", 640);
+        ask(set, "c", 640);
+        assertThat(timer.pending).as("nothing is idle").isEmpty();
+        release("a");
+        clock.addAndGet(600);
+        release("b");
+        got.remove("c").release(Frontier.producedBy(AXIS, 1));
+        assertThat(timer.pending).as("one look at a time").hasSize(1);
+        assertThat(timer.next()).isEqualTo(1000);
+        clock.addAndGet(400);
+        timer.run();
+        assertThat(slabs.out).as("only one has been idle for so long").hasSize(2);
+        assertThat(timer.next()).as("until it is the others' turn").isEqualTo(600);
+        clock.addAndGet(600);
+        timer.run();
+        assertThat(slabs.out).as("the last user is not over").hasSize(1);
+        tracker.advance(AXIS, 1);
+        clock.addAndGet(timer.next());
+        timer.run();
+        assertThat(slabs.out).isEmpty();
+        assertThat(timer.pending).as("nothing is left to look for").isEmpty();
+        ask(set, "d", 640);
+        release("d");
+        assertThat(timer.pending).hasSize(1);
+        set.close();
+        timer.run();
+        assertThat(timer.pending).as("a closed set is not looked at").isEmpty();
+        assertThat(slabs.out).isEmpty();
+    }
+
+    /** Runs what is due when it is told to. */
+    private static final class ManualTimer {
+        final List<Runnable> pending = new ArrayList<>();
+        private final List<Long> delays = new ArrayList<>();
+
+        Executor after(long nanos) {
+            return action -> {
+                delays.add(nanos);
+                pending.add(action);
+            };
+        }
+
+        long next() {
+            return delays.getFirst();
+        }
+
+        void run() {
+            delays.removeFirst();
+            pending.removeFirst().run();
+        }
+    }
+}

@@ -2,17 +2,12 @@ package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
-import io.github.iree4j.hal.HalFile;
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
@@ -32,12 +27,18 @@ final class ImportsWithoutFlags {
                 .function("command_buffer.fill_buffer", "0rrIIiii_v", ImportsWithoutFlags::fillBuffer)
                 .function("command_buffer.copy_buffer", "0riirIrII_v", ImportsWithoutFlags::copyBuffer)
                 .function("command_buffer.update_buffer", "0rrIrIIi_v", ImportsWithoutFlags::updateBuffer)
-                .function("device.queue.alloca", "0rIrriiiI_r", ImportsWithoutFlags::alloca)
-                .function("device.queue.dealloca", "0rIrrr_v", ImportsWithoutFlags::dealloca)
-                .function("device.queue.read", "0rIrrrIrIIi_v", ImportsWithoutFlags::read)
-                .function("device.queue.write", "0rIrrrIrIIi_v", ImportsWithoutFlags::write)
+                .function(
+                        "device.queue.alloca",
+                        "0rIrriiiI_r",
+                        (state, call) -> QueueImports.alloca(state, call, VmCall::i32, Flags.NONE))
+                .function("device.queue.dealloca", "0rIrrr_v", (state, call) -> QueueImports.dealloca(call, Flags.NONE))
+                .function("device.queue.read", "0rIrrrIrIIi_v", (state, call) -> QueueImports.read(call, Flags.I32))
+                .function("device.queue.write", "0rIrrrIrIIi_v", (state, call) -> QueueImports.write(call, Flags.I32))
                 .function("device.queue.execute", "0rIrrCrD_v", ImportsWithoutFlags::execute)
-                .function("device.queue.execute.indirect", "0rIrrrCrIID_v", ImportsWithoutFlags::executeIndirect)
+                .function(
+                        "device.queue.execute.indirect",
+                        "0rIrrrCrIID_v",
+                        (state, call) -> QueueImports.executeIndirect(state, call, Flags.NONE))
                 .function("fence.create", "0ri_r", ImportsWithoutFlags::createFence)
                 .function("fence.join", "0CrD_r", (state, call) -> FenceImports.join(call))
                 .function("fence.await", "0iCrD_i", (state, call) -> FenceImports.await(call, call.i32()));
@@ -46,7 +47,7 @@ final class ImportsWithoutFlags {
     private static void createChannel(HalState state, VmCall call) {
         Device device = state.own(call.required(Device.class));
         long affinity = call.i64();
-        noFlags(call);
+        Flags.I32.read(call, 0);
         ChannelImports.create(device, affinity, call);
     }
 
@@ -54,7 +55,7 @@ final class ImportsWithoutFlags {
         Channel channel = call.required(Channel.class);
         int color = call.i32();
         int key = call.i32();
-        noFlags(call);
+        Flags.I32.read(call, 0);
         call.returnRef(channel.split(color, key));
     }
 
@@ -62,7 +63,7 @@ final class ImportsWithoutFlags {
         CommandBuffer commands = call.required(CommandBuffer.class);
         int sourceStages = Arguments.bits("source stages", call.i32(), Arguments.EXECUTION_STAGES);
         int targetStages = Arguments.bits("target stages", call.i32(), Arguments.EXECUTION_STAGES);
-        noFlags(call);
+        Flags.I32.read(call, 0);
         commands.executionBarrier(sourceStages, targetStages, 0);
     }
 
@@ -104,60 +105,6 @@ final class ImportsWithoutFlags {
         commands.updateBuffer(bytes, new BufferRef(target, slot, targetOffset, bytes.byteSize()), 0);
     }
 
-    private static DeviceQueue queue(VmCall call) {
-        Device device = call.required(Device.class);
-        return device.queueFor(call.i64());
-    }
-
-    private static void alloca(HalState state, VmCall call) {
-        Device device = call.required(Device.class);
-        long affinity = call.i64();
-        Fence wait = call.ref(Fence.class);
-        Fence signal = call.ref(Fence.class);
-        int pool = call.i32();
-        if (pool != 0) {
-            throw new IreeException(
-                    StatusCode.UNIMPLEMENTED,
-                    "hal.device.queue.alloca from pool %d: programs can only use pool 0, the device's own"
-                            .formatted(pool));
-        }
-        BufferParams params = AllocatorImports.params(state, affinity, call);
-        call.returnRef(device.queueFor(affinity).alloca(wait, signal, params, call.i64(), 0));
-    }
-
-    private static void dealloca(HalState state, VmCall call) {
-        DeviceQueue queue = queue(call);
-        Fence wait = call.ref(Fence.class);
-        Fence signal = call.ref(Fence.class);
-        queue.dealloca(wait, signal, call.required(Buffer.class), 0);
-    }
-
-    private static void read(HalState state, VmCall call) {
-        DeviceQueue queue = queue(call);
-        Fence wait = call.ref(Fence.class);
-        Fence signal = call.ref(Fence.class);
-        HalFile source = call.required(HalFile.class);
-        long sourceOffset = call.i64();
-        Buffer target = call.required(Buffer.class);
-        long targetOffset = call.i64();
-        long length = call.i64();
-        noFlags(call);
-        queue.read(wait, signal, source, sourceOffset, target, targetOffset, length, 0);
-    }
-
-    private static void write(HalState state, VmCall call) {
-        DeviceQueue queue = queue(call);
-        Fence wait = call.ref(Fence.class);
-        Fence signal = call.ref(Fence.class);
-        Buffer source = call.required(Buffer.class);
-        long sourceOffset = call.i64();
-        HalFile target = call.required(HalFile.class);
-        long targetOffset = call.i64();
-        long length = call.i64();
-        noFlags(call);
-        queue.write(wait, signal, source, sourceOffset, target, targetOffset, length, 0);
-    }
-
     /** Any number of command buffers, one after the other; none is a barrier. */
     private static void execute(HalState state, VmCall call) {
         Device device = call.required(Device.class);
@@ -196,30 +143,9 @@ final class ImportsWithoutFlags {
         }
     }
 
-    private static void executeIndirect(HalState state, VmCall call) {
-        DeviceQueue queue = queue(call);
-        Fence wait = call.ref(Fence.class);
-        Fence signal = call.ref(Fence.class);
-        CommandBuffer commands = call.required(CommandBuffer.class);
-        // The queue has read the table when it returns, so one table per context will do.
-        BindingTable table = state.bindingTable();
-        try {
-            for (int n = call.spanCount(); n > 0; n--) {
-                table.add(call.ref(Buffer.class), call.i64(), call.i64());
-            }
-            queue.execute(wait, signal, commands, table, 0);
-        } finally {
-            table.clear();
-        }
-    }
-
     private static void createFence(HalState state, VmCall call) {
         Device device = call.required(Device.class);
-        noFlags(call);
+        Flags.I32.read(call, 0);
         FenceImports.create(device, call);
-    }
-
-    private static void noFlags(VmCall call) {
-        Arguments.bits("flags", call.i32(), 0);
     }
 }

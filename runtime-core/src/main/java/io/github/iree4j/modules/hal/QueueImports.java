@@ -14,6 +14,7 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
+import java.util.function.ToLongFunction;
 
 /**
  * {@code hal.device.queue.*}. All begin with device, queue affinity, wait fence and signal fence. What is wrong with an operation
@@ -23,16 +24,22 @@ final class QueueImports {
     private QueueImports() {}
 
     static void register(NativeModule.Builder<HalState> module) {
-        module.function("device.queue.alloca", "0rIrrIiiII_r", QueueImports::alloca)
-                .function("device.queue.dealloca", "0rIrrrI_v", QueueImports::dealloca)
+        module.function(
+                        "device.queue.alloca",
+                        "0rIrrIiiII_r",
+                        (state, call) -> alloca(state, call, VmCall::i64, Flags.I64))
+                .function("device.queue.dealloca", "0rIrrrI_v", (state, call) -> dealloca(call, Flags.I64))
                 .function("device.queue.fill", "0rIrrrIIIiI_v", QueueImports::fill)
                 .function("device.queue.update", "0rIrrrIrIII_v", QueueImports::update)
                 .function("device.queue.copy", "0rIrrrIrIII_v", QueueImports::copy)
-                .function("device.queue.read", "0rIrrrIrIII_v", QueueImports::read)
-                .function("device.queue.write", "0rIrrrIrIII_v", QueueImports::write)
+                .function("device.queue.read", "0rIrrrIrIII_v", (state, call) -> read(call, Flags.I64))
+                .function("device.queue.write", "0rIrrrIrIII_v", (state, call) -> write(call, Flags.I64))
                 .function("device.queue.barrier", "0rIrrI_v", QueueImports::barrier)
                 .function("device.queue.execute", "0rIrrrI_v", QueueImports::execute)
-                .function("device.queue.execute.indirect", "0rIrrrICrIID_v", QueueImports::executeIndirect)
+                .function(
+                        "device.queue.execute.indirect",
+                        "0rIrrrICrIID_v",
+                        (state, call) -> executeIndirect(state, call, Flags.I64))
                 .function("device.queue.flush", "0rI_v", QueueImports::flush);
     }
 
@@ -41,12 +48,12 @@ final class QueueImports {
         return device.queueFor(call.i64());
     }
 
-    private static void alloca(HalState state, VmCall call) {
+    static void alloca(HalState state, VmCall call, ToLongFunction<VmCall> poolId, Flags flags) {
         Device device = call.required(Device.class);
         long affinity = call.i64();
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
-        long pool = call.i64();
+        long pool = poolId.applyAsLong(call);
         if (pool != 0) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,
@@ -55,16 +62,16 @@ final class QueueImports {
         }
         BufferParams params = AllocatorImports.params(state, affinity, call);
         long size = call.i64();
-        long flags = Arguments.bits("flags", call.i64(), Arguments.ALLOCA_FLAGS);
-        call.returnRef(device.queueFor(affinity).alloca(wait, signal, params, size, flags));
+        long known = flags.read(call, Arguments.ALLOCA_FLAGS);
+        call.returnRef(device.queueFor(affinity).alloca(wait, signal, params, size, known));
     }
 
-    private static void dealloca(HalState state, VmCall call) {
+    static void dealloca(VmCall call, Flags flags) {
         DeviceQueue queue = queue(call);
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
         Buffer buffer = call.required(Buffer.class);
-        queue.dealloca(wait, signal, buffer, Arguments.bits("flags", call.i64(), Arguments.DEALLOCA_FLAGS));
+        queue.dealloca(wait, signal, buffer, flags.read(call, Arguments.DEALLOCA_FLAGS));
     }
 
     private static void fill(HalState state, VmCall call) {
@@ -76,7 +83,7 @@ final class QueueImports {
         long length = call.i64();
         long pattern = call.i64();
         int patternLength = call.i32();
-        queue.fill(wait, signal, target, offset, length, pattern, patternLength, noFlags(call));
+        queue.fill(wait, signal, target, offset, length, pattern, patternLength, Flags.I64.read(call, 0));
     }
 
     private static void update(HalState state, VmCall call) {
@@ -88,7 +95,7 @@ final class QueueImports {
         Buffer target = call.required(Buffer.class);
         long targetOffset = call.i64();
         MemorySegment bytes = Arguments.bytes("source", source, sourceOffset, call.i64());
-        queue.update(wait, signal, bytes, target, targetOffset, noFlags(call));
+        queue.update(wait, signal, bytes, target, targetOffset, Flags.I64.read(call, 0));
     }
 
     private static void copy(HalState state, VmCall call) {
@@ -100,10 +107,10 @@ final class QueueImports {
         Buffer target = call.required(Buffer.class);
         long targetOffset = call.i64();
         long length = call.i64();
-        queue.copy(wait, signal, source, sourceOffset, target, targetOffset, length, noFlags(call));
+        queue.copy(wait, signal, source, sourceOffset, target, targetOffset, length, Flags.I64.read(call, 0));
     }
 
-    private static void read(HalState state, VmCall call) {
+    static void read(VmCall call, Flags flags) {
         DeviceQueue queue = queue(call);
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
@@ -112,10 +119,10 @@ final class QueueImports {
         Buffer target = call.required(Buffer.class);
         long targetOffset = call.i64();
         long length = call.i64();
-        queue.read(wait, signal, source, sourceOffset, target, targetOffset, length, noFlags(call));
+        queue.read(wait, signal, source, sourceOffset, target, targetOffset, length, flags.read(call, 0));
     }
 
-    private static void write(HalState state, VmCall call) {
+    static void write(VmCall call, Flags flags) {
         DeviceQueue queue = queue(call);
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
@@ -124,14 +131,14 @@ final class QueueImports {
         HalFile target = call.required(HalFile.class);
         long targetOffset = call.i64();
         long length = call.i64();
-        queue.write(wait, signal, source, sourceOffset, target, targetOffset, length, noFlags(call));
+        queue.write(wait, signal, source, sourceOffset, target, targetOffset, length, flags.read(call, 0));
     }
 
     private static void barrier(HalState state, VmCall call) {
         DeviceQueue queue = queue(call);
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
-        queue.barrier(wait, signal, Arguments.bits("flags", call.i64(), Arguments.EXECUTE_FLAGS));
+        queue.barrier(wait, signal, Flags.I64.read(call, Arguments.EXECUTE_FLAGS));
     }
 
     private static void execute(HalState state, VmCall call) {
@@ -139,22 +146,22 @@ final class QueueImports {
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
         CommandBuffer commands = call.required(CommandBuffer.class);
-        queue.execute(wait, signal, commands, null, Arguments.bits("flags", call.i64(), Arguments.EXECUTE_FLAGS));
+        queue.execute(wait, signal, commands, null, Flags.I64.read(call, Arguments.EXECUTE_FLAGS));
     }
 
-    private static void executeIndirect(HalState state, VmCall call) {
+    static void executeIndirect(HalState state, VmCall call, Flags flags) {
         DeviceQueue queue = queue(call);
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
         CommandBuffer commands = call.required(CommandBuffer.class);
-        long flags = Arguments.bits("flags", call.i64(), Arguments.EXECUTE_FLAGS);
+        long known = flags.read(call, Arguments.EXECUTE_FLAGS);
         // The queue has read the table when it returns, so one table per context will do.
         BindingTable table = state.bindingTable();
         try {
             for (int n = call.spanCount(); n > 0; n--) {
                 table.add(call.ref(Buffer.class), call.i64(), call.i64());
             }
-            queue.execute(wait, signal, commands, table, flags);
+            queue.execute(wait, signal, commands, table, known);
         } finally {
             table.clear();
         }
@@ -162,9 +169,5 @@ final class QueueImports {
 
     private static void flush(HalState state, VmCall call) {
         queue(call).flush();
-    }
-
-    private static long noFlags(VmCall call) {
-        return Arguments.bits("flags", call.i64(), 0);
     }
 }

@@ -31,7 +31,7 @@ extern "C" {
 // Version of this interface as Java sees it; NativeLibrary.java compares it
 // with its own and refuses to run on a mismatch. Raised by every change of a
 // function or layout that Java uses.
-#define SHIM_ABI_VERSION 3u
+#define SHIM_ABI_VERSION 4u
 
 uint32_t shim_abi_version(void);
 
@@ -182,6 +182,11 @@ void shim_poller_release(int32_t poller);
 // waited for; ALREADY_EXISTS when it is in the set, reported or not.
 shim_status_t shim_poller_add(int32_t poller, int32_t fd, uint64_t token,
                               shim_error_t* error);
+
+// As shim_poller_add, for a descriptor that stays: |token| is reported by every
+// wait that finds it readable.
+shim_status_t shim_poller_keep(int32_t poller, int32_t fd, uint64_t token,
+                               shim_error_t* error);
 
 // Takes a descriptor out; a report may be on its way. Harmless when it is not
 // in the set.

@@ -91,10 +91,9 @@ shim_status_t shim_poller_create(int32_t* out_poller, shim_error_t* error) {
 
 void shim_poller_release(int32_t poller) { close(poller); }
 
-shim_status_t shim_poller_add(int32_t poller, int32_t fd, uint64_t token,
-                              shim_error_t* error) {
-  struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
-                              .data.u64 = token};
+static shim_status_t poller_add(int32_t poller, int32_t fd, uint64_t token,
+                                uint32_t events, shim_error_t* error) {
+  struct epoll_event event = {.events = events, .data.u64 = token};
   if (epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event) == 0) return SHIM_OK;
   int code = errno;
   switch (code) {
@@ -114,6 +113,16 @@ shim_status_t shim_poller_add(int32_t poller, int32_t fd, uint64_t token,
       return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
                             "epoll_ctl failed with errno %d", code);
   }
+}
+
+shim_status_t shim_poller_add(int32_t poller, int32_t fd, uint64_t token,
+                              shim_error_t* error) {
+  return poller_add(poller, fd, token, EPOLLIN | EPOLLONESHOT, error);
+}
+
+shim_status_t shim_poller_keep(int32_t poller, int32_t fd, uint64_t token,
+                               shim_error_t* error) {
+  return poller_add(poller, fd, token, EPOLLIN, error);
 }
 
 void shim_poller_remove(int32_t poller, int32_t fd) {

@@ -112,6 +112,23 @@ static void a_readable_descriptor_is_reported_once(void) {
   shim_poller_release(poller);
 }
 
+static void a_descriptor_that_is_kept_is_reported_while_it_is_readable(void) {
+  int32_t poller = create_poller();
+  int32_t fd = create();
+  shim_completion_t out;
+  CHECK_OK(shim_poller_keep(poller, fd, 5, &error));
+  for (int i = 0; i < 3; ++i) {
+    CHECK_EQ(wait_for(poller, 0, 1, &out), 0);
+    CHECK_OK(shim_event_signal(fd, 1, &error));
+    CHECK_EQ(wait_for(poller, -1, 1, &out), 1);
+    CHECK_EQ(wait_for(poller, -1, 1, &out), 1);
+    CHECK_EQ(out.token, 5);
+    CHECK_EQ(take(fd), 1);
+  }
+  shim_event_close(fd);
+  shim_poller_release(poller);
+}
+
 static void a_descriptor_that_can_no_longer_be_readable_is_an_error(void) {
   int32_t poller = create_poller();
   int ends[2];
@@ -184,6 +201,7 @@ int main(void) {
   RUN(a_duplicate_is_the_same_event);
   RUN(descriptors_that_are_no_events_are_refused);
   RUN(a_readable_descriptor_is_reported_once);
+  RUN(a_descriptor_that_is_kept_is_reported_while_it_is_readable);
   RUN(a_descriptor_that_can_no_longer_be_readable_is_an_error);
   RUN(a_wait_takes_no_more_than_there_is_room_for);
   RUN(what_is_added_during_a_wait_ends_it);

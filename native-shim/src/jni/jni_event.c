@@ -53,6 +53,13 @@ static jint jni_poller_add(JNIEnv* env, jclass cls, jint poller, jint fd,
                          HANDLE(shim_error_t, error));
 }
 
+static jint jni_poller_keep(JNIEnv* env, jclass cls, jint poller, jint fd,
+                            jlong token, jlong error) {
+  (void)env, (void)cls;
+  return shim_poller_keep(poller, fd, (uint64_t)token,
+                          HANDLE(shim_error_t, error));
+}
+
 static void jni_poller_remove(JNIEnv* env, jclass cls, jint poller, jint fd) {
   (void)env, (void)cls;
   shim_poller_remove(poller, fd);
@@ -78,6 +85,7 @@ const JNINativeMethod shim__event_methods[] = {
     SHIM__METHOD("pollerCreate", "(JJ)I", jni_poller_create),
     SHIM__METHOD("pollerRelease", "(I)V", jni_poller_release),
     SHIM__METHOD("pollerAdd", "(IIJJ)I", jni_poller_add),
+    SHIM__METHOD("pollerKeep", "(IIJJ)I", jni_poller_keep),
     SHIM__METHOD("pollerRemove", "(II)V", jni_poller_remove),
     SHIM__METHOD("pollerWait", "(IJIJJJ)I", jni_poller_wait),
 };

@@ -27,7 +27,7 @@ public final class ExternalTimepoints {
      *     FAILED_PRECONDITION when one of both is closed; the timeline's failure when it has failed
      */
     public static Cancellation importEvent(SystemEvent event, TimelineSemaphore semaphore, long value) {
-        return EventWaiter.register(event, semaphore, value);
+        return EventImport.register(SystemIo.ofProcess(), event, semaphore, value);
     }
 
     /**

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.function.LongToIntFunction;
 
 /**
  * A set of event descriptors, of which one platform thread waits for those that become readable. Descriptors are added and removed
@@ -47,10 +48,25 @@ public final class EventPoller extends Resource {
      *     FAILED_PRECONDITION when the set is closed
      */
     public void add(EventDescriptor event, long token) {
+        change(error -> Shim.pollerAdd(poller, event.number(), token, error));
+    }
+
+    /**
+     * As {@link #add}, for a descriptor that stays: the token is reported by every wait that finds it readable.
+     *
+     * @param event the descriptor, not in the set
+     * @param token what is reported
+     * @throws IreeException as {@link #add}
+     */
+    public void keep(EventDescriptor event, long token) {
+        change(error -> Shim.pollerKeep(poller, event.number(), token, error));
+    }
+
+    private void change(LongToIntFunction change) {
         NativeError error = new NativeError();
         guard.enter();
         try {
-            int status = Shim.pollerAdd(poller, event.number(), token, error.address());
+            int status = change.applyAsInt(error.address());
             if (status != 0) {
                 throw error.toException(status);
             }

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 3;
+    static final int ABI_VERSION = 4;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
@@ -115,6 +115,8 @@ final class Shim {
     static native void pollerRelease(int poller);
 
     static native int pollerAdd(int poller, int fd, long token, long error);
+
+    static native int pollerKeep(int poller, int fd, long token, long error);
 
     static native void pollerRemove(int poller, int fd);
 

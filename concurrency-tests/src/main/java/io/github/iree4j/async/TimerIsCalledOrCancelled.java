@@ -1,0 +1,50 @@
+package io.github.iree4j.async;
+
+import java.time.Duration;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Claim: a timer that is cancelled while it becomes due is either called or taken back.
+ *
+ * <p>PROACTOR-2: whoever takes it out of the set decides.
+ */
+@JCStressTest
+@Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "called; cancelled too late")
+@Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "cancelled")
+@Outcome(expect = Expect.FORBIDDEN, desc = "both or neither")
+@State
+public class TimerIsCalledOrCancelled {
+    private final Proactor proactor = Proactor.create("stress", new ParkingSource(), () -> 0);
+    private int called;
+    private int cancelled;
+    private final Cancellation timer = proactor.after(Duration.ZERO, (_, _) -> called++);
+
+    /** For jcstress. */
+    public TimerIsCalledOrCancelled() {}
+
+    /** Polls. */
+    @Actor
+    public void owner() {
+        proactor.poll();
+    }
+
+    /** Cancels. */
+    @Actor
+    public void canceller() {
+        cancelled = timer.cancel() ? 1 : 0;
+    }
+
+    /** What came of it. */
+    @Arbiter
+    public void outcome(II_Result r) {
+        r.r1 = called;
+        r.r2 = cancelled;
+        proactor.close();
+    }
+}

@@ -1,0 +1,542 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.NoSuchElementException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A loop that hears how operations of the outside end, and runs timers and messages.
+ *
+ * <p>Nothing happens except inside {@link #poll()}, on the thread that calls it: the owner, one at a time. {@link #create} makes a
+ * proactor that its caller drives; {@link #start} gives it a daemon thread that does nothing else, as the one that the process shares
+ * has ({@link SystemIo#ofProcess()}). What the owner sleeps on is a {@link CompletionSource}, which also brings the completions; time is
+ * passed in, so that tests step it.
+ *
+ * <p>{@link #execute}, {@link #after}, {@link #wake}, {@link #shutdown} and {@link #close} may be called from any thread, also from
+ * callbacks. Callbacks run on the owner, in the order in which they became due, and MUST NOT block; what they throw is logged.
+ *
+ * <p><b>End.</b> Closing ends everything that is under way: messages that were accepted are run, timers and operations end with
+ * CANCELLED, each exactly once, and the source is closed when nothing touches memory of operations any more. A source that fails ends
+ * everything likewise, with its failure. Afterwards the proactor refuses what it is asked.
+ */
+public final class Proactor implements AutoCloseable {
+    /*
+     * The owner is RUNNING, or ASLEEP in the source, or ABSENT: a thread of ours that found nothing to do and ended.
+     *
+     *   owner:  RUNNING -> ASLEEP, look for work, sleep, -> RUNNING           (or -> ABSENT, look for work, end)
+     *   others: add work, look at the word: ASLEEP -> RUNNING and wake the source; ABSENT -> RUNNING and start a thread
+     *
+     * PROACTOR-1: the word and what work consists of are written and read in one order that all agree on, so either the owner finds
+     * the work after it has said that it sleeps or ends, or whoever brings it finds that said. Between two polls of a caller-driven
+     * proactor the word is RUNNING: its caller comes back by itself.
+     *
+     * PROACTOR-2: a timer is in `timers` until it is taken out, by the owner that calls it or by whoever cancels it.
+     *
+     * PROACTOR-3: `admission` is held by whoever adds a message or a timer. Once it is closed and the last has left, `sealed` is set;
+     * the owner ends only after it has seen that and then found nothing, so what was accepted is run or told.
+     */
+    private static final int RUNNING = 0;
+    private static final int ASLEEP = 1;
+    private static final int ABSENT = 2;
+
+    /** Most completions and messages of one round, so that timers and messages are not kept waiting by a flood of the other. A guess. */
+    private static final int LIMIT = 256;
+
+    private static final long FARTHEST = Long.MAX_VALUE >> 1; // so that the distance of two deadlines does not overflow
+    private static final Logger LOG = LoggerFactory.getLogger(Proactor.class);
+    private static final VarHandle OWNER;
+
+    static {
+        try {
+            OWNER = MethodHandles.lookup().findVarHandle(Proactor.class, "owner", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final String name;
+    private final CompletionSource source;
+    private final LongSupplier nanoClock;
+    private final boolean threaded;
+    private final long idleNanos; // negative: our thread does not end before the proactor
+    private final ConcurrentLinkedQueue<Runnable> messages = new ConcurrentLinkedQueue<>();
+    private final ConcurrentSkipListSet<Timer> timers = new ConcurrentSkipListSet<>(Timer.ORDER);
+    private final AtomicLong timerCount = new AtomicLong();
+    private final AtomicReference<@Nullable Thread> polling = new AtomicReference<>();
+    private final CountDownLatch over = new CountDownLatch(1);
+    private final UseGuard admission;
+    private final UseGuard sourceUse;
+
+    private volatile int owner; // through OWNER where it is more than a store
+    private volatile boolean woken;
+    private volatile boolean sealed;
+    private volatile @Nullable IreeException cause; // set once: from then on it is ending
+
+    private boolean stopped; // owner only, like the next
+    private boolean broken;
+
+    private Proactor(
+            String name, CompletionSource source, LongSupplier nanoClock, boolean threaded, @Nullable Duration idle) {
+        this.name = name;
+        this.source = source;
+        this.nanoClock = nanoClock;
+        this.threaded = threaded;
+        this.idleNanos = idle == null ? CompletionSource.FOREVER : idle.toNanos();
+        this.owner = threaded ? ABSENT : RUNNING;
+        this.admission = new UseGuard(this::toString, this::seal);
+        this.sourceUse = new UseGuard(this::toString, source::close);
+    }
+
+    /**
+     * Creates a proactor that its caller drives with {@link #poll()}.
+     *
+     * @param name what to call it in messages
+     * @param source what its owner sleeps on; belongs to the proactor from now on
+     * @param nanoClock the time in nanoseconds, from any origin
+     * @return the proactor; the caller closes it
+     */
+    public static Proactor create(String name, CompletionSource source, LongSupplier nanoClock) {
+        return new Proactor(name, source, nanoClock, false, null);
+    }
+
+    /**
+     * Creates a proactor with a daemon thread of its own, which is there from the first thing it has to do until the end.
+     *
+     * @param name what to call it in messages, and its thread
+     * @param source what its owner sleeps on; belongs to the proactor from now on
+     * @return the proactor; the caller closes it
+     */
+    public static Proactor start(String name, CompletionSource source) {
+        return new Proactor(name, source, System::nanoTime, true, null);
+    }
+
+    /**
+     * As {@link #start(String, CompletionSource)}, with a thread that ends when there has been nothing to do for some time, until there
+     * is something again.
+     *
+     * @param name what to call it in messages, and its thread
+     * @param source what its owner sleeps on; belongs to the proactor from now on
+     * @param idle how long the thread stays without anything to wait for
+     * @return the proactor; the caller closes it
+     */
+    public static Proactor start(String name, CompletionSource source, Duration idle) {
+        return new Proactor(name, source, System::nanoTime, true, idle);
+    }
+
+    /**
+     * The proactor that the process shares, with a daemon thread that ends when idle.
+     *
+     * @return the proactor; never closed
+     */
+    public static Proactor ofProcess() {
+        return SystemIo.ofProcess().proactor();
+    }
+
+    /** Something that becomes due at a time. */
+    private final class Timer implements Cancellation {
+        static final Comparator<Timer> ORDER = (a, b) -> {
+            long distance = a.deadline - b.deadline;
+            return distance != 0 ? Long.signum(distance) : Long.compare(a.number, b.number);
+        };
+
+        private final long deadline;
+        private final long number = timerCount.getAndIncrement();
+        private final Completion completion;
+
+        Timer(long deadline, Completion completion) {
+            this.deadline = deadline;
+            this.completion = completion;
+        }
+
+        @Override
+        public boolean cancel() {
+            return timers.remove(this); // PROACTOR-2
+        }
+    }
+
+    /**
+     * Has something run on the owner, after what was asked for before. From any thread.
+     *
+     * @param message what to run; the rules of {@link Completion} hold
+     * @throws IreeException FAILED_PRECONDITION when closed, the failure of the source when it is lost
+     */
+    public void execute(Runnable message) {
+        admit();
+        try {
+            messages.add(message);
+        } finally {
+            admission.exit();
+        }
+        alert();
+    }
+
+    /**
+     * Has something called at a time from now. From any thread.
+     *
+     * @param delay how long from now; what is not above 0 is due at once
+     * @param onDue called with 0 when the time has come, with a failure when the proactor ends before that
+     * @return takes it back: if that succeeds it is never called
+     * @throws IreeException FAILED_PRECONDITION when closed, the failure of the source when it is lost
+     */
+    public Cancellation after(Duration delay, Completion onDue) {
+        long nanos = delay.compareTo(Duration.ofNanos(FARTHEST)) >= 0 ? FARTHEST : Math.max(0, nanos(delay));
+        Timer timer;
+        admit();
+        try {
+            timer = new Timer(nanoClock.getAsLong() + nanos, onDue);
+            timers.add(timer);
+        } finally {
+            admission.exit();
+        }
+        alert();
+        return timer;
+    }
+
+    private static long nanos(Duration duration) {
+        return duration.isNegative() ? 0 : duration.toNanos();
+    }
+
+    /** Ends the current or the next sleep of the owner, and starts its thread when that is gone. From any thread; harmless when closed. */
+    public void wake() {
+        woken = true;
+        alert();
+    }
+
+    /** Begins to close, and returns at once. From any thread; harmless when repeated. */
+    public void shutdown() {
+        end(new IreeException(StatusCode.CANCELLED, this + " was closed"));
+    }
+
+    /**
+     * Closes, and returns when everything has ended: what is under way on a thread of ours is waited for, a proactor that its caller
+     * drives is polled here unless another thread is in {@link #poll()}, which then ends it. From a callback it only begins to close.
+     */
+    @Override
+    public void close() {
+        shutdown();
+        if (Thread.currentThread().equals(polling.get())) {
+            return;
+        }
+        while (!threaded && over.getCount() > 0 && polling.compareAndSet(null, Thread.currentThread())) {
+            try {
+                round(CompletionSource.FOREVER);
+            } finally {
+                polling.set(null);
+            }
+        }
+        boolean interrupted = false;
+        while (over.getCount() > 0) {
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                interrupted = true; // the memory of operations is in use until they have ended
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Returns whether everything has ended.
+     *
+     * @return true once nothing can happen any more
+     */
+    public boolean isClosed() {
+        return over.getCount() == 0;
+    }
+
+    /**
+     * Returns why it ends.
+     *
+     * @return CANCELLED once it is being closed, the failure of a source that was lost, null while it works
+     */
+    public @Nullable IreeException failure() {
+        return cause;
+    }
+
+    /**
+     * Runs what is due, without blocking. For the owner of a proactor that its caller drives.
+     *
+     * @return how many callbacks were called
+     * @throws IreeException FAILED_PRECONDITION on a second thread, from a callback, or when the proactor has a thread of its own
+     */
+    public int poll() {
+        return pollFor(0);
+    }
+
+    /**
+     * Runs what is due; if that is nothing, blocks until something is, {@link #wake} was called or time is up, and runs it. For the
+     * owner of a proactor that its caller drives.
+     *
+     * @param timeout how long to block at most; negative is until something happens
+     * @return how many callbacks were called; 0 also when it was woken early
+     * @throws IreeException FAILED_PRECONDITION on a second thread, from a callback, or when the proactor has a thread of its own
+     */
+    public int poll(Duration timeout) {
+        return pollFor(
+                timeout.isNegative()
+                        ? CompletionSource.FOREVER
+                        : timeout.compareTo(Duration.ofNanos(FARTHEST)) >= 0 ? FARTHEST : timeout.toNanos());
+    }
+
+    private int pollFor(long timeoutNanos) {
+        if (threaded || !polling.compareAndSet(null, Thread.currentThread())) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    this + (threaded ? " has an owner thread" : " is being polled already"));
+        }
+        try {
+            return round(timeoutNanos);
+        } finally {
+            polling.set(null);
+        }
+    }
+
+    private void admit() {
+        if (!admission.tryEnter()) {
+            IreeException why = cause;
+            throw why != null && why.code() != StatusCode.CANCELLED
+                    ? why.during("use of " + this)
+                    : new IreeException(StatusCode.FAILED_PRECONDITION, this + " is closed");
+        }
+    }
+
+    private void seal() {
+        sealed = true;
+        alert();
+    }
+
+    private void end(IreeException why) {
+        synchronized (over) {
+            if (cause == null) {
+                cause = why;
+            }
+        }
+        admission.close();
+        alert();
+    }
+
+    /** Sees to it that the owner looks at what there is to do. */
+    private void alert() {
+        for (; ; ) {
+            switch (owner) { // PROACTOR-1
+                case RUNNING -> {
+                    return;
+                }
+                case ASLEEP -> {
+                    if (OWNER.compareAndSet(this, ASLEEP, RUNNING)) {
+                        wakeSource();
+                        return;
+                    }
+                }
+                default -> {
+                    if (over.getCount() == 0) {
+                        return;
+                    }
+                    if (OWNER.compareAndSet(this, ABSENT, RUNNING)) {
+                        startOwner();
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    private void wakeSource() {
+        if (sourceUse.tryEnter()) {
+            try {
+                source.wake();
+            } finally {
+                sourceUse.exit();
+            }
+        }
+    }
+
+    private void startOwner() {
+        boolean started = false;
+        try {
+            Thread.ofPlatform().daemon().name(name).start(this::run);
+            started = true;
+        } finally {
+            if (!started) {
+                owner = ABSENT;
+            }
+        }
+    }
+
+    private void run() {
+        while (!polling.compareAndSet(null, Thread.currentThread())) {
+            Thread.onSpinWait(); // the thread before this one has a few instructions left
+        }
+        try {
+            long idleSince = nanoClock.getAsLong();
+            while (over.getCount() > 0) {
+                if (round(idleNanos) > 0 || !isQuiet()) {
+                    idleSince = nanoClock.getAsLong();
+                } else if (idleNanos >= 0 && nanoClock.getAsLong() - idleSince >= idleNanos) {
+                    owner = ABSENT; // PROACTOR-1
+                    if (isQuiet() || !OWNER.compareAndSet(this, ABSENT, RUNNING)) {
+                        return;
+                    }
+                }
+            }
+        } finally {
+            polling.set(null);
+        }
+    }
+
+    private boolean isQuiet() {
+        return !woken && cause == null && messages.isEmpty() && timers.isEmpty() && source.pending() == 0;
+    }
+
+    /** Runs what is due, or sleeps and does so then. */
+    private int round(long timeoutNanos) {
+        if (over.getCount() == 0) {
+            return 0;
+        }
+        int ran = runDue();
+        if (ran == 0 && timeoutNanos != 0 && over.getCount() > 0) {
+            sleep(timeoutNanos);
+            ran = runDue();
+        }
+        return ran;
+    }
+
+    private void sleep(long timeoutNanos) {
+        owner = ASLEEP; // PROACTOR-1
+        try {
+            if (!woken && messages.isEmpty() && (cause == null || endIsToCome())) {
+                source.await(untilDue(timeoutNanos));
+            }
+        } catch (Throwable t) { // whatever it is: nobody must wait for an owner that is gone
+            lost(t);
+        } finally {
+            owner = RUNNING;
+        }
+        woken = false;
+    }
+
+    /** Whether the end has begun and waits for others. */
+    private boolean endIsToCome() {
+        return stopped && timers.isEmpty() && (!sealed || !broken && source.pending() > 0);
+    }
+
+    private long untilDue(long timeoutNanos) {
+        Timer first = firstTimer();
+        if (first == null) {
+            return timeoutNanos;
+        }
+        long left = Math.max(0, first.deadline - nanoClock.getAsLong());
+        return timeoutNanos < 0 ? left : Math.min(left, timeoutNanos);
+    }
+
+    private @Nullable Timer firstTimer() {
+        try {
+            return timers.isEmpty() ? null : timers.first();
+        } catch (NoSuchElementException cancelled) {
+            return null;
+        }
+    }
+
+    private int runDue() {
+        int ran = runMessages() + runTimers();
+        if (!broken) {
+            try {
+                ran += source.poll(LIMIT);
+            } catch (Throwable t) {
+                lost(t);
+            }
+        }
+        if (cause != null) {
+            ran += runEnd(cause);
+        }
+        return ran;
+    }
+
+    private int runMessages() {
+        int ran = 0;
+        for (Runnable message; ran < LIMIT && (message = messages.poll()) != null; ran++) {
+            try {
+                message.run();
+            } catch (Throwable t) {
+                LOG.error("a message of {} threw", this, t);
+            }
+        }
+        return ran;
+    }
+
+    private int runTimers() {
+        int ran = 0;
+        long now = nanoClock.getAsLong(); // those that a callback adds wait for the next round, or they could go on for
+        // ever
+        for (Timer first; (first = firstTimer()) != null && first.deadline - now <= 0; ) {
+            if (timers.remove(first)) { // PROACTOR-2
+                call(first, null);
+                ran++;
+            }
+        }
+        return ran;
+    }
+
+    private void call(Timer timer, @Nullable IreeException failure) {
+        try {
+            timer.completion.ended(0, failure);
+        } catch (Throwable t) {
+            LOG.error("a timer of {} threw", this, t);
+        }
+    }
+
+    private void lost(Throwable thrown) {
+        IreeException why = thrown instanceof IreeException failure
+                ? failure
+                : new IreeException(StatusCode.INTERNAL, this + " failed: " + thrown, thrown);
+        if (broken) {
+            return;
+        }
+        broken = stopped; // what does not even end is left alone
+        LOG.error("{} has lost the source of its completions", this, thrown);
+        end(why);
+    }
+
+    /** One step of the end; the last one closes the source. */
+    private int runEnd(IreeException why) {
+        int ran = 0;
+        if (!stopped) {
+            stopped = true;
+            try {
+                source.stop(why);
+            } catch (Throwable t) {
+                lost(t);
+            }
+        }
+        for (Timer each; (each = timers.pollFirst()) != null; ran++) { // PROACTOR-2
+            call(each, why);
+        }
+        // PROACTOR-3: in this order
+        if (sealed && messages.isEmpty() && timers.isEmpty() && (broken || source.pending() == 0)) {
+            sourceUse.close();
+            over.countDown();
+        }
+        return ran;
+    }
+
+    @Override
+    public String toString() {
+        return "proactor '" + name + "'";
+    }
+}

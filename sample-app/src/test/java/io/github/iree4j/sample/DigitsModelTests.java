@@ -153,6 +153,7 @@ class DigitsModelTests {
         Path sources = Path.of("src/main/iree");
         Files.createFile(kernels.resolve("x86_64.so"));
         Files.createFile(kernels.resolve("arm_64.so"));
+        Files.createFile(kernels.resolve("vulkan.spirv-fb"));
         Files.write(
                 kernels.resolve("vmvx.vmfb"),
                 VmAssembler.assemble(Files.readString(sources.resolve("digits_vmvx.vmasm")), directory));

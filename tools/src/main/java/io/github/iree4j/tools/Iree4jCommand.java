@@ -18,6 +18,7 @@ import picocli.CommandLine.Command;
             TraceCommand.class,
             DumpCommand.class,
             AsmCommand.class,
+            SpirvCommand.class,
             VerifyCommand.class,
             DevicesCommand.class,
             TopologyCommand.class,

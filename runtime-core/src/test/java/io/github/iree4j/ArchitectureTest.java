@@ -57,10 +57,11 @@ class ArchitectureTest {
             // door.
             entry("async", List.of("frontier", "nativeaccess", "internal.concurrent")),
             entry("task", List.of("internal.concurrent")),
+            entry("flatbuffer", List.of()),
             entry("vm.isa", List.of()),
             entry("vm", List.of("vm.isa")),
-            entry("vm.bytecode", List.of("vm", "vm.isa")),
-            entry("vm.asm", List.of("vm", "vm.isa", "vm.bytecode")),
+            entry("vm.bytecode", List.of("vm", "vm.isa", "flatbuffer")),
+            entry("vm.asm", List.of("vm", "vm.isa", "vm.bytecode", "flatbuffer")),
             entry("module", List.of("vm", "async")),
             entry("hal.pool", List.of("frontier", "async")),
             entry("hal", List.of("hal.pool", "frontier", "async")),

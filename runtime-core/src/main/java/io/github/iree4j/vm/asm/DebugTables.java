@@ -1,8 +1,8 @@
 package io.github.iree4j.vm.asm;
 
-import io.github.iree4j.vm.asm.FlatBufferWriter.Bytes;
-import io.github.iree4j.vm.asm.FlatBufferWriter.Table;
-import io.github.iree4j.vm.asm.FlatBufferWriter.Tables;
+import io.github.iree4j.flatbuffer.FlatBufferWriter.Bytes;
+import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
+import io.github.iree4j.flatbuffer.FlatBufferWriter.Tables;
 import io.github.iree4j.vm.asm.ModuleDraft.Function;
 import io.github.iree4j.vm.asm.ModuleDraft.Located;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.asm;
 
+import io.github.iree4j.flatbuffer.FlatBufferWriter;
 import io.github.iree4j.vm.asm.OperandParser.Bits;
 import io.github.iree4j.vm.asm.OperandParser.Name;
 import io.github.iree4j.vm.asm.OperandParser.Value;

@@ -1,9 +1,10 @@
 package io.github.iree4j.vm.asm;
 
+import io.github.iree4j.flatbuffer.FlatBufferWriter;
+import io.github.iree4j.flatbuffer.FlatBufferWriter.Bytes;
+import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.vm.asm.FlatBufferWriter.Bytes;
-import io.github.iree4j.vm.asm.FlatBufferWriter.Table;
 import io.github.iree4j.vm.asm.ModuleDraft.Attribute;
 import io.github.iree4j.vm.asm.ModuleDraft.Dependency;
 import io.github.iree4j.vm.asm.ModuleDraft.Export;
@@ -57,7 +58,7 @@ final class ModuleWriter {
     static byte[] write(ModuleDraft draft) {
         ModuleWriter writer = new ModuleWriter(draft);
         boolean hasExternal = draft.rodata.stream().anyMatch(Rodata::external);
-        byte[] tables = FlatBufferWriter.write(writer.root(), IDENTIFIER, hasExternal ? SEGMENT_ALIGNMENT : 8);
+        byte[] tables = FlatBufferWriter.writeSized(writer.root(), IDENTIFIER, hasExternal ? SEGMENT_ALIGNMENT : 8);
         long total = tables.length + writer.externalSize;
         if (total > Integer.MAX_VALUE - 8) {
             throw new IreeException(

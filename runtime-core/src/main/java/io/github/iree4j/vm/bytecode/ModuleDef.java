@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.flatbuffer.FlatBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.isa.RegisterEncoding;
@@ -157,7 +158,7 @@ public record ModuleDef(
         long first = start + PREFIX_BYTES;
         long rodataBase = (first + length + SEGMENT_ALIGNMENT - 1) & -SEGMENT_ALIGNMENT;
         FlatBuffer buffer = new FlatBuffer(file.asSlice(first, length));
-        return new Reader(file, rodataBase, limits).read(buffer.root(IDENTIFIER));
+        return new Reader(file, rodataBase, limits).read(buffer.root("module", IDENTIFIER));
     }
 
     private static long skipZipHeader(MemorySegment file) {

@@ -1,4 +1,4 @@
-package io.github.iree4j.vm.bytecode;
+package io.github.iree4j.flatbuffer;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Reads a FlatBuffer that nobody has checked: each access is checked against the bytes, and the total of what is read against a budget,
  * because tables and strings can be shared and so read many times over.
  *
- * <p>Format: https://flatbuffers.dev/internals/. Failures are INVALID_ARGUMENT.
+ * <p>Format: https://flatbuffers.dev/internals/. Failures are INVALID_ARGUMENT. One thread at a time.
  */
-final class FlatBuffer {
+public final class FlatBuffer {
     private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -30,14 +30,25 @@ final class FlatBuffer {
     private final long length;
     private long budget;
 
-    FlatBuffer(MemorySegment bytes) {
+    /**
+     * Reads a buffer.
+     *
+     * @param bytes all of it, without a size in front; not written while it is read
+     */
+    public FlatBuffer(MemorySegment bytes) {
         this.bytes = bytes;
         length = bytes.byteSize();
         budget = BUDGET_FLOOR + SHARING * length;
     }
 
-    /** Returns the root table after checking the identifier. */
-    Table root(String identifier) {
+    /**
+     * Returns the root table after checking the identifier.
+     *
+     * @param what names what the buffer should be, for messages
+     * @param identifier four characters
+     * @return the root
+     */
+    public Table root(String what, String identifier) {
         if (length < 8) {
             throw damaged("its header", 0, 8);
         }
@@ -45,8 +56,8 @@ final class FlatBuffer {
         if (!found.equals(identifier)) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "it is no module: identifier '%s' where '%s' is wanted"
-                            .formatted(found.replaceAll("[^ -~]", "?"), identifier));
+                    "it is no %s: identifier '%s' where '%s' is wanted"
+                            .formatted(what, found.replaceAll("[^ -~]", "?"), identifier));
         }
         return new Table(u32("root", 0));
     }
@@ -62,7 +73,7 @@ final class FlatBuffer {
     }
 
     /** Starts the budget afresh, for reading on behalf of somebody else. */
-    void renew() {
+    public void renew() {
         budget = BUDGET_FLOOR + SHARING * length;
     }
 
@@ -126,8 +137,8 @@ final class FlatBuffer {
         return read < size ? text + "..." : text;
     }
 
-    /** One table. */
-    final class Table {
+    /** One table. Fields are named in messages; those that are absent have the value that the method says. */
+    public final class Table {
         private final long position;
         private final long vtable;
         private final int vtableSize;
@@ -164,49 +175,111 @@ final class FlatBuffer {
             return position + offset;
         }
 
-        boolean has(String what, int slot) {
+        /**
+         * Returns whether a field is there.
+         *
+         * @param what its name
+         * @param slot its number
+         * @return true if it is
+         */
+        public boolean has(String what, int slot) {
             return find(what, slot, 1) >= 0;
         }
 
-        int u8(String what, int slot) {
+        /**
+         * Reads a byte.
+         *
+         * @param what its name
+         * @param slot its number
+         * @return 0 to 255; 0 when absent
+         */
+        public int u8(String what, int slot) {
             long at = find(what, slot, 1);
             return at < 0 ? 0 : bytes.get(ValueLayout.JAVA_BYTE, at) & 0xFF;
         }
 
-        int i32(String what, int slot, int absent) {
+        /**
+         * Reads 32 bits.
+         *
+         * @param what its name
+         * @param slot its number
+         * @param absent the value when it is absent
+         * @return the value
+         */
+        public int i32(String what, int slot, int absent) {
             long at = find(what, slot, 4);
             return at < 0 ? absent : FlatBuffer.this.i32(what, at);
         }
 
-        long i64(String what, int slot) {
+        /**
+         * Reads 64 bits.
+         *
+         * @param what its name
+         * @param slot its number
+         * @return the value; 0 when absent
+         */
+        public long i64(String what, int slot) {
             long at = find(what, slot, 8);
             return at < 0 ? 0 : bytes.get(I64, require(what, at, 8));
         }
 
-        /** Reads a string; the empty one when absent. */
-        String string(String what, int slot) {
+        /**
+         * Reads a string.
+         *
+         * @param what its name
+         * @param slot its number
+         * @return the text; empty when absent
+         */
+        public String string(String what, int slot) {
             long at = find(what, slot, 4);
             return at < 0 ? "" : FlatBuffer.this.string(what, follow(what, at));
         }
 
-        /** Reads a string that is for people, not more of it than so many bytes; the empty one when absent. */
-        String string(String what, int slot, int maxBytes) {
+        /**
+         * Reads a string that is for people.
+         *
+         * @param what its name
+         * @param slot its number
+         * @param maxBytes no more of it than so many bytes are read
+         * @return the text, its end replaced by dots; empty when absent
+         */
+        public String string(String what, int slot, int maxBytes) {
             long at = find(what, slot, 4);
             return at < 0 ? "" : FlatBuffer.this.string(what, follow(what, at), maxBytes);
         }
 
-        FlatBuffer buffer() {
+        /**
+         * Returns what the table is in.
+         *
+         * @return the buffer
+         */
+        public FlatBuffer buffer() {
             return FlatBuffer.this;
         }
 
-        @Nullable
-        Table table(String what, int slot) {
+        /**
+         * Reads the table that a field refers to.
+         *
+         * @param what its name
+         * @param slot its number
+         * @return the table; null when absent
+         */
+        public @Nullable Table table(String what, int slot) {
             long at = find(what, slot, 4);
             return at < 0 ? null : new Table(follow(what, at));
         }
 
-        /** Reads a vector; an empty one when absent. */
-        Vector vector(String what, int slot, int elementBytes, int maxCount) {
+        /**
+         * Reads a vector.
+         *
+         * @param what its name
+         * @param slot its number
+         * @param elementBytes bytes of an element
+         * @param maxCount the most elements it may have
+         * @return the vector; an empty one when absent
+         * @throws IreeException RESOURCE_EXHAUSTED when it has more
+         */
+        public Vector vector(String what, int slot, int elementBytes, int maxCount) {
             long at = find(what, slot, 4);
             return at < 0
                     ? new Vector(what, 0, 0, elementBytes)
@@ -226,7 +299,7 @@ final class FlatBuffer {
     }
 
     /** A vector of scalars, structs or offsets, all of one size. */
-    final class Vector {
+    public final class Vector {
         private final String what;
         private final long start;
         private final int count;
@@ -240,32 +313,73 @@ final class FlatBuffer {
             spend((long) count * Math.min(elementBytes, 4));
         }
 
-        int count() {
+        /**
+         * Returns how many elements there are.
+         *
+         * @return elements
+         */
+        public int count() {
             return count;
         }
 
-        /** Reads the table that an element refers to. */
-        Table table(int index) {
+        /**
+         * Reads the table that an element refers to.
+         *
+         * @param index which element
+         * @return the table
+         */
+        public Table table(int index) {
             return new Table(follow(what, at(index)));
         }
 
-        String string(int index) {
+        /**
+         * Reads the string that an element refers to.
+         *
+         * @param index which element
+         * @return the text
+         */
+        public String string(int index) {
             return FlatBuffer.this.string(what, follow(what, at(index)));
         }
 
-        int i32(int index, int offset) {
+        /**
+         * Reads 32 bits of an element.
+         *
+         * @param index which element
+         * @param offset byte in the element
+         * @return the value
+         */
+        public int i32(int index, int offset) {
             return FlatBuffer.this.i32(what, at(index) + offset);
         }
 
-        int u16(int index, int offset) {
+        /**
+         * Reads 16 bits of an element.
+         *
+         * @param index which element
+         * @param offset byte in the element
+         * @return the value
+         */
+        public int u16(int index, int offset) {
             return FlatBuffer.this.u16(what, at(index) + offset);
         }
 
-        int u8(int index) {
+        /**
+         * Reads a byte of an element.
+         *
+         * @param index which element
+         * @return 0 to 255
+         */
+        public int u8(int index) {
             return bytes.get(ValueLayout.JAVA_BYTE, require(what, at(index), 1)) & 0xFF;
         }
 
-        MemorySegment bytes() {
+        /**
+         * Returns the elements.
+         *
+         * @return their bytes, where they are
+         */
+        public MemorySegment bytes() {
             return bytes.asSlice(start, (long) count * elementBytes);
         }
 

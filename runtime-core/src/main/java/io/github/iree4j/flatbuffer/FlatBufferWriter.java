@@ -1,4 +1,4 @@
-package io.github.iree4j.vm.asm;
+package io.github.iree4j.flatbuffer;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -12,17 +12,20 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes a size-prefixed FlatBuffer from a tree of nodes.
+ * Writes a FlatBuffer from a tree of nodes.
  *
  * <p>Nodes are laid out breadth first, so that every reference points forward, and each table is preceded by its own vtable. Positions
- * are aligned relative to the size prefix, which is where a module file begins. The same tree gives the same bytes.
+ * are aligned relative to the first byte: the size prefix if there is one, which is where a module file begins. The same tree gives the
+ * same bytes.
  */
-final class FlatBufferWriter {
+public final class FlatBufferWriter {
 
     /** A piece of the buffer that others refer to. */
-    abstract static sealed class Node permits Table, Bytes, Text, Tables {
+    public abstract static sealed class Node permits Table, Bytes, Text, Tables {
         /** Where references point; set when the layout is made. */
         int position;
+
+        private Node() {}
 
         /** Takes the place at {@code cursor} and returns where the next node may begin. */
         abstract long place(long cursor);
@@ -37,33 +40,82 @@ final class FlatBufferWriter {
     private record Scalar(int size, long value) {}
 
     /** A table; fields that are not set are absent. */
-    static final class Table extends Node {
+    public static final class Table extends Node {
         private final TreeMap<Integer, Object> fields = new TreeMap<>();
         private int[] offsets = {};
         private int size;
         private int vtable;
 
-        Table u32(int slot, int value) {
+        /** A table without fields. */
+        public Table() {}
+
+        /**
+         * Sets a field of 8 bits.
+         *
+         * @param slot its number
+         * @param value its value
+         * @return this table
+         */
+        public Table u8(int slot, int value) {
+            fields.put(slot, new Scalar(1, value));
+            return this;
+        }
+
+        /**
+         * Sets a field of 32 bits.
+         *
+         * @param slot its number
+         * @param value its value
+         * @return this table
+         */
+        public Table u32(int slot, int value) {
             fields.put(slot, new Scalar(4, value));
             return this;
         }
 
-        Table u64(int slot, long value) {
+        /**
+         * Sets a field of 64 bits.
+         *
+         * @param slot its number
+         * @param value its value
+         * @return this table
+         */
+        public Table u64(int slot, long value) {
             fields.put(slot, new Scalar(8, value));
             return this;
         }
 
-        Table node(int slot, Node node) {
+        /**
+         * Sets a field that refers to something.
+         *
+         * @param slot its number
+         * @param node what it refers to; may be referred to from elsewhere too
+         * @return this table
+         */
+        public Table node(int slot, Node node) {
             fields.put(slot, node);
             return this;
         }
 
-        Table text(int slot, String value) {
+        /**
+         * Sets a field that refers to a string.
+         *
+         * @param slot its number
+         * @param value the text
+         * @return this table
+         */
+        public Table text(int slot, String value) {
             return node(slot, new Text(value));
         }
 
-        /** A vector of tables; absent when there are none, as the compiler leaves it. */
-        Table tables(int slot, List<Table> tables) {
+        /**
+         * Sets a field that refers to a vector of tables; leaves it absent when there are none, as the compiler does.
+         *
+         * @param slot its number
+         * @param tables the tables
+         * @return this table
+         */
+        public Table tables(int slot, List<Table> tables) {
             return tables.isEmpty() ? this : node(slot, new Tables(tables));
         }
 
@@ -100,10 +152,10 @@ final class FlatBufferWriter {
                 int at = position + offsets[field.getKey()];
                 switch (field.getValue()) {
                     case Scalar scalar -> {
-                        if (scalar.size() == 4) {
-                            out.putInt(at, (int) scalar.value());
-                        } else {
-                            out.putLong(at, scalar.value());
+                        switch (scalar.size()) {
+                            case 1 -> out.put(at, (byte) scalar.value());
+                            case 4 -> out.putInt(at, (int) scalar.value());
+                            default -> out.putLong(at, scalar.value());
                         }
                     }
                     case Node node -> out.putInt(at, node.position - at);
@@ -125,7 +177,7 @@ final class FlatBufferWriter {
     }
 
     /** A vector of bytes or of structs given as bytes. */
-    static final class Bytes extends Node {
+    public static final class Bytes extends Node {
         private final byte[] data;
         private final int count;
         private final int alignment;
@@ -137,7 +189,7 @@ final class FlatBufferWriter {
          * @param elementSize bytes of one element
          * @param alignment of the first element in the file, a power of two of at least 4
          */
-        Bytes(byte[] data, int elementSize, int alignment) {
+        public Bytes(byte[] data, int elementSize, int alignment) {
             this.data = data;
             this.count = data.length / elementSize;
             this.alignment = Math.max(4, alignment);
@@ -157,10 +209,15 @@ final class FlatBufferWriter {
     }
 
     /** A string, with the NUL that the format adds. */
-    static final class Text extends Node {
+    public static final class Text extends Node {
         private final byte[] data;
 
-        Text(String value) {
+        /**
+         * A string.
+         *
+         * @param value the text
+         */
+        public Text(String value) {
             data = value.getBytes(StandardCharsets.UTF_8);
         }
 
@@ -178,10 +235,15 @@ final class FlatBufferWriter {
     }
 
     /** A vector of references to tables. */
-    static final class Tables extends Node {
+    public static final class Tables extends Node {
         private final List<Table> tables;
 
-        Tables(List<Table> tables) {
+        /**
+         * A vector.
+         *
+         * @param tables the tables
+         */
+        public Tables(List<Table> tables) {
             this.tables = List.copyOf(tables);
         }
 
@@ -209,22 +271,39 @@ final class FlatBufferWriter {
     }
 
     private static final int SIZE_PREFIX = 4;
-    private static final int HEADER = SIZE_PREFIX + 4 + 4;
+    private static final int HEADER = 4 + 4;
 
     private FlatBufferWriter() {}
 
     /**
-     * Writes the buffer.
+     * Writes a buffer with its size in front.
      *
      * @param root the root table
      * @param identifier four characters
      * @param alignment what the length of the result is rounded up to, a power of two
      * @return size prefix and buffer
      */
-    static byte[] write(Table root, String identifier, int alignment) {
+    public static byte[] writeSized(Table root, String identifier, int alignment) {
+        ByteBuffer out = write(root, identifier, alignment, SIZE_PREFIX);
+        return out.putInt(0, out.capacity() - SIZE_PREFIX).array();
+    }
+
+    /**
+     * Writes a buffer.
+     *
+     * @param root the root table
+     * @param identifier four characters
+     * @param alignment what the length of the result is rounded up to, a power of two
+     * @return the buffer
+     */
+    public static byte[] write(Table root, String identifier, int alignment) {
+        return write(root, identifier, alignment, 0).array();
+    }
+
+    private static ByteBuffer write(Table root, String identifier, int alignment, int start) {
         List<Node> order = new ArrayList<>();
         ArrayDeque<Node> pending = new ArrayDeque<>(List.of(root));
-        long cursor = HEADER;
+        long cursor = (long) start + HEADER;
         while (!pending.isEmpty()) {
             Node node = pending.remove();
             order.add(node);
@@ -236,19 +315,23 @@ final class FlatBufferWriter {
             }
             pending.addAll(node.children());
         }
-        int size = (int) align(cursor, alignment);
-        ByteBuffer out = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
-        out.putInt(0, size - SIZE_PREFIX);
-        out.putInt(SIZE_PREFIX, root.position - SIZE_PREFIX);
-        out.put(SIZE_PREFIX + 4, identifier.getBytes(StandardCharsets.US_ASCII));
+        ByteBuffer out = ByteBuffer.allocate((int) align(cursor, alignment)).order(ByteOrder.LITTLE_ENDIAN);
+        out.putInt(start, root.position - start);
+        out.put(start + 4, identifier.getBytes(StandardCharsets.US_ASCII));
         for (Node node : order) {
             node.write(out);
         }
-        return out.array();
+        return out;
     }
 
-    /** Rounds {@code value} up to a multiple of {@code alignment}, a power of two. */
-    static long align(long value, long alignment) {
+    /**
+     * Rounds up.
+     *
+     * @param value what to round
+     * @param alignment a power of two
+     * @return the next multiple
+     */
+    public static long align(long value, long alignment) {
         return value + alignment - 1 & -alignment;
     }
 }

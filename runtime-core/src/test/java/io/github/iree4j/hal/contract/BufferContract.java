@@ -156,7 +156,7 @@ public abstract class BufferContract extends DeviceContract {
     @Test
     void importsHostMemoryWithoutCopying() {
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment bytes = arena.allocate(64, 64);
+            MemorySegment bytes = arena.allocate(importGranularity(), importGranularity());
             Owner owner = new Owner();
             try (Buffer buffer = device.allocator().importHost(PARAMS, bytes, owner)) {
                 owner.close();
@@ -171,7 +171,7 @@ public abstract class BufferContract extends DeviceContract {
     @Test
     void importsOnlyMemoryThatKernelsCanUse() {
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment bytes = arena.allocate(128, 64);
+            MemorySegment bytes = arena.allocate(2 * importGranularity(), importGranularity());
             assertFails(
                     StatusCode.INVALID_ARGUMENT,
                     "on the Java heap",
@@ -197,7 +197,8 @@ public abstract class BufferContract extends DeviceContract {
     void memoryFreedUnderAnImportIsNotTouched() {
         Buffer buffer;
         try (Arena arena = Arena.ofShared()) {
-            buffer = closed(device.allocator().importHost(PARAMS, arena.allocate(64, 64), null));
+            buffer = closed(device.allocator()
+                    .importHost(PARAMS, arena.allocate(importGranularity(), importGranularity()), null));
         }
         Fence done = fence();
         queue.fill(null, done, buffer, 0, 64, 0, 1, 0);

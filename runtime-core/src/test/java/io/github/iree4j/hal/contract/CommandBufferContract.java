@@ -135,6 +135,9 @@ public abstract class CommandBufferContract extends DeviceContract {
         Buffer untouched = ints(-1);
         run(commands, ints(99, 2, 0, 1), untouched);
         assertThat(read(untouched)).containsExactly(-1);
+        if (!kernelsAreHostFunctions()) {
+            return; // nobody looks at the counts before the device does
+        }
         Fence many = execute(commands, BindingTable.of(ints(99, 1, 1, 1 << 16), untouched));
         assertFails(many, StatusCode.OUT_OF_RANGE, "workgroup count z of dispatch 'coordinates' is 65536");
     }
@@ -150,6 +153,7 @@ public abstract class CommandBufferContract extends DeviceContract {
 
     @Test
     void aFailingCommandFailsTheSignalAndTheCommandBufferStaysUsable() {
+        assumeHostFunctions();
         Executable kernels = closed(kernels(device));
         CommandBuffer failing = commands(0, 1);
         failing.fillBuffer(slot(0), 7, 4, 0);

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -41,6 +42,19 @@ public abstract class DeviceContract {
 
     /** Loads the backend's version of {@link JavaKernels} on a device that {@link #open} opened. */
     protected abstract Executable kernels(Device device, int... constants);
+
+    /**
+     * Whether kernels are functions of the host, which can fail, take sizes and memory with each dispatch, and are begun by a host that
+     * has seen the counts that a buffer holds. Shaders are not.
+     */
+    protected boolean kernelsAreHostFunctions() {
+        return true;
+    }
+
+    /** What of the host's memory can be imported: addresses and lengths that are multiples of this. */
+    protected long importGranularity() {
+        return 64;
+    }
 
     Device device;
     DeviceQueue queue;
@@ -89,6 +103,11 @@ public abstract class DeviceContract {
 
     static int[] read(Buffer buffer) {
         return buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(INT);
+    }
+
+    /** Skips what only functions of the host can be asked for. */
+    void assumeHostFunctions() {
+        assumeTrue(kernelsAreHostFunctions(), "kernels of this device are shaders, which cannot fail or be told sizes");
     }
 
     static void assertFails(StatusCode code, String message, ThrowingCallable call) {

@@ -171,15 +171,25 @@ public abstract class RandomGraphContract extends DeviceContract {
         step.waits.forEach(w -> entries.add(new Fence.Entry(done.get(w), 1)));
         try (Fence signal = Fence.at(done.get(index), 1)) {
             Fence wait = entries.isEmpty() ? null : Fence.of(entries);
-            queue.dispatch(
-                    wait,
-                    signal,
-                    kernels,
-                    failing ? JavaKernels.FAIL : JavaKernels.SCALE,
-                    DispatchConfig.of(1, 1, 1),
-                    failing ? new int[0] : new int[] {step.factor, index},
-                    failing ? new BindingTable() : BindingTable.of(buffers.get(step.in), buffers.get(step.out)),
-                    0);
+            if (failing && !kernelsAreHostFunctions()) {
+                queue.hostCall(
+                        wait,
+                        signal,
+                        () -> {
+                            throw new IreeException(StatusCode.DATA_LOSS, "failed on purpose");
+                        },
+                        0);
+            } else {
+                queue.dispatch(
+                        wait,
+                        signal,
+                        kernels,
+                        failing ? JavaKernels.FAIL : JavaKernels.SCALE,
+                        DispatchConfig.of(1, 1, 1),
+                        failing ? new int[0] : new int[] {step.factor, index},
+                        failing ? new BindingTable() : BindingTable.of(buffers.get(step.in), buffers.get(step.out)),
+                        0);
+            }
             if (wait != null) {
                 wait.close();
             }

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -103,6 +104,19 @@ public interface Device extends AutoCloseable {
      * @return the timeline; the caller closes it
      */
     TimelineSemaphore createSemaphore(long initialValue, long flags);
+
+    /**
+     * Returns the narrowest scope for the declared use of a timeline. The host sees all of them, so its interrupts widen nothing.
+     *
+     * @param flags what {@link #createSemaphore} takes
+     * @return DEVICE_LOCAL, PROCESS_LOCAL or SYSTEM_WIDE
+     */
+    static SemaphoreScope scopeOf(long flags) {
+        if ((flags & (SEMAPHORE_EXPORTABLE | SEMAPHORE_EXPORTABLE_TIMEPOINTS)) != 0) {
+            return SemaphoreScope.SYSTEM_WIDE;
+        }
+        return (flags & SEMAPHORE_DEVICE_LOCAL) != 0 ? SemaphoreScope.DEVICE_LOCAL : SemaphoreScope.PROCESS_LOCAL;
+    }
 
     /**
      * Returns the domain in which what happens on this device is known.

@@ -9,11 +9,22 @@ package io.github.iree4j.hal;
  *
  * <ul>
  *   <li>MUST return quickly and MUST NOT block, or call the scheduler, from inside them;
- *   <li>MUST report the end of every issued operation once, with {@link QueueScheduler#completed}, on any thread;
+ *   <li>MUST report the end of every issued operation once, with {@link QueueScheduler#completed}, on any thread, or by
+ *       {@link #wasOverWhenIssued};
  *   <li>MAY throw: the operation fails, as if the hardware had refused it.
  * </ul>
  */
 public non-sealed interface FifoBackend extends QueueBackend {
+
+    /**
+     * Returns whether there was nothing to do for the operation that was issued last, and nothing before it was under way: then it is
+     * over, and its end is not reported. Asked once after each {@link #issue} that did not throw, with the same lock held.
+     *
+     * @return false when the end will be reported, as always here
+     */
+    default boolean wasOverWhenIssued() {
+        return false;
+    }
 
     /**
      * Puts a mark on the stream behind everything issued, which other queues can wait for: an event.

@@ -98,7 +98,7 @@ final class FifoScheduler extends QueueScheduler {
             if (failure != null) {
                 refuse(operation, failure);
             }
-            retire(); // an operation that the backend refused
+            retire(); // an operation that the backend refused, or that was over when it was issued
         } finally {
             HeldCallbacks.end(held);
         }
@@ -298,6 +298,7 @@ final class FifoScheduler extends QueueScheduler {
         Fence signal = operation.signal;
         try {
             backend.issue(operation);
+            operation.completed |= backend.wasOverWhenIssued();
         } catch (RuntimeException | Error e) {
             operation.fail(failure(operation, e));
             operation.completed = true;

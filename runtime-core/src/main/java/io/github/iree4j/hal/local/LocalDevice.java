@@ -2,7 +2,6 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.SemaphoreOptions;
-import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.async.WaitHelper;
 import io.github.iree4j.hal.Allocator;
@@ -93,7 +92,7 @@ final class LocalDevice implements HostedDevice {
         this.guests = new Guests(drainers, workers);
         this.helper = executor == null ? null : new Helper();
         this.loaders = new Loaders(options.loaders(), options.executableFormats());
-        this.queues = new LocalQueue[options.queueCount()];
+        this.queues = new LocalQueue[Math.max(1, options.queueCount())];
         for (int i = 0; i < queues.length; i++) {
             queues[i] = new LocalQueue(this, i, hardware == null ? onWorkers(i, options) : on(hardware, i, options));
             queues[i].scheduler().whenIdle(memory.pools()::idle);
@@ -245,7 +244,7 @@ final class LocalDevice implements HostedDevice {
         checkOpen();
         return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
                 .withInitialValue(initialValue)
-                .withScope(scope(flags))
+                .withScope(Device.scopeOf(flags))
                 .withHistoryCapacity(semaphoreHistory)
                 .withHelper(helper));
     }
@@ -271,14 +270,6 @@ final class LocalDevice implements HostedDevice {
         public void leave() {
             taskQueues.forEach(TaskQueue::helperLeaves);
         }
-    }
-
-    /** The narrowest scope for the declared use. The host sees all of them, so its interrupts widen nothing. */
-    private static SemaphoreScope scope(long flags) {
-        if ((flags & (SEMAPHORE_EXPORTABLE | SEMAPHORE_EXPORTABLE_TIMEPOINTS)) != 0) {
-            return SemaphoreScope.SYSTEM_WIDE;
-        }
-        return (flags & SEMAPHORE_DEVICE_LOCAL) != 0 ? SemaphoreScope.DEVICE_LOCAL : SemaphoreScope.PROCESS_LOCAL;
     }
 
     @Override

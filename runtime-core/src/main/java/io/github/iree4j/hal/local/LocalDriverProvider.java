@@ -6,6 +6,7 @@ import io.github.iree4j.hal.HostedDevice;
 import io.github.iree4j.hal.QueueHardware;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DevicePattern;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -66,32 +67,6 @@ public final class LocalDriverProvider implements DriverProvider {
 
     /** Whether a pattern of {@code *} (any text) and {@code ?} (any character) names this device. */
     static boolean matches(String pattern) {
-        return IDENTIFIERS.stream().anyMatch(identifier -> matches(pattern, identifier));
-    }
-
-    /** Time is at most the product of the lengths, whatever the pattern. */
-    private static boolean matches(String pattern, String text) {
-        int p = 0;
-        int t = 0;
-        int star = -1; // the last * seen
-        int mark = 0; // what it stands for ends here
-        while (t < text.length()) {
-            if (p < pattern.length() && pattern.charAt(p) == '*') {
-                star = p++;
-                mark = t;
-            } else if (p < pattern.length() && (pattern.charAt(p) == '?' || pattern.charAt(p) == text.charAt(t))) {
-                p++;
-                t++;
-            } else if (star >= 0) {
-                p = star + 1;
-                t = ++mark;
-            } else {
-                return false;
-            }
-        }
-        while (p < pattern.length() && pattern.charAt(p) == '*') {
-            p++;
-        }
-        return p == pattern.length();
+        return IDENTIFIERS.stream().anyMatch(identifier -> DevicePattern.matches(pattern, identifier));
     }
 }

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How to open a device.
  *
- * @param queueCount queues, 1 to 64; devices with fixed queues ignore it
+ * @param queueCount queues, up to 64; 0 is as many as the device has by itself: one on the CPU, elsewhere one for each queue of the
+ *     hardware
  * @param workers how many threads run compiled code, 1 to 64; 0 is one for each core that the process may use
  * @param memoryLimit the most bytes that buffers may take at once; 0 is what the device has (for the CPU: the memory of the machine
  *     or container beside the Java heap)
@@ -57,12 +58,12 @@ public record DeviceOptions(
     /** A guess, not measured. */
     private static final long DEFAULT_MEMORY_RETAINED = 256L << 20;
 
-    /** One queue, a worker for each processor, all the memory of the device. */
+    /** The queues of the device, a worker for each processor, all its memory. */
     public static final DeviceOptions DEFAULT = builder().build();
 
     /** Checks and copies. */
     public DeviceOptions {
-        check("queueCount", queueCount, 1, 64);
+        check("queueCount", queueCount, 0, 64);
         check("workers", workers, 0, 64);
         check("inlineNanos", inlineNanos, 0, 1_000_000_000);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
@@ -117,7 +118,7 @@ public record DeviceOptions(
 
     /** Gathers options. One thread. */
     public static final class Builder {
-        private int queueCount = 1;
+        private int queueCount;
         private int workers;
         private long memoryLimit;
         private final Map<String, Long> memoryQuotas = new HashMap<>();
@@ -135,7 +136,7 @@ public record DeviceOptions(
         /**
          * Sets how many queues there are.
          *
-         * @param count 1 to 64
+         * @param count 1 to 64; 0, as without this, for as many as the device has by itself
          * @return this builder
          */
         public Builder queueCount(int count) {

@@ -25,7 +25,7 @@ final class VirtualDevices {
                 .clock(VirtualClock.automatic())
                 .loader(new JavaKernels())
                 .memoryLimit(options.memoryLimit());
-        for (int i = 0; i < options.queueCount(); i++) {
+        for (int i = 0; i < Math.max(1, options.queueCount()); i++) {
             if (streams) {
                 device.fifoQueues(1);
             } else {

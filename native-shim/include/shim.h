@@ -31,7 +31,7 @@ extern "C" {
 // Version of this interface as Java sees it; NativeLibrary.java compares it
 // with its own and refuses to run on a mismatch. Raised by every change of a
 // function or layout that Java uses.
-#define SHIM_ABI_VERSION 4u
+#define SHIM_ABI_VERSION 5u
 
 uint32_t shim_abi_version(void);
 
@@ -134,8 +134,15 @@ uint32_t shim_ring_poll(shim_ring_t* ring, uint32_t capacity,
 shim_status_t shim_ring_wait(shim_ring_t* ring, int64_t timeout_ns,
                              shim_error_t* error);
 
-// Ends the current or the next shim_ring_wait.
+// Ends the current or the next shim_ring_wait, and makes shim_ring_event_fd
+// readable.
 void shim_ring_wake(shim_ring_t* ring);
+
+// Has the next push signal shim_ring_event_fd, for a poller that waits for it
+// together with other descriptors; returns 1 when there is something to poll
+// already. Called by the poller before each such wait; what it finds readable
+// afterwards it takes with shim_event_take.
+int32_t shim_ring_arm(shim_ring_t* ring);
 
 // Whether a record was ever dropped. Sticky.
 int shim_ring_is_lossy(const shim_ring_t* ring);
@@ -169,6 +176,12 @@ shim_status_t shim_event_signal(int32_t fd, uint64_t amount,
 // when it was not signalled.
 shim_status_t shim_event_take(int32_t fd, uint64_t* out_count,
                               shim_error_t* error);
+
+// How what a readable descriptor stands for has ended: |*out_code| is 0, or the
+// errno with which the fence inside a sync_fd failed. A descriptor of any other
+// kind cannot say; its |*out_code| is 0.
+shim_status_t shim_event_outcome(int32_t fd, int32_t* out_code,
+                                 shim_error_t* error);
 
 // Creates a set of descriptors to wait for (epoll). Owned by the caller.
 shim_status_t shim_poller_create(int32_t* out_poller, shim_error_t* error);

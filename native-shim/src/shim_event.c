@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "shim.h"
+#include "shim_internal.h"
 
 // How many events one system call brings back.
 enum { BATCH = 64 };
@@ -79,6 +81,32 @@ shim_status_t shim_event_take(int32_t fd, uint64_t* out_count,
   if (code == EBADF) return not_open(error, fd, code);
   return shim_error_set(error, SHIM_INVALID_ARGUMENT, code,
                         "descriptor %d is not an eventfd: errno %d", fd, code);
+}
+
+shim_status_t shim__event_outcome(int32_t fd, shim__ioctl_t query,
+                                  int32_t* out_code, shim_error_t* error) {
+  *out_code = 0;
+  shim__sync_file_info_t info;
+  memset(&info, 0, sizeof(info));  // no room for fences: their number suffices
+  if (query(fd, SHIM__SYNC_FILE_INFO, &info) != 0) {
+    if (errno == EBADF) return not_open(error, fd, errno);
+    return SHIM_OK;  // no sync_fd
+  }
+  if (info.status < 0) *out_code = -info.status;
+  return SHIM_OK;
+}
+
+static int query_kernel(int fd, unsigned long request, void* argument) {
+  int result;
+  do {
+    result = ioctl(fd, request, argument);
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+shim_status_t shim_event_outcome(int32_t fd, int32_t* out_code,
+                                 shim_error_t* error) {
+  return shim__event_outcome(fd, query_kernel, out_code, error);
 }
 
 shim_status_t shim_poller_create(int32_t* out_poller, shim_error_t* error) {

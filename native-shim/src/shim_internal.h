@@ -1,4 +1,4 @@
-// Layouts that Java reads directly, and nothing else. Private to the shim.
+// Layouts that Java reads directly, and what tests replace. Private to the shim.
 #ifndef IREE4J_SHIM_INTERNAL_H_
 #define IREE4J_SHIM_INTERNAL_H_
 
@@ -26,6 +26,28 @@ struct shim_ring_t {
   char padding2[48];
   shim__ring_slot_t slots[];
 };
+
+// ioctl, or what stands for it in a test.
+typedef int (*shim__ioctl_t)(int fd, unsigned long request, void* argument);
+
+// shim_event_outcome, which passes the kernel's.
+shim_status_t shim__event_outcome(int32_t fd, shim__ioctl_t query,
+                                  int32_t* out_code, shim_error_t* error);
+
+// What SYNC_IOC_FILE_INFO (<linux/sync_file.h>) fills.
+typedef struct shim__sync_file_info_t {
+  char name[32];
+  int32_t status;  // 1 signalled, 0 active, negative errno
+  uint32_t flags;
+  uint32_t fence_count;
+  uint32_t reserved;
+  uint64_t fences;
+} shim__sync_file_info_t;
+
+_Static_assert(sizeof(shim__sync_file_info_t) == 56, "the kernel's");
+
+// _IOWR('>', 4, struct sync_file_info)
+#define SHIM__SYNC_FILE_INFO 0xC0383E04ul
 
 _Static_assert(sizeof(shim__ring_slot_t) == 32, "shared with Java");
 _Static_assert(offsetof(shim__ring_slot_t, completion) == 8,

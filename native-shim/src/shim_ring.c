@@ -187,6 +187,11 @@ shim_status_t shim_ring_wait(shim_ring_t* ring, int64_t timeout_ns,
   return status;
 }
 
+int32_t shim_ring_arm(shim_ring_t* ring) {
+  atomic_store_explicit(&ring->sleeping, 1, memory_order_seq_cst);
+  return ring_has_news(ring, false);
+}
+
 void shim_ring_wake(shim_ring_t* ring) { ring_signal(ring); }
 
 int shim_ring_is_lossy(const shim_ring_t* ring) {

@@ -1,9 +1,19 @@
 // Events: counters, descriptors that are no events, and waiting for several.
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include "shim_internal.h"
 #include "test.h"
+
+#if defined(__has_include)
+#if __has_include(<linux/sync_file.h>)
+#include <linux/sync_file.h>
+#include <sys/ioctl.h>
+#define HAS_SYNC_FILE 1
+#endif
+#endif
 
 static int32_t create(void) {
   int32_t fd = -1;
@@ -195,6 +205,69 @@ static void what_is_added_during_a_wait_ends_it(void) {
   shim_poller_release(shared.poller);
 }
 
+static int32_t fake_status;
+static int fake_errno;
+
+// Stands for a kernel with sync files, which no machine without a GPU has.
+static int fake_ioctl(int fd, unsigned long request, void* argument) {
+  CHECK_EQ(fd, 42);
+  CHECK_EQ(request, SHIM__SYNC_FILE_INFO);
+  if (fake_errno != 0) {
+    errno = fake_errno;
+    return -1;
+  }
+  shim__sync_file_info_t* info = argument;
+  CHECK_EQ(info->fence_count, 0);  // it would write that many elsewhere
+  info->status = fake_status;
+  info->fence_count = 1;
+  return 0;
+}
+
+static int32_t outcome_of(int error_code, int32_t status) {
+  fake_errno = error_code;
+  fake_status = status;
+  int32_t code = 99;
+  CHECK_OK(shim__event_outcome(42, fake_ioctl, &code, &error));
+  return code;
+}
+
+static void an_error_inside_a_sync_fd_is_no_completion(void) {
+  CHECK_EQ(outcome_of(0, 1), 0);
+  CHECK_EQ(outcome_of(0, -ETIME), ETIME);
+  CHECK_EQ(outcome_of(0, -ECANCELED), ECANCELED);
+  CHECK_EQ(outcome_of(ENOTTY, -5), 0);
+  CHECK_EQ(outcome_of(EINVAL, -5), 0);
+}
+
+static void what_is_no_sync_fd_cannot_say_how_it_ended(void) {
+  int32_t fd = create();
+  int32_t code = 9;
+  CHECK_OK(shim_event_outcome(fd, &code, &error));
+  CHECK_EQ(code, 0);
+  int ends[2];
+  CHECK_EQ(pipe(ends), 0);
+  CHECK_OK(shim_event_outcome(ends[0], &code, &error));
+  CHECK_EQ(code, 0);
+  close(ends[0]);
+  close(ends[1]);
+  shim_event_close(fd);
+  CHECK_FAILS(shim_event_outcome(-1, &code, &error), SHIM_INVALID_ARGUMENT,
+              "not open");
+}
+
+static void our_sync_file_is_that_of_the_kernel(void) {
+#if HAS_SYNC_FILE
+  CHECK_EQ(SHIM__SYNC_FILE_INFO, SYNC_IOC_FILE_INFO);
+  CHECK_EQ(sizeof(shim__sync_file_info_t), sizeof(struct sync_file_info));
+  CHECK_EQ(offsetof(shim__sync_file_info_t, status),
+           offsetof(struct sync_file_info, status));
+  CHECK_EQ(offsetof(shim__sync_file_info_t, fence_count),
+           offsetof(struct sync_file_info, num_fences));
+#else
+  fprintf(stderr, "no <linux/sync_file.h>\n");
+#endif
+}
+
 int main(void) {
   RUN(signals_add_up_until_taken);
   RUN(a_full_counter_is_signalled_enough);
@@ -204,6 +277,9 @@ int main(void) {
   RUN(a_descriptor_that_is_kept_is_reported_while_it_is_readable);
   RUN(a_descriptor_that_can_no_longer_be_readable_is_an_error);
   RUN(a_wait_takes_no_more_than_there_is_room_for);
+  RUN(an_error_inside_a_sync_fd_is_no_completion);
+  RUN(what_is_no_sync_fd_cannot_say_how_it_ended);
+  RUN(our_sync_file_is_that_of_the_kernel);
   RUN(what_is_added_during_a_wait_ends_it);
   return 0;
 }

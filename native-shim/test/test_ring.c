@@ -164,6 +164,25 @@ static void many_producers_lose_nothing_and_keep_their_order(void) {
 
 static void release_of_nothing_is_harmless(void) { shim_ring_release(NULL); }
 
+static void an_armed_ring_makes_its_descriptor_readable(void) {
+  shim_ring_t* ring = NULL;
+  CHECK_OK(shim_ring_create(4, &ring, &error));
+  const int32_t fd = shim_ring_event_fd(ring);
+  uint64_t count = 0;
+  CHECK_EQ(shim_ring_push(ring, (shim_completion_t){.token = 1}), SHIM_OK);
+  CHECK_OK(shim_event_take(fd, &count, &error));
+  CHECK_EQ(count, 0);
+  CHECK_EQ(shim_ring_arm(ring), 1);
+  shim_completion_t out;
+  CHECK_EQ(shim_ring_poll(ring, 1, &out), 1);
+  CHECK_EQ(shim_ring_arm(ring), 0);
+  CHECK_EQ(shim_ring_push(ring, (shim_completion_t){.token = 2}), SHIM_OK);
+  CHECK_EQ(shim_ring_push(ring, (shim_completion_t){.token = 3}), SHIM_OK);
+  CHECK_OK(shim_event_take(fd, &count, &error));
+  CHECK_EQ(count, 1);
+  shim_ring_release(ring);
+}
+
 int main(void) {
   RUN(capacity_is_a_power_of_two);
   RUN(records_come_out_in_order_over_many_laps);
@@ -174,5 +193,6 @@ int main(void) {
   RUN(loss_ends_a_wait);
   RUN(many_producers_lose_nothing_and_keep_their_order);
   RUN(release_of_nothing_is_harmless);
+  RUN(an_armed_ring_makes_its_descriptor_readable);
   return 0;
 }

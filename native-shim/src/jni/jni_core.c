@@ -45,19 +45,19 @@ static jint jni_status_name(JNIEnv* env, jclass cls, jint status, jlong out,
 }
 
 static const JNINativeMethod* method_at(jint i) {
-  if (i < shim__core_method_count) return &shim__core_methods[i];
-  i -= shim__core_method_count;
-  if (i < shim__cpu_method_count) return &shim__cpu_methods[i];
-  i -= shim__cpu_method_count;
-  return i < shim__event_method_count
-             ? &shim__event_methods[i]
-             : &shim__thread_methods[i - shim__event_method_count];
+  const shim__method_table_t* table = shim__method_tables;
+  for (; i >= *table->count; ++table) i -= *table->count;
+  return &table->methods[i];
 }
 
 static jint jni_method_count(JNIEnv* env, jclass cls) {
   (void)env, (void)cls;
-  return shim__core_method_count + shim__cpu_method_count +
-         shim__event_method_count + shim__thread_method_count;
+  jint count = 0;
+  for (const shim__method_table_t* table = shim__method_tables; table->methods;
+       ++table) {
+    count += *table->count;
+  }
+  return count;
 }
 
 static jint jni_method_name(JNIEnv* env, jclass cls, jint i, jlong out,
@@ -106,6 +106,16 @@ static void jni_ring_wake(JNIEnv* env, jclass cls, jlong ring) {
   shim_ring_wake(HANDLE(shim_ring_t, ring));
 }
 
+static jint jni_ring_arm(JNIEnv* env, jclass cls, jlong ring) {
+  (void)env, (void)cls;
+  return shim_ring_arm(HANDLE(shim_ring_t, ring));
+}
+
+static jint jni_ring_event_fd(JNIEnv* env, jclass cls, jlong ring) {
+  (void)env, (void)cls;
+  return shim_ring_event_fd(HANDLE(shim_ring_t, ring));
+}
+
 // One line per native method of Shim.java, in the same order.
 const JNINativeMethod shim__core_methods[] = {
     SHIM__METHOD("abiVersion", "()I", jni_abi_version),
@@ -119,6 +129,8 @@ const JNINativeMethod shim__core_methods[] = {
     SHIM__METHOD("ringPush", "(JJII)I", jni_ring_push),
     SHIM__METHOD("ringWait", "(JJJ)I", jni_ring_wait),
     SHIM__METHOD("ringWake", "(J)V", jni_ring_wake),
+    SHIM__METHOD("ringArm", "(J)I", jni_ring_arm),
+    SHIM__METHOD("ringEventFd", "(J)I", jni_ring_event_fd),
 };
 const jint shim__core_method_count =
     sizeof(shim__core_methods) / sizeof(shim__core_methods[0]);

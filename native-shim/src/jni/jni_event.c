@@ -34,6 +34,13 @@ static jint jni_event_take(JNIEnv* env, jclass cls, jint fd, jlong out_count,
                          HANDLE(shim_error_t, error));
 }
 
+static jint jni_event_outcome(JNIEnv* env, jclass cls, jint fd, jlong out_code,
+                              jlong error) {
+  (void)env, (void)cls;
+  return shim_event_outcome(fd, HANDLE(int32_t, out_code),
+                            HANDLE(shim_error_t, error));
+}
+
 static jint jni_poller_create(JNIEnv* env, jclass cls, jlong out_poller,
                               jlong error) {
   (void)env, (void)cls;
@@ -82,6 +89,7 @@ const JNINativeMethod shim__event_methods[] = {
     SHIM__METHOD("eventClose", "(I)V", jni_event_close),
     SHIM__METHOD("eventSignal", "(IJJ)I", jni_event_signal),
     SHIM__METHOD("eventTake", "(IJJ)I", jni_event_take),
+    SHIM__METHOD("eventOutcome", "(IJJ)I", jni_event_outcome),
     SHIM__METHOD("pollerCreate", "(JJ)I", jni_poller_create),
     SHIM__METHOD("pollerRelease", "(I)V", jni_poller_release),
     SHIM__METHOD("pollerAdd", "(IIJJ)I", jni_poller_add),

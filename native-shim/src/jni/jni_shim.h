@@ -18,8 +18,18 @@ extern const JNINativeMethod shim__cpu_methods[];
 extern const jint shim__cpu_method_count;
 extern const JNINativeMethod shim__event_methods[];
 extern const jint shim__event_method_count;
+extern const JNINativeMethod shim__file_methods[];
+extern const jint shim__file_method_count;
 extern const JNINativeMethod shim__thread_methods[];
 extern const jint shim__thread_method_count;
+
+typedef struct shim__method_table_t {
+  const JNINativeMethod* methods;
+  const jint* count;
+} shim__method_table_t;
+
+// All of them, in the order of Shim.java. Ends with an entry without methods.
+extern const shim__method_table_t shim__method_tables[];
 
 // Copies text to |capacity| bytes at |address|, cut when too long; returns its
 // full length.

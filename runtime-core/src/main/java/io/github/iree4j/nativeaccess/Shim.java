@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 4;
+    static final int ABI_VERSION = 5;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
@@ -68,6 +68,10 @@ final class Shim {
 
     static native void ringWake(long ring);
 
+    static native int ringArm(long ring);
+
+    static native int ringEventFd(long ring);
+
     // jni_cpu.c
 
     static native int cpuArchitecture(long out, int capacity);
@@ -110,6 +114,8 @@ final class Shim {
 
     static native int eventTake(int fd, long outCount, long error);
 
+    static native int eventOutcome(int fd, long outCode, long error);
+
     static native int pollerCreate(long outPoller, long error);
 
     static native void pollerRelease(int poller);
@@ -123,6 +129,35 @@ final class Shim {
     /** May block. */
     static native int pollerWait(
             int poller, long timeoutNanos, int capacity, long outEvents, long outCount, long error);
+
+    // jni_file.c
+
+    static native int fileOpen(long path, int length, int access, long outFd, long error);
+
+    static native int fileLength(int fd, long outLength, long error);
+
+    static native long fileRingCreate(int entries, long error);
+
+    static native void fileRingRelease(long ring);
+
+    static native int fileRingFd(long ring);
+
+    static native int fileRingSubmit(long ring, long operations, int count, long outCount, long error);
+
+    static native int fileRingPoll(long ring, int capacity, long outCompletions);
+
+    static native int socketListen(long path, int length, long outSocket, long error);
+
+    static native int socketConnect(long path, int length, long outSocket, long error);
+
+    /** May block. */
+    static native int socketAccept(int listening, long timeoutNanos, long outSocket, long error);
+
+    /** May block. */
+    static native int socketSend(int socket, int fd, long tag, long error);
+
+    /** May block. */
+    static native int socketReceive(int socket, long timeoutNanos, long outFd, long outTag, long error);
 
     // jni_thread.c
 

@@ -1,0 +1,111 @@
+// JNI glue for files and sockets: argument conversion and nothing else.
+#include "jni_shim.h"
+#include "shim_file.h"
+
+static jint jni_file_open(JNIEnv* env, jclass cls, jlong path, jint length,
+                          jint access, jlong out_fd, jlong error) {
+  (void)env, (void)cls;
+  return shim_file_open(HANDLE(const char, path), (size_t)length,
+                        (uint32_t)access, HANDLE(int32_t, out_fd),
+                        HANDLE(shim_error_t, error));
+}
+
+static jint jni_file_length(JNIEnv* env, jclass cls, jint fd, jlong out_length,
+                            jlong error) {
+  (void)env, (void)cls;
+  return shim_file_length(fd, HANDLE(int64_t, out_length),
+                          HANDLE(shim_error_t, error));
+}
+
+static jlong jni_file_ring_create(JNIEnv* env, jclass cls, jint entries,
+                                  jlong error) {
+  (void)env, (void)cls;
+  shim_file_ring_t* ring = NULL;
+  shim_file_ring_create((uint32_t)entries, &ring, HANDLE(shim_error_t, error));
+  return (jlong)(uintptr_t)ring;
+}
+
+static void jni_file_ring_release(JNIEnv* env, jclass cls, jlong ring) {
+  (void)env, (void)cls;
+  shim_file_ring_release(HANDLE(shim_file_ring_t, ring));
+}
+
+static jint jni_file_ring_fd(JNIEnv* env, jclass cls, jlong ring) {
+  (void)env, (void)cls;
+  return shim_file_ring_fd(HANDLE(shim_file_ring_t, ring));
+}
+
+static jint jni_file_ring_submit(JNIEnv* env, jclass cls, jlong ring,
+                                 jlong operations, jint count, jlong out_count,
+                                 jlong error) {
+  (void)env, (void)cls;
+  return shim_file_ring_submit(HANDLE(shim_file_ring_t, ring),
+                               HANDLE(shim_file_operation_t, operations),
+                               (uint32_t)count, HANDLE(uint32_t, out_count),
+                               HANDLE(shim_error_t, error));
+}
+
+static jint jni_file_ring_poll(JNIEnv* env, jclass cls, jlong ring,
+                               jint capacity, jlong out_completions) {
+  (void)env, (void)cls;
+  return (jint)shim_file_ring_poll(HANDLE(shim_file_ring_t, ring),
+                                   (uint32_t)capacity,
+                                   HANDLE(shim_completion_t, out_completions));
+}
+
+static jint jni_socket_listen(JNIEnv* env, jclass cls, jlong path, jint length,
+                              jlong out_socket, jlong error) {
+  (void)env, (void)cls;
+  return shim_socket_listen(HANDLE(const char, path), (size_t)length,
+                            HANDLE(int32_t, out_socket),
+                            HANDLE(shim_error_t, error));
+}
+
+static jint jni_socket_connect(JNIEnv* env, jclass cls, jlong path, jint length,
+                               jlong out_socket, jlong error) {
+  (void)env, (void)cls;
+  return shim_socket_connect(HANDLE(const char, path), (size_t)length,
+                             HANDLE(int32_t, out_socket),
+                             HANDLE(shim_error_t, error));
+}
+
+static jint jni_socket_accept(JNIEnv* env, jclass cls, jint listening,
+                              jlong timeout_ns, jlong out_socket, jlong error) {
+  (void)env, (void)cls;
+  return shim_socket_accept(listening, timeout_ns, HANDLE(int32_t, out_socket),
+                            HANDLE(shim_error_t, error));
+}
+
+static jint jni_socket_send(JNIEnv* env, jclass cls, jint socket, jint fd,
+                            jlong tag, jlong error) {
+  (void)env, (void)cls;
+  return shim_socket_send(socket, fd, (uint64_t)tag,
+                          HANDLE(shim_error_t, error));
+}
+
+static jint jni_socket_receive(JNIEnv* env, jclass cls, jint socket,
+                               jlong timeout_ns, jlong out_fd, jlong out_tag,
+                               jlong error) {
+  (void)env, (void)cls;
+  return shim_socket_receive(socket, timeout_ns, HANDLE(int32_t, out_fd),
+                             HANDLE(uint64_t, out_tag),
+                             HANDLE(shim_error_t, error));
+}
+
+// One line per native method of Shim.java, in the same order.
+const JNINativeMethod shim__file_methods[] = {
+    SHIM__METHOD("fileOpen", "(JIIJJ)I", jni_file_open),
+    SHIM__METHOD("fileLength", "(IJJ)I", jni_file_length),
+    SHIM__METHOD("fileRingCreate", "(IJ)J", jni_file_ring_create),
+    SHIM__METHOD("fileRingRelease", "(J)V", jni_file_ring_release),
+    SHIM__METHOD("fileRingFd", "(J)I", jni_file_ring_fd),
+    SHIM__METHOD("fileRingSubmit", "(JJIJJ)I", jni_file_ring_submit),
+    SHIM__METHOD("fileRingPoll", "(JIJ)I", jni_file_ring_poll),
+    SHIM__METHOD("socketListen", "(JIJJ)I", jni_socket_listen),
+    SHIM__METHOD("socketConnect", "(JIJJ)I", jni_socket_connect),
+    SHIM__METHOD("socketAccept", "(IJJJ)I", jni_socket_accept),
+    SHIM__METHOD("socketSend", "(IIJJ)I", jni_socket_send),
+    SHIM__METHOD("socketReceive", "(IJJJJ)I", jni_socket_receive),
+};
+const jint shim__file_method_count =
+    sizeof(shim__file_methods) / sizeof(shim__file_methods[0]);

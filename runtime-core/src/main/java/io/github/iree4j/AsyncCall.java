@@ -115,6 +115,7 @@ final class AsyncCall {
                 return Progress.WAITING;
             }
             forgetWait();
+            call().inLine();
             if (!holdsTurn) {
                 Place again = new Place();
                 place = again;
@@ -143,6 +144,7 @@ final class AsyncCall {
     /** In turn. */
     private Progress run() {
         turn.run();
+        call().runs();
         try {
             boolean over = begun ? steps.resume() : begin();
             if (!over) {
@@ -174,6 +176,7 @@ final class AsyncCall {
         WakeUp up = new WakeUp(this);
         wait = pending;
         wakeUp = up;
+        call().suspendedBy(pending);
         if (pending.isReady()) {
             return Progress.AGAIN;
         }

@@ -1,8 +1,16 @@
 package io.github.iree4j;
 
+import io.github.iree4j.PendingCall.State;
+import io.github.iree4j.async.AwaitsFences;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
+import io.github.iree4j.vm.VmWait;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** One call under way: lets another thread cancel it, and only it, although invocations and threads serve other calls later. */
@@ -14,6 +22,24 @@ final class Call {
     private @Nullable Runnable onCancel;
     private boolean cancelled;
     private final boolean confined;
+
+    // Of the list of calls under way, guarded by it.
+    @Nullable
+    Call previous;
+
+    @Nullable
+    Call next;
+
+    boolean linked;
+
+    /** Where the call is, for those who ask. What it waits for is only looked at: it may be closed by then. */
+    private record Place(State state, List<Fence> awaited) {
+        static final Place IN_LINE = new Place(State.IN_LINE, List.of());
+        static final Place RUNNING = new Place(State.RUNNING, List.of());
+    }
+
+    private volatile Place place = Place.IN_LINE;
+    private long since; // published by the list
 
     private Call(String function, ArgumentList arguments, boolean confined) {
         this.function = function;
@@ -38,6 +64,35 @@ final class Call {
     /** Says which thread may be interrupted; one of ours, never a caller's. */
     synchronized void runsOn(@Nullable Thread own) {
         thread = own;
+    }
+
+    /** Says that the call is under way from now on; before it is added to the list of those. */
+    void startClock() {
+        since = System.nanoTime();
+    }
+
+    void inLine() {
+        place = Place.IN_LINE;
+    }
+
+    void runs() {
+        place = Place.RUNNING;
+    }
+
+    void suspendedBy(VmWait wait) {
+        place = new Place(State.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
+    }
+
+    /** Before its program runs, or after. */
+    void waitsFor(Fence fence, State state) {
+        place = new Place(state, List.of(fence));
+    }
+
+    PendingCall describe(long now) {
+        Place at = place;
+        List<PendingOperation.Wait> waits = new ArrayList<>();
+        at.awaited().forEach(fence -> waits.addAll(PendingOperation.waitsFor(fence)));
+        return new PendingCall(function, at.state(), Duration.ofNanos(Math.max(0, now - since)), waits);
     }
 
     void begin(Invocation invocation) {

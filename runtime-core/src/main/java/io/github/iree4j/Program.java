@@ -35,6 +35,7 @@ public final class Program implements AutoCloseable {
     private final DeviceMemory memory;
     private final Map<String, ProgramFunction> functions = new LinkedHashMap<>();
     private final Turn turn = new Turn();
+    private final CallsUnderWay calls = new CallsUnderWay();
     private final boolean overlaps;
     private final UseGuard guard;
     private final Leaks.Watch watch;
@@ -175,6 +176,17 @@ public final class Program implements AutoCloseable {
     }
 
     /**
+     * Says of calls under way where they are and what they wait for: of all that nobody waits for on their own thread, and of those others whose
+     * program waits. A thread in line for its turn, and one that runs, only count in {@link #activeCalls()}.
+     *
+     * @param limit how many at most
+     * @return a snapshot, the longest under way first
+     */
+    public List<PendingCall> pendingCalls(int limit) {
+        return calls.describe(limit);
+    }
+
+    /**
      * Implements an interface by functions of this program.
      *
      * <pre>{@code
@@ -246,10 +258,16 @@ public final class Program implements AutoCloseable {
             return new Results(function.fullName(), runHere(new ProgramCall(this, function, call, null, null)));
         }
         TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+        Fence done = Fence.at(timeline, 1);
         @Nullable Object[] values;
         try (timeline;
-                Fence done = Fence.at(timeline, 1)) {
+                done) {
             values = runHere(new ProgramCall(this, function, call, null, done));
+        }
+        boolean waits = !done.isReached();
+        if (waits) {
+            call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+            track(call);
         }
         try {
             // Outside the turn, so that the next call may be submitted; and without a reference, so that a program that
@@ -259,6 +277,10 @@ public final class Program implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             Results.free(values);
             throw e;
+        } finally {
+            if (waits) {
+                untrack(call);
+            }
         }
         return new Results(function.fullName(), values);
     }
@@ -297,6 +319,9 @@ public final class Program implements AutoCloseable {
     }
 
     private void waitHere(ProgramCall steps) {
+        Call call = steps.call();
+        call.suspendedBy(steps.pendingWait());
+        track(call);
         if (overlaps) {
             turn.release();
         }
@@ -309,11 +334,22 @@ public final class Program implements AutoCloseable {
                     "interrupted while '" + steps.function().fullName() + "' was waiting",
                     e);
         } finally {
+            untrack(call);
             if (overlaps) {
                 turn.takeUninterruptibly();
                 turn.run();
             }
         }
+    }
+
+    /** Has a call that begins to wait be seen by those who ask, until it is taken off. */
+    void track(Call call) {
+        call.startClock();
+        calls.add(call);
+    }
+
+    void untrack(Call call) {
+        calls.remove(call);
     }
 
     /**

@@ -309,10 +309,15 @@ public final class ProgramFunction {
     public CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
         program.enter();
         ArgumentList arguments = null;
+        Call call = null;
         try {
             arguments = new ArgumentList(signature, program.memory(), inputs);
-            return Submission.start(program, this, new Call(fullName(), arguments), options);
+            call = new Call(fullName(), arguments);
+            return Submission.start(program, this, call, options);
         } catch (RuntimeException | Error e) {
+            if (call != null) {
+                program.untrack(call);
+            }
             if (arguments != null) {
                 arguments.close();
             }

@@ -78,6 +78,7 @@ final class Submission {
         if (options.timeout() != null) {
             submission.limit(options.timeout());
         }
+        program.track(call);
         if (own != null) {
             submission.callWithOwnFence(wait, own);
         } else if (signal != null && function.isAsynchronous()) {
@@ -159,8 +160,10 @@ final class Submission {
             startHostWork(null);
             return;
         }
+        call.waitsFor(wait, PendingCall.State.BEFORE_INPUTS);
         waiting = wait.whenReached(failure -> {
             if (failure == null) {
+                call.inLine();
                 startHostWork(wait);
             } else {
                 // Off the thread that signals: the last one to leave a closed program frees it.
@@ -191,6 +194,7 @@ final class Submission {
 
     private void callWithFences(@Nullable Fence wait, Fence done) {
         start(wait, done, both(wait, List.of()), values -> {
+            call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
             deliver(values, future.claim()); // what is under way keeps the memory it needs
             done.whenReached(_ -> CallThreads.start("iree4j-end " + function.fullName(), this::leave));
             done.release(); // it is the work that keeps it now; when the call failed, fail() does this
@@ -214,6 +218,7 @@ final class Submission {
 
     private void awaitContents(@Nullable Object[] values, Fence done) {
         pending = values;
+        call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
         waiting = done.whenReached(
                 failure -> future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure)));
         if (future.isDone()) { // whoever did that may have looked too early
@@ -260,6 +265,7 @@ final class Submission {
     }
 
     private void leave() {
+        program.untrack(call);
         call.arguments().close();
         program.exit();
     }

@@ -101,7 +101,31 @@ public final class TestModules {
             }
             """;
 
+    /** Waits for the fence that it is given. */
+    private static final String WAITER = """
+            vm.module @waiter version 0
+            vm.type i32
+            vm.type i64
+            vm.type !hal.fence
+            vm.import @hal.fence.await cconv "0iICrD_i"
+
+            vm.export @wait
+            vm.func @wait(%r0: !hal.fence) -> (i32) {
+            ^entry:
+              %i0 = vm.const.i32 -1
+              %i2:3 = vm.const.i64.zero
+              %i0 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i0, %i2:3, %r0)
+              vm.discard.refs %r0
+              vm.return %i0
+            }
+            """;
+
     private TestModules() {}
+
+    /** Writes module {@code waiter} with function {@code wait}, which takes a fence. */
+    public static Path waiter(Path directory) throws IOException {
+        return Files.write(directory.resolve("waiter.vmfb"), VmAssembler.assemble(WAITER));
+    }
 
     /** Writes module {@code counter} with function {@code next}. */
     public static Path counter(Path directory) throws IOException {

@@ -1,9 +1,5 @@
 package io.github.iree4j.hal;
 
-import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.SignalRecord;
-import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -51,23 +47,7 @@ final class PendingList {
 
     private static PendingOperation describe(Deferral deferral, long now) {
         QueueOperation operation = deferral.operation;
-        Fence wait = operation.wait;
-        List<PendingOperation.Wait> waits = new ArrayList<>();
-        SignalRecord record = new SignalRecord();
-        for (int i = 0; wait != null && i < wait.size(); i++) {
-            TimelineSemaphore semaphore = wait.semaphore(i);
-            boolean known = semaphore.lookup(wait.value(i), record);
-            if (!known || !record.isReached()) {
-                boolean ours = known && record.primitive() == null;
-                waits.add(new PendingOperation.Wait(
-                        semaphore.id(),
-                        wait.value(i),
-                        semaphore.value(),
-                        known,
-                        ours ? record.producerAxis() : Axis.NONE,
-                        ours ? record.producerEpoch() : 0));
-            }
-        }
+        List<PendingOperation.Wait> waits = PendingOperation.waitsFor(operation.wait);
         boolean forMemory = waits.isEmpty() && operation instanceof StorageRequest;
         return new PendingOperation(operation.name(), Duration.ofNanos(now - deferral.since), forMemory, waits);
     }

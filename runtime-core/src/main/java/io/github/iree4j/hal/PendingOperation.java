@@ -1,8 +1,13 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Axis;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An operation that waits to be issued, and what for.
@@ -30,4 +35,30 @@ public record PendingOperation(String name, Duration since, boolean forMemory, L
      */
     public record Wait(
             long semaphore, long value, long reached, boolean promised, long producerAxis, long producerEpoch) {}
+
+    /**
+     * Says which points of a fence are not reached, and who is to reach them.
+     *
+     * @param fence the fence, which may be closed by now; null for none
+     * @return a snapshot; empty when all are reached
+     */
+    public static List<Wait> waitsFor(@Nullable Fence fence) {
+        List<Wait> waits = new ArrayList<>();
+        SignalRecord record = new SignalRecord();
+        for (int i = 0; fence != null && i < fence.size(); i++) {
+            TimelineSemaphore semaphore = fence.semaphore(i);
+            boolean known = semaphore.lookup(fence.value(i), record);
+            if (!known || !record.isReached()) {
+                boolean ours = known && record.primitive() == null;
+                waits.add(new Wait(
+                        semaphore.id(),
+                        fence.value(i),
+                        semaphore.value(),
+                        known,
+                        ours ? record.producerAxis() : Axis.NONE,
+                        ours ? record.producerEpoch() : 0));
+            }
+        }
+        return waits;
+    }
 }

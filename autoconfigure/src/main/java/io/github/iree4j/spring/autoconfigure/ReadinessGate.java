@@ -23,7 +23,14 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
     private final ObjectProvider<Programs> programs;
     private final List<String> awaited;
     private final ApplicationEventPublisher publisher;
-    private boolean holding; // guarded by this
+    /** What this has said. Saying it takes a while, in which others may find that it is time to take it back. */
+    private enum Hold {
+        NONE,
+        SAYING_SO,
+        HELD
+    }
+
+    private Hold hold = Hold.NONE; // guarded by this
 
     /**
      * A gate.
@@ -59,18 +66,21 @@ final class ReadinessGate implements ApplicationListener<ApplicationEvent> {
             if (isReady()) {
                 return;
             }
-            holding = true;
+            hold = Hold.SAYING_SO;
         }
         AvailabilityChangeEvent.publish(publisher, this, ReadinessState.REFUSING_TRAFFIC);
-        releaseIfReady(); // it may have become ready in between
+        synchronized (this) {
+            hold = Hold.HELD;
+        }
+        releaseIfReady(); // it may have become ready in between, when nobody else could take it back
     }
 
     private void releaseIfReady() {
         synchronized (this) {
-            if (!holding || !isReady()) {
+            if (hold != Hold.HELD || !isReady()) {
                 return;
             }
-            holding = false;
+            hold = Hold.NONE;
         }
         if (availability.getReadinessState() == ReadinessState.REFUSING_TRAFFIC) {
             AvailabilityChangeEvent.publish(publisher, this, ReadinessState.ACCEPTING_TRAFFIC);

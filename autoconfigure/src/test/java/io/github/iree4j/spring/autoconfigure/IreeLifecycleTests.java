@@ -16,6 +16,9 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,10 +31,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.availability.ApplicationAvailability;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.PriorityOrdered;
 
 /** Start and end of an application with work in flight. */
 @Timeout(60)
@@ -137,6 +144,42 @@ class IreeLifecycleTests {
                             .getFirst()
                             .state())
                     .isEqualTo(ProgramState.READY);
+        }
+    }
+
+    @Test
+    void aProgramThatIsThereWhileTheApplicationSaysThatItIsNotReadyMakesItReady() throws Exception {
+        Path late = directory.resolve("late").resolve("adder.vmfb");
+        SpringApplication application = new SpringApplication(Application.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        application.addInitializers(context -> context.addApplicationListener(new LoadsWhenNotReady(context, late)));
+        try (ConfigurableApplicationContext context = application.run(
+                "--iree.modules.late.load=background",
+                "--iree.modules.late.location=" + late,
+                "--spring.main.banner-mode=off")) {
+            assertThat(context.getBean(ApplicationAvailability.class).getReadinessState())
+                    .isEqualTo(ReadinessState.ACCEPTING_TRAFFIC);
+        }
+    }
+
+    /** Hears first that the application is not ready, and has the program loaded before anybody else hears of it. */
+    private record LoadsWhenNotReady(ConfigurableApplicationContext context, Path location)
+            implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>>, PriorityOrdered {
+        @Override
+        public void onApplicationEvent(AvailabilityChangeEvent<ReadinessState> event) {
+            if (event.getState() == ReadinessState.REFUSING_TRAFFIC && !Files.exists(location)) {
+                try {
+                    TestModules.adder(Files.createDirectories(location.getParent()));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+                context.getBean(Programs.class).load("late", null);
+            }
+        }
+
+        @Override
+        public int getOrder() {
+            return HIGHEST_PRECEDENCE;
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.modules.hal;
 
+import io.github.iree4j.async.AwaitsFences;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.vm.VmWait;
@@ -15,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The wait of a suspended {@code hal.fence.await}: over when all fences are reached, when one has failed, or when time is up. The
  * fences are borrowed; the suspended call keeps them.
  */
-final class FenceWait implements VmWait {
+final class FenceWait implements VmWait, AwaitsFences {
     private final List<Fence> fences;
     private final long deadlineNanos;
     private final boolean forever;
@@ -25,6 +26,11 @@ final class FenceWait implements VmWait {
         this.fences = fences;
         this.forever = timeoutMillis < 0;
         this.deadlineNanos = forever ? 0 : System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+    }
+
+    @Override
+    public List<Fence> awaited() {
+        return fences;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.test;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.AwaitsFences;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
@@ -149,7 +150,12 @@ final class FakeModule {
     }
 
     /** Ready when the fence is reached or has failed. */
-    private record FenceReached(Fence fence) implements VmWait {
+    private record FenceReached(Fence fence) implements VmWait, AwaitsFences {
+        @Override
+        public List<Fence> awaited() {
+            return List.of(fence);
+        }
+
         @Override
         public boolean isReady() {
             return fence.isReached() || fence.failure() != null;

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
@@ -11,6 +12,8 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfQueue;
 import io.github.iree4j.spring.actuate.endpoint.FrontierDescriptor.OfTimeline;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -200,7 +203,25 @@ public final class IreeEndpoint {
         return new TimelinesDescriptor(
                 waiting(),
                 operations,
+                programs.activeCalls(),
+                calls(names),
                 runtime.timelines().stream().map(IreeEndpoint::describe).toList());
+    }
+
+    /** The longest under way, of all programs. */
+    private List<TimelinesDescriptor.Call> calls(AxisNames axes) {
+        Map<Program, String> names = new IdentityHashMap<>();
+        for (ProgramStatus status : programs.statuses()) {
+            String name = status.source().name();
+            programs.find(name, status.source().version())
+                    .ifPresent(loaded -> loaded.instances().forEach(instance -> names.put(instance, name)));
+        }
+        return runtime.programs().stream()
+                .flatMap(program -> program.pendingCalls(TimelinesDescriptor.LISTED).stream()
+                        .map(call -> TimelinesDescriptor.call(names.getOrDefault(program, program.name()), call, axes)))
+                .sorted(Comparator.comparing(TimelinesDescriptor.Call::since).reversed())
+                .limit(TimelinesDescriptor.LISTED)
+                .toList();
     }
 
     private static TimelinesDescriptor.Timeline describe(Timeline timeline) {

@@ -3,8 +3,10 @@ package io.github.iree4j.spring.actuate.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import java.io.IOException;
 import java.net.URI;
@@ -15,6 +17,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +28,8 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectMapper;
 
 /** The endpoint, health, info and metrics as their users see them. */
 class IreeEndpointHttpTests {
@@ -95,6 +101,56 @@ class IreeEndpointHttpTests {
                 timeline.semaphore().signal(9);
             }
         }
+    }
+
+    @Test
+    void timelinesAnswerWhatCallsWaitFor() throws Exception {
+        try (ConfigurableApplicationContext context =
+                start("--iree.modules.waiting.location=" + TestModules.waiter(directory))) {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            InvocationService service = context.getBean(InvocationService.class);
+            try (Timeline timeline = runtime.createTimeline();
+                    Fence nobodySignals = timeline.at(3);
+                    Fence inputs = timeline.at(4)) {
+                CompletableFuture<Results> suspended = service.invokeAsync("waiting.wait", nobodySignals);
+                awaitCalls(context, "SUSPENDED");
+                CompletableFuture<Results> later = service.request("waiting.wait")
+                        .inputs(nobodySignals)
+                        .after(inputs)
+                        .invokeAsync();
+                CompletableFuture<Results> inLine = service.invokeAsync("waiting.wait", nobodySignals);
+                JsonNode answer = new ObjectMapper()
+                        .readTree(send(context, "iree/timelines", null).body());
+                assertThat(answer.get("waiting").intValue()).isZero();
+                assertThat(answer.get("activeCalls").intValue()).isEqualTo(3);
+                JsonNode calls = answer.get("calls");
+                assertThat(calls).hasSize(3);
+                assertCall(calls.get(0), "SUSPENDED", "to reach 3, it is at 0; nothing that was submitted");
+                assertCall(calls.get(1), "BEFORE_INPUTS", "to reach 4, it is at 0; nothing that was submitted");
+                assertCall(calls.get(2), "IN_LINE", "its turn");
+                timeline.semaphore().signal(4);
+                for (CompletableFuture<Results> call : List.of(suspended, later, inLine)) {
+                    call.join().close();
+                }
+                assertThat(new ObjectMapper()
+                                .readTree(send(context, "iree/timelines", null).body())
+                                .get("calls"))
+                        .isEmpty();
+            }
+        }
+    }
+
+    private static void awaitCalls(ConfigurableApplicationContext context, String state) throws Exception {
+        while (!send(context, "iree/timelines", null).body().contains(state)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void assertCall(JsonNode call, String state, String waitsFor) {
+        assertThat(call.get("program").stringValue()).isEqualTo("waiting");
+        assertThat(call.get("function").stringValue()).isEqualTo("waiter.wait");
+        assertThat(call.get("state").stringValue()).isEqualTo(state);
+        assertThat(call.get("waitsFor").get(0).stringValue()).contains(waitsFor);
     }
 
     @Test

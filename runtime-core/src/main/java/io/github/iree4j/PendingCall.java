@@ -1,0 +1,34 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.PendingOperation;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A call that is under way, and what it waits for. See {@link Program#pendingCalls}.
+ *
+ * @param function its full name, for example {@code module.add}
+ * @param state where it is
+ * @param since how long it has been under way; for a call whose thread waits, how long that has waited
+ * @param waits points of timelines that were not reached when this was asked; empty when it waits for none
+ */
+public record PendingCall(String function, State state, Duration since, List<PendingOperation.Wait> waits) {
+    /** Copies. */
+    public PendingCall {
+        waits = List.copyOf(waits);
+    }
+
+    /** Where a call is. */
+    public enum State {
+        /** It has not begun, and waits until its inputs are ready. */
+        BEFORE_INPUTS,
+        /** It waits until it is its turn in its program. */
+        IN_LINE,
+        /** Its program runs. */
+        RUNNING,
+        /** Its program waits: for fences, or for a function written in Java that has not completed. */
+        SUSPENDED,
+        /** Its program has returned, and work that it submitted is not done. */
+        BEFORE_RESULTS
+    }
+}

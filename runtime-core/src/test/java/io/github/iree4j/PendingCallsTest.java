@@ -1,0 +1,192 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.PendingCall.State;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.Timeline;
+import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.vm.asm.VmAssembler;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a program says of its calls that are under way. */
+@Timeout(60)
+class PendingCallsTest {
+    /** wait: waits for a fence. barrier: a function with fences, whose device goes from one to the other. */
+    private static final String WAITER = """
+            vm.module @waiter version 0
+            vm.type !hal.device
+            vm.type !hal.fence
+            vm.import @hal.fence.await cconv "0iICrD_i"
+            vm.import @hal.devices.get cconv "0i_r"
+            vm.import @hal.device.queue.barrier cconv "0rIrrI_v"
+            vm.export @wait
+            vm.export @barrier
+            vm.func @wait(%r0: !hal.fence) -> (i32) {
+            ^bb0:
+              %i1 = vm.const.i32 -1
+              %i2:3 = vm.const.i64.zero
+              %i4 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i1, %i2:3, %r0)
+              vm.discard.refs %r0
+              vm.return %i4
+            }
+            vm.func @barrier(%r0: !hal.fence, %r1: !hal.fence) -> () {
+              vm.attr "iree.abi.declaration" = "async func @barrier() -> ()"
+              vm.attr "iree.abi.model" = "coarse-fences"
+            ^bb0:
+              %i0 = vm.const.i32 0
+              %r2 = vm.call @hal.devices.get(%i0)
+              %i2:3 = vm.const.i64 -1
+              %i4:5 = vm.const.i64.zero
+              vm.call @hal.device.queue.barrier(%r2, %i2:3, %r0, %r1, %i4:5)
+              vm.return
+            }
+            """;
+
+    private final IreeRuntime runtime = IreeRuntime.builder().taskWorkers(2).build();
+    private final Timeline timeline = runtime.createTimeline();
+    private final Program program = runtime.load(ProgramOptions.builder()
+            .module("waiter", VmAssembler.assemble(WAITER))
+            .build());
+
+    @AfterEach
+    void nothingIsLeft() {
+        timeline.close();
+        program.close();
+        runtime.close();
+        while (!runtime.programs().isEmpty()) {
+            Thread.onSpinWait();
+        }
+        assertThat(program.pendingCalls(10)).isEmpty();
+    }
+
+    private List<PendingCall> calls(int count, State state) {
+        while (true) {
+            List<PendingCall> calls = program.pendingCalls(10);
+            if (calls.size() == count && calls.getFirst().state() == state) {
+                return calls;
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    private void assertWaitsFor(PendingCall call, long value) {
+        assertThat(call.waits()).singleElement().satisfies(wait -> {
+            assertThat(wait.semaphore()).isEqualTo(timeline.semaphore().id());
+            assertThat(wait.value()).isEqualTo(value);
+            assertThat(wait.reached()).isZero();
+            assertThat(wait.promised()).isFalse();
+        });
+    }
+
+    private static void end(CompletableFuture<Results> call) {
+        call.join().close();
+    }
+
+    @Test
+    void aCallThatItsProgramSuspendedSaysForWhichPoint() {
+        try (Fence fence = timeline.at(5)) {
+            CompletableFuture<Results> call = program.function("wait").invokeAsync(fence);
+            PendingCall pending = calls(1, State.SUSPENDED).getFirst();
+            assertThat(pending.function()).isEqualTo("waiter.wait");
+            assertThat(pending.since()).isPositive();
+            assertWaitsFor(pending, 5);
+            timeline.semaphore().signal(5);
+            end(call);
+        }
+        assertThat(program.pendingCalls(10)).isEmpty();
+    }
+
+    @Test
+    void aThreadThatWaitsInACallIsSeenAsWell() throws InterruptedException {
+        try (Fence fence = timeline.at(6)) {
+            Thread caller = Thread.ofVirtual()
+                    .start(() -> program.function("wait").invoke(fence).close());
+            assertWaitsFor(calls(1, State.SUSPENDED).getFirst(), 6);
+            timeline.semaphore().signal(6);
+            caller.join();
+        }
+        assertThat(program.pendingCalls(10)).isEmpty();
+    }
+
+    @Test
+    void aCallWhoseInputsAreNotReadySaysForWhichPoint() {
+        try (Fence inputs = timeline.at(7);
+                Fence done = timeline.at(8)) {
+            CompletableFuture<Results> call = program.function("wait").submit(inputs, done, (Object) null);
+            assertWaitsFor(calls(1, State.BEFORE_INPUTS).getFirst(), 7);
+            timeline.semaphore().signal(7);
+            end(call);
+            done.await();
+        }
+    }
+
+    @Test
+    void whoStandsInLineIsBehindTheOneThatHoldsThemUp() {
+        try (Fence fence = timeline.at(1)) {
+            CompletableFuture<Results> first = program.function("wait").invokeAsync(fence);
+            calls(1, State.SUSPENDED);
+            CompletableFuture<Results> second = program.function("wait").invokeAsync(fence);
+            assertThat(calls(2, State.SUSPENDED))
+                    .extracting(PendingCall::state)
+                    .containsExactly(State.SUSPENDED, State.IN_LINE);
+            assertThat(program.pendingCalls(1)).hasSize(1);
+            timeline.semaphore().signal(1);
+            end(first);
+            end(second);
+        }
+    }
+
+    @Test
+    void workThatDevicesHaveIsWaitedForUntilItIsDone() {
+        try (Fence inputs = timeline.at(1);
+                Fence done = timeline.at(2)) {
+            end(program.function("barrier").submit(inputs, done)); // has returned; its work waits
+            PendingCall pending = calls(1, State.BEFORE_RESULTS).getFirst();
+            assertThat(pending.waits()).extracting(PendingOperation.Wait::value).containsExactly(2L);
+            timeline.semaphore().signal(1);
+            done.await();
+        }
+        while (!program.pendingCalls(10).isEmpty()) {
+            Thread.onSpinWait(); // leaves on a thread of its own
+        }
+    }
+
+    @Test
+    void workWithoutAFenceOfTheCallerIsWaitedForAsWell() {
+        try (Fence gate = timeline.at(1)) {
+            CompletableFuture<Results> call = program.function("barrier").submit(gate, null);
+            assertThat(calls(1, State.BEFORE_RESULTS).getFirst().waits()).hasSize(1);
+            timeline.semaphore().signal(1);
+            end(call);
+        }
+        assertThat(program.pendingCalls(10)).isEmpty();
+    }
+
+    @Test
+    void whatWasCancelledFailedOrRefusedIsGone() {
+        try (Fence fence = timeline.at(9)) {
+            CompletableFuture<Results> inside = program.function("wait").invokeAsync(fence);
+            calls(1, State.SUSPENDED);
+            CompletableFuture<Results> before = program.function("wait").submit(fence, null, (Object) null);
+            calls(2, State.SUSPENDED);
+            before.cancel(true);
+            assertThat(calls(1, State.SUSPENDED)).hasSize(1);
+            inside.cancel(true);
+            while (!program.pendingCalls(10).isEmpty()) {
+                Thread.onSpinWait(); // ends in its turn
+            }
+            try (Fence reached = timeline.at(0)) {
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> program.function("wait").submit(null, reached, (Object) null));
+            }
+        }
+        assertThat(program.pendingCalls(10)).isEmpty();
+    }
+}

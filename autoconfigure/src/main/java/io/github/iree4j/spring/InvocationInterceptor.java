@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
  *   <li>MUST NOT throw, but return a failed future;
  *   <li>MUST NOT block, unless the request is {@linkplain InvocationRequest#blocking() blocking};
  *   <li>SHOULD return the future that the chain returned, after {@code whenComplete}, so that cancelling it still reaches the call; one
- *       that returns another passes its cancellation on;
+ *       that returns another passes its cancellation on, as {@link ForwardedCall} does;
  *   <li>MUST close results that it receives and does not hand on.
  * </ul>
  */

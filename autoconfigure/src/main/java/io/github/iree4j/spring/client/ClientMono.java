@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.client;
 
 import io.github.iree4j.spring.InvocationSpec;
+import io.github.iree4j.spring.context.SubscriberContext;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -16,7 +17,8 @@ final class ClientMono {
     /** Calls at each subscription; one that is cancelled gives the call up. */
     static Mono<?> of(InvocationSpec spec, ResultMapper mapper) {
         return Mono.create(sink -> {
-                    CompletableFuture<@Nullable Object> call = ClientMethod.later(spec.invokeAsync(), mapper);
+                    CompletableFuture<@Nullable Object> call =
+                            ClientMethod.later(SubscriberContext.within(sink.contextView(), spec::invokeAsync), mapper);
                     sink.onCancel(() -> call.cancel(true));
                     call.whenComplete((value, failure) -> {
                         if (failure != null) {

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.observation;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
+import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
@@ -62,7 +63,16 @@ public final class ObservationInvocationInterceptor implements InvocationInterce
             stop(observation, failureOf(call));
             return call;
         }
-        return new ObservedCall(call, observation, parent);
+        return new ForwardedCall(call, (failure, settle) -> {
+            stop(observation, failure);
+            if (parent == null) {
+                settle.run();
+            } else {
+                try (Observation.Scope _ = parent.openScope()) {
+                    settle.run();
+                }
+            }
+        });
     }
 
     private String device(InvocationRequest request) {
@@ -84,39 +94,5 @@ public final class ObservationInvocationInterceptor implements InvocationInterce
 
     private static Throwable unwrapped(Throwable failure) {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-    }
-
-    /** The future that callers get: completed in their scope, and passing their cancellation on. */
-    private static final class ObservedCall extends CompletableFuture<Results> {
-
-        ObservedCall(CompletableFuture<Results> call, Observation observation, @Nullable Observation parent) {
-            whenComplete((_, _) -> {
-                if (!call.isDone()) {
-                    call.cancel(true);
-                }
-            });
-            call.whenComplete((results, failure) -> {
-                stop(observation, failure == null ? null : unwrapped(failure));
-                if (parent == null) {
-                    settle(results, failure);
-                } else {
-                    try (Observation.Scope _ = parent.openScope()) {
-                        settle(results, failure);
-                    }
-                }
-            });
-        }
-
-        private void settle(@Nullable Results results, @Nullable Throwable failure) {
-            boolean taken = failure == null ? complete(results) : completeExceptionally(unwrapped(failure));
-            if (!taken && results != null) {
-                results.close(); // the caller gave up while it arrived
-            }
-        }
-
-        @Override
-        public <U> CompletableFuture<U> newIncompleteFuture() {
-            return new CompletableFuture<>();
-        }
     }
 }

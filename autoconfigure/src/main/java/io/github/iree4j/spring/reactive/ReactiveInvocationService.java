@@ -3,6 +3,7 @@ package io.github.iree4j.spring.reactive;
 import io.github.iree4j.Results;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.InvocationSpec;
+import io.github.iree4j.spring.context.SubscriberContext;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -70,7 +71,7 @@ public final class ReactiveInvocationService {
 
     private static Mono<Results> mono(Supplier<CompletableFuture<Results>> call) {
         return Mono.<Results>create(sink -> {
-                    CompletableFuture<Results> future = call.get();
+                    CompletableFuture<Results> future = SubscriberContext.within(sink.contextView(), call);
                     sink.onCancel(() -> future.cancel(true));
                     future.whenComplete((results, failure) -> {
                         if (failure == null) {

@@ -44,6 +44,7 @@ class OptionalLibrariesTests {
                 "org.springframework.boot.actuate,org.springframework.boot.health",
                 "io.micrometer",
                 "io.github.resilience4j",
+                "io.micrometer.context",
                 "reactor,org.reactivestreams",
                 "tools.jackson,com.fasterxml.jackson",
                 "org.springframework.web,jakarta.servlet,org.springframework.boot.actuate,org.springframework.boot.health,io.micrometer,io.github.resilience4j,reactor,org.reactivestreams,tools.jackson"

@@ -58,6 +58,7 @@ class ArchitectureTest {
             entry("async", List.of("frontier", "nativeaccess", "internal.concurrent")),
             entry("task", List.of("internal.concurrent")),
             entry("flatbuffer", List.of()),
+            entry("spirv", List.of("flatbuffer")),
             entry("vm.isa", List.of()),
             entry("vm", List.of("vm.isa")),
             entry("vm.bytecode", List.of("vm", "vm.isa", "flatbuffer")),

@@ -21,7 +21,7 @@ import java.util.TreeMap;
 public final class FlatBufferWriter {
 
     /** A piece of the buffer that others refer to. */
-    public abstract static sealed class Node permits Table, Bytes, Text, Tables {
+    public abstract static sealed class Node permits Table, Bytes, Text, References {
         /** Where references point; set when the layout is made. */
         int position;
 
@@ -234,39 +234,58 @@ public final class FlatBufferWriter {
         }
     }
 
-    /** A vector of references to tables. */
-    public static final class Tables extends Node {
-        private final List<Table> tables;
+    /** A vector of references. */
+    public static sealed class References extends Node permits Tables, Texts {
+        private final List<? extends Node> elements;
 
-        /**
-         * A vector.
-         *
-         * @param tables the tables
-         */
-        public Tables(List<Table> tables) {
-            this.tables = List.copyOf(tables);
+        private References(List<? extends Node> elements) {
+            this.elements = List.copyOf(elements);
         }
 
         @Override
         long place(long cursor) {
             long at = align(cursor, 4);
             position = (int) at;
-            return at + 4 + 4L * tables.size();
+            return at + 4 + 4L * elements.size();
         }
 
         @Override
         void write(ByteBuffer out) {
-            out.putInt(position, tables.size());
+            out.putInt(position, elements.size());
             int at = position + 4;
-            for (Table table : tables) {
-                out.putInt(at, table.position - at);
+            for (Node element : elements) {
                 at += 4;
+                out.putInt(at - 4, element.position - (at - 4));
             }
         }
 
         @Override
-        List<Table> children() {
-            return tables;
+        List<? extends Node> children() {
+            return elements;
+        }
+    }
+
+    /** A vector of references to tables. */
+    public static final class Tables extends References {
+        /**
+         * A vector.
+         *
+         * @param tables the tables
+         */
+        public Tables(List<Table> tables) {
+            super(tables);
+        }
+    }
+
+    /** A vector of references to strings. */
+    public static final class Texts extends References {
+        /**
+         * A vector.
+         *
+         * @param texts the strings
+         */
+        public Texts(List<String> texts) {
+            super(texts.stream().map(Text::new).toList());
         }
     }
 

@@ -1,0 +1,32 @@
+package io.github.iree4j.spirv;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A function that a dispatch runs, and what it uses of the pipeline it becomes a part of.
+ *
+ * @param name its name in the module
+ * @param workgroupSizeX invocations of a workgroup along x, as specialised
+ * @param workgroupSizeY invocations of a workgroup along y, as specialised
+ * @param workgroupSizeZ invocations of a workgroup along z, as specialised
+ * @param workgroupBytes bytes of workgroup memory its variables take, without padding between them; a lower bound where a length is computed
+ * @param pushConstantBytes bytes of push constants it may read, from 0 on
+ * @param resources the buffers it uses, ordered by set and binding
+ * @param foreignResource what it uses that is no buffer, in words: an image, for example; null for nothing
+ */
+public record SpirvEntryPoint(
+        String name,
+        int workgroupSizeX,
+        int workgroupSizeY,
+        int workgroupSizeZ,
+        long workgroupBytes,
+        int pushConstantBytes,
+        List<SpirvResource> resources,
+        @Nullable String foreignResource) {
+
+    /** Copies the list. */
+    public SpirvEntryPoint {
+        resources = List.copyOf(resources);
+    }
+}

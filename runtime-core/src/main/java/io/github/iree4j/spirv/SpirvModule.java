@@ -1,0 +1,66 @@
+package io.github.iree4j.spirv;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A module of compute shaders whose structure is sound. Immutable.
+ *
+ * @param version as in the header: major in bits 16 to 23, minor in bits 8 to 15
+ * @param capabilities numbers of {@code OpCapability}
+ * @param extensions names of {@code OpExtension}
+ * @param entryPoints those of execution model GLCompute
+ */
+public record SpirvModule(
+        int version, Set<Integer> capabilities, Set<String> extensions, List<SpirvEntryPoint> entryPoints) {
+
+    /** Copies. */
+    public SpirvModule {
+        capabilities = Set.copyOf(capabilities);
+        extensions = Set.copyOf(extensions);
+        entryPoints = List.copyOf(entryPoints);
+    }
+
+    /**
+     * Reads a module. Checked are: size, magic, version, and identifier bound of the header; that every instruction lies within the module
+     * and the identifiers that matter here within the bound; that declarations come before functions and functions are whole; and what entry
+     * points declare.
+     *
+     * @param words the module, little-endian, at any alignment
+     * @param constants values of the specialisation constants with identifiers 0, 1, and so on; others have the value that the module says
+     * @return what it is
+     * @throws IreeException INVALID_ARGUMENT saying where it is damaged; UNIMPLEMENTED for what is newer than the reader;
+     *     RESOURCE_EXHAUSTED for one that is too large
+     */
+    public static SpirvModule read(MemorySegment words, int[] constants) {
+        return new SpirvReader(words, constants).read();
+    }
+
+    /**
+     * Finds an entry point.
+     *
+     * @param name its name
+     * @return the entry point
+     * @throws IreeException INVALID_ARGUMENT naming those that there are
+     */
+    public SpirvEntryPoint entryPoint(String name) {
+        for (SpirvEntryPoint candidate : entryPoints) {
+            if (candidate.name().equals(name)) {
+                return candidate;
+            }
+        }
+        List<String> known =
+                entryPoints.stream().limit(8).map(SpirvEntryPoint::name).toList();
+        throw new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "SPIR-V module has no compute entry point '%s', it has %d: %s%s"
+                        .formatted(
+                                name,
+                                entryPoints.size(),
+                                String.join(", ", known),
+                                entryPoints.size() > known.size() ? ", ..." : ""));
+    }
+}

@@ -1,0 +1,91 @@
+package io.github.iree4j.hal.vulkan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.spirv.SpirvExecutable;
+import io.github.iree4j.spirv.SpirvExecutableWriter;
+import io.github.iree4j.spirv.SpirvLayout;
+import io.github.iree4j.spirv.SpirvPipeline;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Executables of the kernels in {@code src/test/resources/vulkan}: {@code name.comp} is the source, {@code name.spv} what
+ * {@code glslangValidator} makes of it, with an entry point of that name.
+ */
+public final class SpirvExecutables {
+    /** The format whose kernels get descriptors. */
+    public static final String DESCRIPTORS = "vulkan-spirv-fb";
+
+    /** The format whose kernels get addresses. */
+    public static final String ADDRESSES = "vulkan-spirv-bda-v1";
+
+    private SpirvExecutables() {}
+
+    /** The words of a kernel. */
+    public static byte[] module(String kernel) {
+        try (InputStream in = SpirvExecutables.class.getResourceAsStream("/vulkan/" + kernel + ".spv")) {
+            assertThat(in).as("resource vulkan/%s.spv", kernel).isNotNull();
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** An executable whose exports are these kernels, each with the layout that its code asks for. */
+    public static byte[] pack(String... kernels) {
+        return packModules(Arrays.stream(kernels).map(SpirvExecutables::module).toArray(byte[][]::new));
+    }
+
+    /** An executable of modules. */
+    public static byte[] packModules(byte[]... modules) {
+        return SpirvExecutableWriter.write(SpirvExecutableWriter.of(segments(modules)));
+    }
+
+    /** An executable of kernels that get descriptors, to be loaded. */
+    public static ExecutableParams params(String... kernels) {
+        return new ExecutableParams(DESCRIPTORS, MemorySegment.ofArray(pack(kernels)));
+    }
+
+    /** As {@link #params}, specialised. */
+    public static ExecutableParams specialized(int[] constants, String... kernels) {
+        return new ExecutableParams(DESCRIPTORS, MemorySegment.ofArray(pack(kernels)), null, constants);
+    }
+
+    /** An executable of one kernel, compiled for subgroups of a size. */
+    public static ExecutableParams withSubgroupSize(int size, String kernel) {
+        SpirvExecutable reflected = SpirvExecutableWriter.of(segments(module(kernel)));
+        List<SpirvPipeline> pipelines = reflected.pipelines().stream()
+                .map(p -> new SpirvPipeline(p.name(), p.entryPoint(), p.module(), size, p.layout(), p.addresses()))
+                .toList();
+        return new ExecutableParams(
+                DESCRIPTORS,
+                MemorySegment.ofArray(
+                        SpirvExecutableWriter.write(new SpirvExecutable(pipelines, reflected.modules()))));
+    }
+
+    /** {@code bda_scale}: bindings in, out; constants count, factor. Each address is a multiple of 4. */
+    public static ExecutableParams addresses() {
+        return new ExecutableParams(ADDRESSES, MemorySegment.ofArray(packAddresses("bda_scale", 2, 2)));
+    }
+
+    /** An executable of one kernel that gets addresses of so many buffers. */
+    public static byte[] packAddresses(String kernel, int constants, int bindings) {
+        int[] alignments = new int[bindings];
+        Arrays.fill(alignments, 4);
+        SpirvPipeline.Addresses addresses = new SpirvPipeline.Addresses(
+                0, SpirvPipeline.ROOT_BYTES, constants, bindings, alignments, new long[bindings]);
+        SpirvLayout layout = new SpirvLayout(List.of(), SpirvPipeline.ROOT_BYTES + 4 * constants);
+        return SpirvExecutableWriter.write(new SpirvExecutable(
+                List.of(new SpirvPipeline(kernel, kernel, 0, 0, layout, addresses)), segments(module(kernel))));
+    }
+
+    private static List<MemorySegment> segments(byte[]... modules) {
+        return Arrays.stream(modules).map(MemorySegment::ofArray).toList();
+    }
+}

@@ -5,117 +5,314 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random graphs of operations, ordered by fences only and submitted in any order by several threads, give what running them one after
- * the other gives; and a failure reaches exactly what depends on it.
+ * Random graphs of operations, ordered by fences only and submitted in any order by several threads, on the queues of one device or of several that share
+ * memory, give what running them one after the other gives; a failure reaches exactly what depends on it; and what a frontier claims to have
+ * happened before has.
  */
+@Tag("long")
 public abstract class RandomGraphContract extends DeviceContract {
+    private static final int ROUNDS = Effort.rounds(40, 400);
     private static final int BUFFERS = 5;
     private static final int OPERATIONS = 60;
 
     /** For subclasses. */
     protected RandomGraphContract() {}
 
-    /** Operation {@code out = in * factor + index}; waits for all earlier ones that it conflicts with. */
-    private record Step(int in, int out, int factor, List<Integer> waits) {}
+    /** Opens the devices that take part beside the one of {@link #open}. They import its memory; the caller closes them. */
+    protected List<Device> others() {
+        return List.of();
+    }
 
-    private static List<Step> randomSteps(Random random) {
-        List<Step> steps = new ArrayList<>();
-        for (int i = 0; i < OPERATIONS; i++) {
+    /** How an operation does what it does. */
+    private enum Kind {
+        DISPATCH,
+        COMMANDS,
+        HOST_CALL
+    }
+
+    /** Operation {@code out = in * factor + index}; waits for all earlier ones that it conflicts with. */
+    private record Step(int in, int out, int factor, Kind kind, int device, int queue, List<Integer> waits) {}
+
+    /** When a host call ran. */
+    private record Interval(long begin, long end) {}
+
+    /** A device, with the buffers as it sees them. */
+    private record Participant(Device device, Executable kernels, List<Buffer> buffers) {}
+
+    /** One graph. */
+    private final class Graph {
+        final long seed;
+        final Random random;
+        final int failing;
+        final List<Participant> participants = new ArrayList<>();
+        final List<Step> steps = new ArrayList<>();
+        final List<TimelineSemaphore> done = new ArrayList<>();
+        final AtomicReferenceArray<@Nullable Interval> hostCalls = new AtomicReferenceArray<>(OPERATIONS);
+
+        Graph(long seed, boolean fails, List<Device> devices, List<Executable> kernels) {
+            this.seed = seed;
+            this.random = new Random(seed);
+            List<Buffer> own = new ArrayList<>();
+            for (int i = 0; i < BUFFERS; i++) {
+                own.add(ints(devices.getFirst(), new int[elements()]));
+            }
+            for (Device each : devices) {
+                List<Buffer> seen = each == devices.getFirst()
+                        ? own
+                        : own.stream().map(b -> imported(each, b)).toList();
+                participants.add(new Participant(each, kernels.get(participants.size()), seen));
+            }
+            for (int i = 0; i < OPERATIONS; i++) {
+                steps.add(randomStep());
+                done.add(semaphore());
+            }
+            this.failing = fails ? random.nextInt(OPERATIONS) : -1;
+        }
+
+        private Step randomStep() {
             int in = random.nextInt(BUFFERS);
             int out = (in + 1 + random.nextInt(BUFFERS - 1)) % BUFFERS;
             List<Integer> waits = new ArrayList<>();
-            for (int j = 0; j < i; j++) {
+            for (int j = 0; j < steps.size(); j++) {
                 Step earlier = steps.get(j);
                 if (earlier.out == in || earlier.out == out || earlier.in == out) {
                     waits.add(j);
                 }
             }
-            steps.add(new Step(in, out, 1 + random.nextInt(3), waits));
+            int device = random.nextInt(participants.size());
+            int queue = random.nextInt(participants.get(device).device.queueCount());
+            Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
+            return new Step(in, out, 1 + random.nextInt(3), kind, device, queue, waits);
         }
-        return steps;
+
+        void submitAll(int threads) throws InterruptedException {
+            List<Integer> order = new ArrayList<>();
+            for (int i = 0; i < OPERATIONS; i++) {
+                order.add(i);
+            }
+            Collections.shuffle(order, random);
+            List<Thread> submitters = new ArrayList<>();
+            for (int t = 0; t < threads; t++) {
+                int first = t;
+                submitters.add(Thread.ofPlatform().start(() -> {
+                    for (int n = first; n < OPERATIONS; n += threads) {
+                        submit(order.get(n));
+                    }
+                }));
+            }
+            for (Thread submitter : submitters) {
+                submitter.join();
+            }
+        }
+
+        private void submit(int index) {
+            Step step = steps.get(index);
+            List<Fence.Entry> entries = new ArrayList<>();
+            step.waits.forEach(w -> entries.add(new Fence.Entry(done.get(w), 1)));
+            Fence wait = entries.isEmpty() ? null : Fence.of(entries);
+            try (Fence signal = Fence.at(done.get(index), 1)) {
+                submit(step, index, wait, signal);
+            } finally {
+                if (wait != null) {
+                    wait.close();
+                }
+            }
+        }
+
+        private void submit(Step step, int index, @Nullable Fence wait, Fence signal) {
+            Participant where = participants.get(step.device);
+            DeviceQueue on = where.device.queue(step.queue);
+            int[] constants = {step.factor, index};
+            DispatchConfig grid = DispatchConfig.of(elements(), 1, 1);
+            BindingTable bindings = BindingTable.of(where.buffers.get(step.in), where.buffers.get(step.out));
+            if (index == failing && kernelsAreHostFunctions()) {
+                on.dispatch(
+                        wait,
+                        signal,
+                        where.kernels,
+                        JavaKernels.FAIL,
+                        DispatchConfig.of(1, 1, 1),
+                        new int[0],
+                        new BindingTable(),
+                        0);
+                return;
+            }
+            switch (index == failing ? Kind.HOST_CALL : step.kind) {
+                case DISPATCH ->
+                    on.dispatch(wait, signal, where.kernels, JavaKernels.SCALE, grid, constants, bindings, 0);
+                case COMMANDS -> {
+                    try (CommandBuffer commands = where.device.createCommandBuffer(
+                            CommandBuffer.ONE_SHOT, CommandBuffer.TRANSFER | CommandBuffer.DISPATCH, -1, 2)) {
+                        commands.dispatch(
+                                where.kernels,
+                                JavaKernels.SCALE,
+                                grid,
+                                constants,
+                                List.of(BufferRef.slot(0, 0, Buffer.WHOLE), BufferRef.slot(1, 0, Buffer.WHOLE)),
+                                0);
+                        commands.finish();
+                        on.execute(wait, signal, commands, bindings, 0);
+                    }
+                }
+                case HOST_CALL -> on.hostCall(wait, signal, () -> runHere(step, index), 0);
+            }
+        }
+
+        private void runHere(Step step, int index) {
+            long begin = System.nanoTime();
+            if (index == failing) {
+                throw new IreeException(StatusCode.DATA_LOSS, "failed on purpose");
+            }
+            MemorySegment in = participants.getFirst().buffers.get(step.in).map(MemoryAccess.READ, 0, Buffer.WHOLE);
+            MemorySegment out = participants.getFirst().buffers.get(step.out).map(MemoryAccess.WRITE, 0, Buffer.WHOLE);
+            for (int e = 0; e < elements(); e++) {
+                out.set(INT, 4L * e, in.get(INT, 4L * e) * step.factor + index);
+            }
+            hostCalls.set(index, new Interval(begin, System.nanoTime()));
+        }
+
+        void checkResults() {
+            int[] expected = new int[BUFFERS];
+            for (int i = 0; i < OPERATIONS; i++) {
+                Step step = steps.get(i);
+                expected[step.out] = expected[step.in] * step.factor + i;
+            }
+            for (int i = 0; i < BUFFERS; i++) {
+                int[] all = new int[elements()];
+                Arrays.fill(all, expected[i]);
+                assertThat(read(participants.getFirst().buffers.get(i)))
+                        .as("seed %d, buffer %d", seed, i)
+                        .isEqualTo(all);
+            }
+        }
+
+        /** Of two host calls, the one that the other's frontier covers was over when that other began, or ended, on an axis that they share. */
+        void checkClaims() {
+            for (int i = 0; i < OPERATIONS; i++) {
+                Frontier claims = done.get(i).frontierAt(1);
+                Interval here = hostCalls.get(i);
+                if (claims == null || here == null) {
+                    continue;
+                }
+                for (int j = 0; j < OPERATIONS; j++) {
+                    Frontier other = done.get(j).frontierAt(1);
+                    Interval there = hostCalls.get(j);
+                    if (j == i || other == null || there == null || !other.hasProducer() || !claims.hasProducer()) {
+                        continue;
+                    }
+                    if (claims.reaches(other.producerAxis(), other.producerEpoch())) {
+                        long limit = claims.producerAxis() == other.producerAxis() ? here.end : here.begin;
+                        assertThat(there.end - limit)
+                                .as("seed %d: %d claims to follow %d, by nanoseconds too few", seed, i, j)
+                                .isLessThanOrEqualTo(0);
+                        claimsChecked++;
+                    }
+                }
+            }
+        }
+    }
+
+    private int claimsChecked;
+
+    private int elements() {
+        return (int) importGranularity() / 4;
+    }
+
+    private Buffer ints(Device on, int[] values) {
+        BufferParams params =
+                new BufferParams(PARAMS.memoryType(), PARAMS.usage(), PARAMS.access(), -1, importGranularity());
+        Buffer buffer = closed(on.allocator().allocate(params, 4L * values.length));
+        MemorySegment.copy(values, 0, buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE), INT, 0, values.length);
+        return buffer;
+    }
+
+    private Buffer imported(Device by, Buffer buffer) {
+        return closed(by.allocator()
+                .importHost(PARAMS, buffer.map(MemoryAccess.READ | MemoryAccess.WRITE, 0, Buffer.WHOLE), buffer));
+    }
+
+    private void run(int threads, boolean fails, Consumer<Graph> check) throws InterruptedException {
+        List<Device> devices = new ArrayList<>();
+        devices.add(closed(open(DeviceOptions.builder().queueCount(2))));
+        others().forEach(each -> devices.add(closed(each)));
+        List<Executable> kernels =
+                devices.stream().map(each -> closed(kernels(each))).toList();
+        long first = Effort.seed(getClass(), ROUNDS + " graphs", 20261120);
+        for (long seed = first; seed < first + ROUNDS; seed++) {
+            Graph graph = new Graph(seed, fails, devices, kernels);
+            graph.submitAll(threads);
+            check.accept(graph);
+            graph.checkClaims();
+        }
+        assertThat(claimsChecked).as("claims checked").isGreaterThan(ROUNDS);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void fencesAloneOrderWork(int threads) throws Exception {
-        Executable kernels = closed(kernels(device));
-        for (int round = 0; round < 40; round++) {
-            long seed = Effort.seed(20261120) + round;
-            Random random = new Random(seed);
-            List<Step> steps = randomSteps(random);
-            int[] expected = new int[BUFFERS];
-            List<Buffer> buffers = new ArrayList<>();
-            for (int i = 0; i < BUFFERS; i++) {
-                buffers.add(ints(0));
-            }
+        run(threads, false, graph -> {
             for (int i = 0; i < OPERATIONS; i++) {
-                Step step = steps.get(i);
-                expected[step.out] = expected[step.in] * step.factor + i;
+                await(graph.seed, graph.done.get(i));
             }
-            List<TimelineSemaphore> done = submitAll(kernels, steps, buffers, threads, random, -1);
-            for (int i = 0; i < OPERATIONS; i++) {
-                await(seed, done.get(i));
-            }
-            for (int i = 0; i < BUFFERS; i++) {
-                assertThat(read(buffers.get(i))[0])
-                        .as("seed %d, buffer %d", seed, i)
-                        .isEqualTo(expected[i]);
-            }
-        }
+            graph.checkResults();
+        });
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void aFailureReachesWhatDependsOnItAndNothingElse(int threads) throws Exception {
-        Executable kernels = closed(kernels(device));
-        for (int round = 0; round < 40; round++) {
-            long seed = Effort.seed(20261120) + round;
-            Random random = new Random(seed);
-            List<Step> steps = randomSteps(random);
-            List<Buffer> buffers = new ArrayList<>();
-            for (int i = 0; i < BUFFERS; i++) {
-                buffers.add(ints(0));
-            }
-            int failing = random.nextInt(OPERATIONS);
+        run(threads, true, graph -> {
             boolean[] fails = new boolean[OPERATIONS];
             for (int i = 0; i < OPERATIONS; i++) {
-                fails[i] = i == failing;
-                for (int wait : steps.get(i).waits) {
+                fails[i] = i == graph.failing;
+                for (int wait : graph.steps.get(i).waits) {
                     fails[i] |= fails[wait];
                 }
             }
-            List<TimelineSemaphore> done = submitAll(kernels, steps, buffers, threads, random, failing);
             for (int i = 0; i < OPERATIONS; i++) {
                 if (!fails[i]) {
-                    await(seed, done.get(i));
+                    await(graph.seed, graph.done.get(i));
                 } else {
-                    assertThat(awaitFailure(done.get(i)))
-                            .as("seed %d, operation %d after %d failed", seed, i, failing)
+                    assertThat(awaitFailure(graph.done.get(i)))
+                            .as("seed %d, operation %d after %d failed", graph.seed, i, graph.failing)
                             .isNotNull()
-                            .isSameAs(done.get(failing).failure())
+                            .isSameAs(graph.done.get(graph.failing).failure())
                             .extracting(IreeException::code)
                             .isEqualTo(StatusCode.DATA_LOSS);
                 }
             }
-        }
+        });
     }
 
     private static @Nullable IreeException awaitFailure(TimelineSemaphore semaphore) {
@@ -132,67 +329,5 @@ public abstract class RandomGraphContract extends DeviceContract {
     private static void await(long seed, TimelineSemaphore semaphore) {
         assertThat(semaphore.failure()).as("seed %d", seed).isNull();
         semaphore.await(1, Duration.ofSeconds(20));
-    }
-
-    private List<TimelineSemaphore> submitAll(
-            Executable kernels, List<Step> steps, List<Buffer> buffers, int threads, Random random, int failing)
-            throws InterruptedException {
-        List<TimelineSemaphore> done = new ArrayList<>();
-        List<Integer> order = new ArrayList<>();
-        for (int i = 0; i < OPERATIONS; i++) {
-            done.add(semaphore());
-            order.add(i);
-        }
-        Collections.shuffle(order, random);
-        List<Thread> submitters = new ArrayList<>();
-        for (int t = 0; t < threads; t++) {
-            int first = t;
-            submitters.add(Thread.ofPlatform().start(() -> {
-                for (int n = first; n < OPERATIONS; n += threads) {
-                    int i = order.get(n);
-                    submit(kernels, steps.get(i), i, buffers, done, i == failing);
-                }
-            }));
-        }
-        for (Thread submitter : submitters) {
-            submitter.join();
-        }
-        return done;
-    }
-
-    private void submit(
-            Executable kernels,
-            Step step,
-            int index,
-            List<Buffer> buffers,
-            List<TimelineSemaphore> done,
-            boolean failing) {
-        List<Fence.Entry> entries = new ArrayList<>();
-        step.waits.forEach(w -> entries.add(new Fence.Entry(done.get(w), 1)));
-        try (Fence signal = Fence.at(done.get(index), 1)) {
-            Fence wait = entries.isEmpty() ? null : Fence.of(entries);
-            if (failing && !kernelsAreHostFunctions()) {
-                queue.hostCall(
-                        wait,
-                        signal,
-                        () -> {
-                            throw new IreeException(StatusCode.DATA_LOSS, "failed on purpose");
-                        },
-                        0);
-            } else {
-                queue.dispatch(
-                        wait,
-                        signal,
-                        kernels,
-                        failing ? JavaKernels.FAIL : JavaKernels.SCALE,
-                        DispatchConfig.of(1, 1, 1),
-                        failing ? new int[0] : new int[] {step.factor, index},
-                        failing ? new BindingTable() : BindingTable.of(buffers.get(step.in), buffers.get(step.out)),
-                        0);
-            }
-            if (wait != null) {
-                wait.close();
-            }
-        }
     }
 }

@@ -1,15 +1,11 @@
 package io.github.iree4j;
 
-import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
-import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -86,7 +82,15 @@ final class DeviceMemory {
         long size = ElementCodec.byteSize(type, shape);
         Buffer buffer = device.allocator().allocate(INPUT, size);
         try {
-            contents.writeTo(buffer.map(MemoryAccess.DISCARD_WRITE, 0, size));
+            if (buffer.isMappable(MemoryAccess.WRITE)) {
+                contents.writeTo(buffer.map(MemoryAccess.DISCARD_WRITE, 0, size));
+            } else {
+                try (Arena arena = Arena.ofShared()) { // the contents may come from threads of theirs
+                    MemorySegment bytes = arena.allocate(size, ALIGNMENT);
+                    contents.writeTo(bytes);
+                    buffer.write(0, bytes);
+                }
+            }
             return BufferView.create(buffer, shape, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
         } finally {
             buffer.release();
@@ -96,7 +100,13 @@ final class DeviceMemory {
     private Buffer buffer(Tensor tensor) {
         MemorySegment data = tensor.hostData();
         if (isImportable(data)) {
-            return device.allocator().importHost(INPUT, data, new Lender(data));
+            try {
+                return device.allocator().importHost(INPUT, data, new Lender(data));
+            } catch (IreeException e) {
+                // A device with memory of its own, for one: copied instead, which says what is wrong if that cannot be
+                // either.
+                return device.allocator().allocate(INPUT, data);
+            }
         }
         return device.allocator().allocate(INPUT, data);
     }
@@ -113,34 +123,13 @@ final class DeviceMemory {
     /** Lets the caller look at the bytes of a view; through a copy when the host cannot map them. */
     <T> T read(BufferView view, Function<MemorySegment, T> reader) {
         Buffer buffer = view.buffer();
-        if (isMappable(buffer)) {
+        if (buffer.isMappable(MemoryAccess.READ)) {
             return reader.apply(buffer.map(MemoryAccess.READ, 0, view.byteLength()));
         }
-        Buffer staging = device.allocator()
-                .allocate(
-                        new BufferParams(
-                                MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE,
-                                BufferUsage.TRANSFER_TARGET | BufferUsage.MAPPING),
-                        view.byteLength());
-        try {
-            copyAndWait(buffer, staging, view.byteLength());
-            return reader.apply(staging.map(MemoryAccess.READ, 0, view.byteLength()));
-        } finally {
-            staging.release();
-        }
-    }
-
-    private static boolean isMappable(Buffer buffer) {
-        return (buffer.memoryType() & MemoryType.HOST_VISIBLE) != 0
-                && (buffer.usage() & (BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT)) != 0
-                && (buffer.access() & MemoryAccess.READ) != 0;
-    }
-
-    private void copyAndWait(Buffer source, Buffer target, long length) {
-        try (TimelineSemaphore semaphore = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-                Fence done = Fence.at(semaphore, 1)) {
-            device.queue(0).copy(null, done, source, 0, target, 0, length, 0);
-            done.await();
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment bytes = arena.allocate(view.byteLength(), ALIGNMENT);
+            buffer.read(0, bytes);
+            return reader.apply(bytes);
         }
     }
 

@@ -30,7 +30,7 @@ public interface Allocator {
     /**
      * Allocates memory that holds a copy of what the host has.
      *
-     * @param params what kind; mappable by the host
+     * @param params what kind
      * @param contents what it is to hold, any memory that the calling thread can read
      * @return the buffer, as large as the contents; the caller closes it
      * @throws IreeException as {@link #allocate(BufferParams, long)}
@@ -40,7 +40,7 @@ public interface Allocator {
     default Buffer allocate(BufferParams params, MemorySegment contents) {
         Buffer buffer = allocate(params, contents.byteSize());
         try {
-            buffer.map(MemoryAccess.DISCARD_WRITE, 0, contents.byteSize()).copyFrom(contents);
+            buffer.write(0, contents);
             return buffer;
         } catch (RuntimeException e) {
             buffer.release();

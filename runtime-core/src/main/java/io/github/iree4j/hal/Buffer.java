@@ -186,6 +186,82 @@ public abstract class Buffer extends Resource {
     }
 
     /**
+     * Returns whether {@link #map} would be allowed. Memory of a device that the host does not see cannot be mapped; {@link #read} and
+     * {@link #write} work there too.
+     *
+     * @param access bits of {@link MemoryAccess} that the host is going to need
+     * @return true if memory type, usage and access of the buffer allow it
+     */
+    public final boolean isMappable(int access) {
+        int needed = access & MemoryAccess.ALL;
+        return (memoryType & MemoryType.HOST_VISIBLE) != 0
+                && (usage & (BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT)) != 0
+                && (this.access & needed) == needed;
+    }
+
+    /**
+     * Copies bytes of this buffer to the host: directly where the host sees them, else by a transfer of the device, for which it waits.
+     * The caller orders it after the work that writes them, as with {@link #map}.
+     *
+     * @param offset first byte
+     * @param target where to; filled completely
+     * @throws IreeException PERMISSION_DENIED when the buffer may not be read, or can be neither mapped nor transferred, OUT_OF_RANGE
+     *     when it does not fit, FAILED_PRECONDITION when the buffer has no storage or is closed; why the device failed
+     */
+    public final void read(long offset, MemorySegment target) {
+        checkLive();
+        require("reading", 0, 0, MemoryAccess.READ);
+        long length = Ranges.check("reading", offset, target.byteSize(), this.length, "buffer");
+        if (isMappable(MemoryAccess.READ)) {
+            target.copyFrom(map(MemoryAccess.READ, offset, length));
+        } else {
+            allocatedBuffer().copyToHost(offset() + offset, target);
+        }
+    }
+
+    /**
+     * Copies bytes of the host to this buffer: directly where the host sees it, else by a transfer of the device, for which it waits. The
+     * caller orders it before and after the work that uses them, as with {@link #map}.
+     *
+     * @param offset first byte
+     * @param source the bytes, any memory that the calling thread can read
+     * @throws IreeException PERMISSION_DENIED when the buffer may not be written, or can be neither mapped nor transferred, OUT_OF_RANGE
+     *     when they do not fit, FAILED_PRECONDITION when the buffer has no storage or is closed; why the device failed
+     */
+    public final void write(long offset, MemorySegment source) {
+        checkLive();
+        require("writing", 0, 0, MemoryAccess.WRITE);
+        long length = Ranges.check("writing", offset, source.byteSize(), this.length, "buffer");
+        if (isMappable(MemoryAccess.WRITE)) {
+            map(MemoryAccess.WRITE, offset, length).copyFrom(source);
+        } else {
+            allocatedBuffer().copyFromHost(offset() + offset, source);
+        }
+    }
+
+    /**
+     * Copies bytes of this allocation, which cannot be mapped, to the host. Only called with a range that fits.
+     *
+     * @param offset first byte
+     * @param target where to
+     * @throws IreeException PERMISSION_DENIED unless the backend transfers them
+     */
+    protected void copyToHost(long offset, MemorySegment target) {
+        throw denied("reading by the host", "memory type", "HOST_VISIBLE", MemoryType.format(memoryType));
+    }
+
+    /**
+     * Copies bytes of the host to this allocation, which cannot be mapped. Only called with a range that fits.
+     *
+     * @param offset first byte
+     * @param source where from
+     * @throws IreeException PERMISSION_DENIED unless the backend transfers them
+     */
+    protected void copyFromHost(long offset, MemorySegment source) {
+        throw denied("writing by the host", "memory type", "HOST_VISIBLE", MemoryType.format(memoryType));
+    }
+
+    /**
      * Checks that the buffer may be used in a certain way.
      *
      * @param what names the use in the message, for example {@code fill target}

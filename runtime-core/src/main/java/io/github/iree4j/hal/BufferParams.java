@@ -17,7 +17,8 @@ public record BufferParams(
 
     /** Memory for programs and for the host: device-visible, mappable where the device has such memory. */
     public static final BufferParams DEFAULT = new BufferParams(
-            MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
+            MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE,
+            BufferUsage.DEFAULT | BufferUsage.MAPPING | BufferUsage.MAPPING_OPTIONAL);
 
     /** Checks. */
     public BufferParams {

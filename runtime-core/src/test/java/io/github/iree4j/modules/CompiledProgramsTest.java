@@ -111,7 +111,7 @@ class CompiledProgramsTest {
             }
             call.run();
             BufferView result = call.ref(BufferView.class);
-            try (HostBytes bytes = HostBytes.of(device, result)) {
+            try (HostBytes bytes = HostBytes.of(result)) {
                 return bytes.segment().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
             }
         }

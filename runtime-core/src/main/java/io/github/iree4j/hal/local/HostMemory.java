@@ -4,6 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferStorage;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.HostSlab;
 import io.github.iree4j.hal.pool.HostSlabProvider;
@@ -88,15 +89,14 @@ final class HostMemory {
     }
 
     /** A piece of native memory. Whoever acquired it releases it once. */
-    static final class Block {
+    static final class Block extends BufferStorage {
         final MemorySegment segment;
         final long address;
-        private final @Nullable Reservation reservation; // null of what is not ours
 
         private Block(MemorySegment segment, @Nullable Reservation reservation) {
+            super(reservation);
             this.segment = segment;
             this.address = segment.address();
-            this.reservation = reservation;
         }
 
         /** In place of a block where there is none yet. */
@@ -110,30 +110,6 @@ final class HostMemory {
         static Block of(Reservation reservation) {
             MemorySegment slab = ((HostSlab) reservation.slab()).bytes();
             return new Block(slab.asSlice(reservation.offset(), reservation.size()), reservation);
-        }
-
-        /** Says that a release is on its way. */
-        void announceRelease() {
-            if (reservation != null) {
-                reservation.announceRelease();
-            }
-        }
-
-        /** Gives the memory back before it is touched for the last time; returns false when that was done before. */
-        boolean releaseAhead(Frontier death) {
-            return reservation != null && reservation.releaseAhead(death);
-        }
-
-        /** The memory was touched for the last time. */
-        void accessEnded() {
-            if (reservation != null) {
-                reservation.accessEnded();
-            }
-        }
-
-        /** Gives the memory back; returns false when that was done before. */
-        boolean release(Frontier death) {
-            return reservation != null && reservation.release(death);
         }
     }
 

@@ -38,6 +38,19 @@ public interface SlabProvider {
     Slab acquire(long size, long alignment);
 
     /**
+     * Takes memory for a pool. What it is to be like may be read from the pool's options, where there are several kinds.
+     *
+     * @param pool what the pool was made with
+     * @param size as above
+     * @param alignment as above
+     * @return as above
+     * @throws IreeException as above
+     */
+    default Slab acquire(PoolOptions pool, long size, long alignment) {
+        return acquire(size, alignment);
+    }
+
+    /**
      * Gives memory back. Nobody uses it any more.
      *
      * @param slab what {@link #acquire} returned

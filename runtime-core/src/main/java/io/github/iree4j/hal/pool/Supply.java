@@ -144,7 +144,7 @@ final class Supply {
     /** Asks the provider. Whatever it throws, the bytes are not to be lost from the books. */
     private Slab acquire(Growth growth) {
         try {
-            return provider.acquire(growth.size(), growth.alignment());
+            return provider.acquire(growth.pool().options(), growth.size(), growth.alignment());
         } catch (IreeException e) {
             throw e;
         } catch (RuntimeException | OutOfMemoryError e) {

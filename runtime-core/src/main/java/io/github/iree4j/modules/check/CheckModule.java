@@ -55,16 +55,15 @@ public final class CheckModule {
         return NativeModule.builder("check", 0, () -> new CheckModule(listener, goesOn))
                 .function("expect_true", "0i_v", CheckModule::expectTrue)
                 .function("expect_false", "0i_v", CheckModule::expectFalse)
-                .function("expect_all_true", "0rr_v", (check, call) -> check.expectAllTrue(device(call), call))
-                .function("expect_eq", "0rrr_v", (check, call) -> check.expectEq(device(call), call))
-                .function("expect_almost_eq", "0rrrff_v", (check, call) -> check.expectAlmostEq(device(call), call))
+                .function("expect_all_true", "0rr_v", (check, call) -> check.expectAllTrue(afterDevice(call)))
+                .function("expect_eq", "0rrr_v", (check, call) -> check.expectEq(afterDevice(call)))
+                .function("expect_almost_eq", "0rrrff_v", (check, call) -> check.expectAlmostEq(afterDevice(call)))
                 // Until March 2025: tolerances were not the program's to say.
-                .function(
-                        "expect_almost_eq", "0rrr_v", (check, call) -> check.expectAlmostEqAsFixed(device(call), call))
-                // Until October 2023: the host could read everything.
-                .function("expect_all_true", "0r_v", (check, call) -> check.expectAllTrue(null, call))
-                .function("expect_eq", "0rr_v", (check, call) -> check.expectEq(null, call))
-                .function("expect_almost_eq", "0rr_v", (check, call) -> check.expectAlmostEqAsFixed(null, call))
+                .function("expect_almost_eq", "0rrr_v", (check, call) -> check.expectAlmostEqAsFixed(afterDevice(call)))
+                // Until October 2023.
+                .function("expect_all_true", "0r_v", CheckModule::expectAllTrue)
+                .function("expect_eq", "0rr_v", CheckModule::expectEq)
+                .function("expect_almost_eq", "0rr_v", CheckModule::expectAlmostEqAsFixed)
                 .build();
     }
 
@@ -78,13 +77,15 @@ public final class CheckModule {
         report("expect_false", value == 0 ? null : "expected 0 but have " + value);
     }
 
-    private static Device device(VmCall call) {
-        return call.required(Device.class);
+    /** The device that could copy what the host cannot see, which every buffer knows by itself. */
+    private static VmCall afterDevice(VmCall call) {
+        call.required(Device.class);
+        return call;
     }
 
-    private void expectAllTrue(@Nullable Device device, VmCall call) {
+    private void expectAllTrue(VmCall call) {
         BufferView view = call.required(BufferView.class);
-        try (HostBytes bytes = HostBytes.of(device, view)) {
+        try (HostBytes bytes = HostBytes.of(view)) {
             String failure = null;
             for (long i = 0; i < view.elementCount() && failure == null; i++) {
                 if (isZero(view.elementType(), bytes.segment(), i)) {
@@ -101,23 +102,22 @@ public final class CheckModule {
                 : ElementValues.integerAt(type, bytes, index) == 0;
     }
 
-    private void expectEq(@Nullable Device device, VmCall call) {
-        compare(device, call, "expect_eq", (lhs, left, rhs, right) -> {
+    private void expectEq(VmCall call) {
+        compare(call, "expect_eq", (lhs, left, rhs, right) -> {
             long mismatch = left.mismatch(right);
             return mismatch < 0 ? null : "contents differ from byte %d on".formatted(mismatch);
         });
     }
 
-    private void expectAlmostEq(@Nullable Device device, VmCall call) {
+    private void expectAlmostEq(VmCall call) {
         compare(
-                device,
                 call,
                 "expect_almost_eq",
                 (lhs, left, rhs, right) -> farthest(lhs, left, right, call.f32(), call.f32()));
     }
 
-    private void expectAlmostEqAsFixed(@Nullable Device device, VmCall call) {
-        compare(device, call, "expect_almost_eq", (lhs, left, rhs, right) -> {
+    private void expectAlmostEqAsFixed(VmCall call) {
+        compare(call, "expect_almost_eq", (lhs, left, rhs, right) -> {
             boolean coarse = lhs.elementType().equals(ElementType.F16);
             return farthest(lhs, left, right, coarse ? FIXED_TOLERANCE_F16 : FIXED_TOLERANCE, 0);
         });
@@ -152,11 +152,11 @@ public final class CheckModule {
         String difference(BufferView lhs, MemorySegment left, BufferView rhs, MemorySegment right);
     }
 
-    private void compare(@Nullable Device device, VmCall call, String expectation, Comparison comparison) {
+    private void compare(VmCall call, String expectation, Comparison comparison) {
         BufferView lhs = call.required(BufferView.class);
         BufferView rhs = call.required(BufferView.class);
-        try (HostBytes left = HostBytes.of(device, lhs);
-                HostBytes right = HostBytes.of(device, rhs)) {
+        try (HostBytes left = HostBytes.of(lhs);
+                HostBytes right = HostBytes.of(rhs)) {
             String difference;
             if (!lhs.elementType().equals(rhs.elementType())) {
                 difference = "element types differ";

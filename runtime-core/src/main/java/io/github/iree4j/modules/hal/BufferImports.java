@@ -3,7 +3,6 @@ package io.github.iree4j.modules.hal;
 import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferUsage;
-import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -11,7 +10,6 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /** {@code hal.buffer.*} */
 final class BufferImports {
@@ -73,10 +71,11 @@ final class BufferImports {
         Buffer buffer = call.required(Buffer.class);
         long offset = call.i64();
         int length = scalarLength(call.i32());
-        MemorySegment bytes = buffer.map(MemoryAccess.READ, offset, length);
+        byte[] bytes = new byte[length];
+        buffer.read(offset, MemorySegment.ofArray(bytes));
         int value = 0;
         for (int i = length - 1; i >= 0; i--) {
-            value = value << 8 | Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, i));
+            value = value << 8 | Byte.toUnsignedInt(bytes[i]);
         }
         call.returnI32(value);
     }
@@ -86,10 +85,11 @@ final class BufferImports {
         Buffer buffer = call.required(Buffer.class);
         long offset = call.i64();
         int length = scalarLength(call.i32());
-        MemorySegment bytes = buffer.map(MemoryAccess.WRITE, offset, length);
+        byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
-            bytes.set(ValueLayout.JAVA_BYTE, i, (byte) (value >>> 8 * i));
+            bytes[i] = (byte) (value >>> 8 * i);
         }
+        buffer.write(offset, MemorySegment.ofArray(bytes));
     }
 
     private static int scalarLength(int length) {

@@ -123,7 +123,7 @@ public final class HalModule {
             return;
         }
         for (BufferView view : views) {
-            try (HostBytes bytes = HostBytes.of(devices.getFirst(), view)) {
+            try (HostBytes bytes = HostBytes.of(view)) {
                 TRACE.info("{}: {}", key, ElementValues.format(view, bytes.segment(), MAX_TRACED_ELEMENTS));
             } catch (IreeException e) {
                 TRACE.info("{}: {} cannot be read: {}", key, view, e.getMessage()); // a trace never fails a program

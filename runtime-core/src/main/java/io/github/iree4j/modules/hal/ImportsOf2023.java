@@ -1,13 +1,9 @@
 package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.hal.Allocator;
-import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.MemoryAccess;
-import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -45,26 +41,14 @@ final class ImportsOf2023 {
         call.returnRef(allocator.allocate(params, call.i64()));
     }
 
-    /** Memory that the host writes once, whatever else the program asks of it. */
+    /** Memory that the host writes once. */
     private static void allocateInitialized(HalState state, VmCall call) {
         Allocator allocator = call.required(Allocator.class);
         BufferParams params = AllocatorImports.params(state, QueueAffinity.ANY, call);
         VmBuffer source = call.required(VmBuffer.class);
         long offset = call.i64();
         MemorySegment bytes = Arguments.bytes("source", source, offset, call.i64());
-        BufferParams writable = new BufferParams(
-                        params.memoryType() | MemoryType.HOST_VISIBLE, params.usage() | BufferUsage.MAPPING_SCOPED)
-                .withConsumer(params.consumer());
-        Buffer buffer = allocator.allocate(writable, bytes.byteSize());
-        try {
-            if (bytes.byteSize() > 0) {
-                buffer.map(MemoryAccess.WRITE, 0, bytes.byteSize()).copyFrom(bytes);
-            }
-        } catch (RuntimeException e) {
-            buffer.release();
-            throw e;
-        }
-        call.returnRef(buffer);
+        call.returnRef(allocator.allocate(params, bytes));
     }
 
     private static void mapByteBuffer(HalState state, VmCall call) {

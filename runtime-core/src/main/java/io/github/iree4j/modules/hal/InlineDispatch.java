@@ -10,6 +10,7 @@ import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmWait;
 import java.lang.foreign.MemorySegment;
@@ -56,21 +57,35 @@ final class InlineDispatch implements AutoCloseable {
             return known;
         }
         MemorySegment bytes = memory.segment();
-        Buffer made;
-        if (bytes.isNative() && bytes.address() % ALIGNMENT == 0) {
-            int access = MemoryAccess.READ | (memory.isMutable() ? MemoryAccess.WRITE : 0);
-            made = device.allocator().importHost(params.withAccess(access), bytes, Arguments.keeper(memory));
-            owned.add(made);
-        } else {
+        Buffer made = imported(memory, bytes);
+        if (made == null) {
             made = device.allocator().allocate(params, Math.max(1, bytes.byteSize()));
             owned.add(made);
-            made.map(MemoryAccess.DISCARD_WRITE, 0, bytes.byteSize()).copyFrom(bytes);
+            made.write(0, bytes);
             if (memory.isMutable()) {
                 copies.put(memory, made);
             }
         }
         buffers.put(memory, made);
         return made;
+    }
+
+    /** The memory where it lies; null where the device cannot use it there. */
+    private @Nullable Buffer imported(VmBuffer memory, MemorySegment bytes) {
+        if (!bytes.isNative() || bytes.address() % ALIGNMENT != 0) {
+            return null;
+        }
+        int access = MemoryAccess.READ | (memory.isMutable() ? MemoryAccess.WRITE : 0);
+        try {
+            Buffer made = device.allocator().importHost(params.withAccess(access), bytes, Arguments.keeper(memory));
+            owned.add(made);
+            return made;
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.UNIMPLEMENTED) {
+                throw e;
+            }
+            return null; // it has memory of its own
+        }
     }
 
     /** Starts it. */
@@ -99,7 +114,7 @@ final class InlineDispatch implements AutoCloseable {
         if (failure != null) {
             throw new IreeException(failure.code(), failure.getMessage(), failure);
         }
-        copies.forEach((memory, copy) -> memory.segment().copyFrom(copy.map(MemoryAccess.READ, 0, memory.length())));
+        copies.forEach((memory, copy) -> copy.read(0, memory.segment().asSlice(0, memory.length())));
     }
 
     @Override

@@ -1,0 +1,187 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.NativeTimepoint;
+import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.pool.PoolSet;
+import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.status.IreeException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How an allocation in queue order comes to its storage: reserved when the operation is issued, or in line before that; there when it has
+ * been executed. For backends: an operation delegates to it what a {@link StorageRequest} is asked.
+ *
+ * @param <S> the storage of the backend
+ */
+public final class StorageGrant<S extends BufferStorage> {
+    /*
+     * GRANT is null until somebody grants memory, then the Reservation, and OVER once the operation has failed: who takes it away from
+     * what it was gives the memory back, and so does who is granted some when it is OVER.
+     */
+    private static final Object OVER = new Object();
+
+    private static final VarHandle GRANT;
+
+    static {
+        try {
+            GRANT = MethodHandles.lookup().findVarHandle(StorageGrant.class, "grant", Object.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final StoredBuffer<S> buffer;
+    private final PoolSet pools;
+    private final ReservationRequest request;
+    private final Function<Reservation, S> storage;
+
+    @SuppressWarnings("UnusedVariable") // through GRANT
+    private @Nullable Object grant;
+
+    private @Nullable Cancellation waiting; // in line; guarded by this, once somebody waits
+
+    /**
+     * Makes a grant that is still to come.
+     *
+     * @param buffer what gets the storage; retained by the operation
+     * @param pools where it comes from
+     * @param request for how much
+     * @param storage makes storage of what was reserved
+     */
+    public StorageGrant(
+            StoredBuffer<S> buffer, PoolSet pools, ReservationRequest request, Function<Reservation, S> storage) {
+        this.buffer = buffer;
+        this.pools = pools;
+        this.request = request;
+        this.storage = storage;
+    }
+
+    private @Nullable Object grantAcquire() {
+        return GRANT.getAcquire(this);
+    }
+
+    private @Nullable Reservation reservation() {
+        return grantAcquire() instanceof Reservation granted ? granted : null;
+    }
+
+    /**
+     * As {@link StorageRequest#tryReservePresent}.
+     *
+     * @param after what the operation runs after
+     * @param timepoints what its hardware can wait for
+     * @return true when there is memory
+     */
+    public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
+        return reservation() != null || kept(pools.tryReservePresent(request.after(after, timepoints)));
+    }
+
+    /**
+     * As {@link StorageRequest#tryReserve}.
+     *
+     * @param after what the operation runs after
+     * @param timepoints what its hardware can wait for
+     * @return true when there is memory
+     */
+    public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
+        return reservation() != null || kept(pools.tryReserve(request.after(after, timepoints)));
+    }
+
+    private boolean kept(@Nullable Reservation granted) {
+        if (granted != null) {
+            keep(granted);
+        }
+        return granted != null;
+    }
+
+    /**
+     * As {@link StorageRequest#reserve}.
+     *
+     * @param after what the operation runs after
+     * @param timepoints what its hardware can wait for
+     * @param done told how it ended
+     */
+    public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
+        Cancellation cancellation = pools.reserve(request.after(after, timepoints), (granted, failure) -> {
+            if (granted != null) {
+                keep(granted);
+            }
+            done.accept(failure);
+        });
+        synchronized (this) {
+            waiting = cancellation;
+        }
+        if (OVER.equals(grantAcquire())) { // whoever ended it may have come before
+            cancellation.cancel();
+        }
+    }
+
+    /** Keeps what was granted, or gives it back when nobody wants it any more. */
+    private void keep(Reservation granted) {
+        if (!GRANT.compareAndSet(this, null, granted)) {
+            granted.cancel();
+        }
+    }
+
+    /**
+     * As {@link StorageRequest#marks}.
+     *
+     * @return what the hardware must wait for
+     */
+    public List<NativeTimepoint> marks() {
+        Reservation granted = reservation();
+        return granted == null ? List.of() : granted.waits();
+    }
+
+    /**
+     * As {@link StorageRequest#issued}: what is issued behind it may use the memory.
+     *
+     * @param frontier the operation's frontier
+     */
+    public void issued(Frontier frontier) {
+        Reservation granted = reservation();
+        if (granted != null) {
+            buffer.reserve(storage.apply(granted), frontier);
+        }
+    }
+
+    /** The operation has been executed: the buffer has its storage. */
+    public void executed() {
+        Reservation granted = reservation();
+        if (granted != null) {
+            buffer.arrive(granted, storage);
+        }
+    }
+
+    /**
+     * The operation has failed: nobody gets the memory, and the buffer never has any.
+     *
+     * @param cause why
+     * @param own the operation's frontier; empty when it was never issued
+     */
+    public void failed(IreeException cause, Frontier own) {
+        Object before = GRANT.getAndSet(this, OVER);
+        Cancellation line;
+        synchronized (this) {
+            line = waiting;
+        }
+        if (line != null) {
+            line.cancel();
+        }
+        boolean committed = buffer.fail(cause);
+        if (before instanceof Reservation granted && !committed) {
+            if (own.size() == 0) {
+                granted.cancel(); // never issued
+            } else {
+                granted.release(own);
+            }
+        }
+    }
+}

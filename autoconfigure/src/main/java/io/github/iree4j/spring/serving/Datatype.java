@@ -24,6 +24,9 @@ enum Datatype {
     FP32(ElementType.F32),
     FP64(ElementType.F64);
 
+    /** What the protocol calls strings, which no element of a tensor can be. */
+    private static final String BYTES = "BYTES";
+
     private final ElementType type;
     private final boolean real;
     private final long least;
@@ -52,7 +55,11 @@ enum Datatype {
         }
         throw new IreeException(
                 StatusCode.INVALID_ARGUMENT,
-                "datatype '%s' is not supported; there are %s".formatted(shortened(name), Arrays.toString(values())));
+                "datatype '%s' is not supported%s; there are %s"
+                        .formatted(
+                                shortened(name),
+                                name.equals(BYTES) ? ", since programs have no strings" : "",
+                                Arrays.toString(values())));
     }
 
     /** How the elements of a tensor are called; null when the protocol has no name for them. */

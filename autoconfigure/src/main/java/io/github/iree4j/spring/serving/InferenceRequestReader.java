@@ -101,6 +101,11 @@ final class InferenceRequestReader {
                 try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), body)) {
                     readObject(json);
                 }
+                if (!behind.isEmpty()) {
+                    throw invalid(
+                            "input '%s' has 'binary_data_size', but there is no header '%s', which says where the JSON ends"
+                                    .formatted(shown(behind.values().iterator().next()), OpenInference.HEADER_LENGTH));
+                }
             } else {
                 byte[] header = header(headerLength);
                 elementsLeft = header.length / 2 + 1L;
@@ -125,8 +130,8 @@ final class InferenceRequestReader {
 
     private byte[] header(long length) throws IOException {
         if (length < 2 || length > body.remaining()) {
-            throw invalid("'Inference-Header-Content-Length' is %d, where the body has at most %d bytes"
-                    .formatted(length, body.remaining()));
+            throw invalid("'%s' is %d, where the body has at most %d bytes"
+                    .formatted(OpenInference.HEADER_LENGTH, length, body.remaining()));
         }
         byte[] header = body.readNBytes(Math.toIntExact(length));
         if (header.length < length) {

@@ -85,11 +85,23 @@ final class JsonElements {
         } else if (datatype.isReal()
                 && (token == JsonToken.VALUE_NUMBER_FLOAT || token == JsonToken.VALUE_NUMBER_INT)) {
             datatype.put(memory, at, json.getDoubleValue());
+        } else if (datatype.isReal() && token == JsonToken.VALUE_STRING) {
+            datatype.put(memory, at, noNumber(at));
         } else if (token == JsonToken.VALUE_NUMBER_INT && !datatype.isReal()) {
             put(memory, at, integer(at));
         } else {
             throw element(at, "is no %s".formatted(datatype));
         }
+    }
+
+    /** What JSON has no number for, as it is answered. */
+    private double noNumber(long at) {
+        return switch (json.getString()) {
+            case "NaN" -> Double.NaN;
+            case "Infinity" -> Double.POSITIVE_INFINITY;
+            case "-Infinity" -> Double.NEGATIVE_INFINITY;
+            default -> throw element(at, "is no %s".formatted(datatype));
+        };
     }
 
     private void put(MemorySegment memory, long at, long value) {

@@ -60,6 +60,7 @@ import tools.jackson.databind.json.JsonMapper;
  * opens, and the test knows how many requests have come: what is merged does not depend on how fast anything is.
  */
 @SpringBootTest(
+        classes = BatchingOverHttpTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "iree.serving.enabled=true",

@@ -52,6 +52,7 @@ import tools.jackson.databind.json.JsonMapper;
  * The protocol over real HTTP, by a client written from its public text: what it requires of a response is checked in {@link #checked}.
  */
 @SpringBootTest(
+        classes = OpenInferenceTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "iree.serving.enabled=true",

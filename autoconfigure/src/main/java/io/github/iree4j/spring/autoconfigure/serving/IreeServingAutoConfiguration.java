@@ -5,6 +5,8 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
+import io.github.iree4j.spring.serving.ReactiveModelRepositoryController;
+import io.github.iree4j.spring.serving.ReactiveOpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -15,13 +17,16 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.servlet.DispatcherServlet;
+import reactor.core.publisher.Mono;
 import tools.jackson.databind.util.TokenBuffer;
 
 /** {@link AutoConfiguration Auto-configuration} for serving programs by the Open Inference Protocol, where that is asked for. */
 @AutoConfiguration(after = IreeAutoConfiguration.class)
-@ConditionalOnWebApplication(type = Type.SERVLET)
-@ConditionalOnClass({DispatcherServlet.class, TokenBuffer.class})
+@ConditionalOnWebApplication
+@ConditionalOnClass(TokenBuffer.class)
 @ConditionalOnBean(InvocationService.class)
 @ConditionalOnBooleanProperty("iree.serving.enabled")
 @EnableConfigurationProperties(IreeServingProperties.class)
@@ -36,17 +41,45 @@ public final class IreeServingAutoConfiguration {
         return new ServedModels(programs, properties.functions());
     }
 
-    @Bean
-    @ConditionalOnMissingBean
-    OpenInferenceController ireeOpenInferenceController(
-            ServedModels models, InvocationService invocations, IreeServingProperties properties) {
-        return new OpenInferenceController(models, invocations, properties.options());
+    /** With Spring MVC. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DispatcherServlet.class)
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    static class ServletConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        OpenInferenceController ireeOpenInferenceController(
+                ServedModels models, InvocationService invocations, IreeServingProperties properties) {
+            return new OpenInferenceController(models, invocations, properties.options());
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnBooleanProperty("iree.serving.repository")
+        ModelRepositoryController ireeModelRepositoryController(Programs programs) {
+            return new ModelRepositoryController(programs);
+        }
     }
 
-    @Bean
-    @ConditionalOnMissingBean
-    @ConditionalOnBooleanProperty("iree.serving.repository")
-    ModelRepositoryController ireeModelRepositoryController(Programs programs) {
-        return new ModelRepositoryController(programs);
+    /** With Spring WebFlux. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({DispatcherHandler.class, Mono.class})
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    static class ReactiveConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        ReactiveOpenInferenceController ireeReactiveOpenInferenceController(
+                ServedModels models, InvocationService invocations, IreeServingProperties properties) {
+            return new ReactiveOpenInferenceController(models, invocations, properties.options());
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnBooleanProperty("iree.serving.repository")
+        ReactiveModelRepositoryController ireeReactiveModelRepositoryController(Programs programs) {
+            return new ReactiveModelRepositoryController(programs);
+        }
     }
 }

@@ -37,6 +37,6 @@ public record IreeServingProperties(
     }
 
     ServingOptions options() {
-        return new ServingOptions(maxRequestSize.toBytes(), maxConcurrentRequests);
+        return new ServingOptions(maxRequestSize.toBytes(), maxConcurrentRequests, repository);
     }
 }

@@ -7,12 +7,15 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.serving.ModelRepositoryController;
 import io.github.iree4j.spring.serving.OpenInferenceController;
+import io.github.iree4j.spring.serving.ReactiveModelRepositoryController;
+import io.github.iree4j.spring.serving.ReactiveOpenInferenceController;
 import io.github.iree4j.spring.serving.ServedModels;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.web.servlet.DispatcherServlet;
 import tools.jackson.databind.util.TokenBuffer;
@@ -29,6 +32,27 @@ class IreeServingAutoConfigurationTests {
     @Test
     void servesWhenAskedTo() {
         web.run(context -> assertThat(context).hasSingleBean(OpenInferenceController.class));
+    }
+
+    @Test
+    void servesOverWebFluxWhereThatIsTheWeb() {
+        ReactiveWebApplicationContextRunner reactive = new ReactiveWebApplicationContextRunner()
+                .withConfiguration(CONFIGURATIONS)
+                .withPropertyValues("iree.serving.enabled=true");
+        reactive.run(context -> assertThat(context)
+                .hasSingleBean(ReactiveOpenInferenceController.class)
+                .doesNotHaveBean(ReactiveModelRepositoryController.class)
+                .doesNotHaveBean(OpenInferenceController.class));
+        reactive.withPropertyValues("iree.serving.repository=true")
+                .run(context -> assertThat(context)
+                        .hasSingleBean(ReactiveModelRepositoryController.class)
+                        .doesNotHaveBean(ModelRepositoryController.class));
+        reactive.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
+                .run(context -> assertThat(context).hasSingleBean(ReactiveOpenInferenceController.class));
+        web.withClassLoader(new FilteredClassLoader("org.springframework.web.reactive", "reactor"))
+                .run(context -> assertThat(context)
+                        .hasSingleBean(OpenInferenceController.class)
+                        .doesNotHaveBean(ReactiveOpenInferenceController.class));
     }
 
     @Test

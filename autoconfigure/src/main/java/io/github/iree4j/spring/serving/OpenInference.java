@@ -1,0 +1,199 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.serving.ServedModels.Served;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.server.ResponseStatusException;
+
+/** What the protocol answers, whatever brings the requests. Finding a model may load it, and inference blocks; the rest does not. */
+final class OpenInference {
+
+    /** How many bytes of a body with binary data are JSON. */
+    static final String HEADER_LENGTH = "Inference-Header-Content-Length";
+
+    private static final String PLATFORM = "iree_vmfb";
+    private static final String BINARY_DATA = "binary_tensor_data";
+    private static final String MODEL_REPOSITORY = "model_repository";
+
+    private final ServedModels models;
+    private final InvocationService invocations;
+    private final ServingOptions options;
+    private final Semaphore permits;
+
+    OpenInference(ServedModels models, InvocationService invocations, ServingOptions options) {
+        this.models = models;
+        this.invocations = invocations;
+        this.options = options;
+        this.permits = new Semaphore(options.maxConcurrentRequests());
+    }
+
+    record ServerMetadata(String name, String version, List<String> extensions) {}
+
+    record Live(boolean live) {}
+
+    /**
+     * Whether all models can be called.
+     *
+     * @param ready as servers answer and clients read
+     * @param live the same, as the text of the protocol has it
+     */
+    record Ready(boolean ready, boolean live) {}
+
+    record ModelReady(String name, boolean ready) {}
+
+    record ModelMetadata(
+            String name,
+            List<String> versions,
+            String platform,
+            List<TensorMetadata> inputs,
+            List<TensorMetadata> outputs) {}
+
+    record TensorMetadata(String name, String datatype, List<Long> shape) {}
+
+    // Health and metadata.
+
+    ServerMetadata server() {
+        String version = IreeRuntime.class.getPackage().getImplementationVersion();
+        return new ServerMetadata(
+                "iree4j",
+                version == null ? "development" : version,
+                options.repository() ? List.of(BINARY_DATA, MODEL_REPOSITORY) : List.of(BINARY_DATA));
+    }
+
+    Live live() {
+        return new Live(true);
+    }
+
+    ResponseEntity<Ready> ready() {
+        boolean ready = models.names().stream()
+                .allMatch(model -> !models.versions(model).isEmpty());
+        return ResponseEntity.status(status(ready)).body(new Ready(ready, ready));
+    }
+
+    ResponseEntity<ModelReady> ready(String model, @Nullable String version) {
+        boolean ready = models.isReady(model, version);
+        return ResponseEntity.status(status(ready)).body(new ModelReady(model, ready));
+    }
+
+    private static HttpStatus status(boolean ready) {
+        return ready ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE;
+    }
+
+    ModelMetadata model(String model, @Nullable String version) {
+        Served served = models.find(model, version);
+        return new ModelMetadata(
+                served.name(),
+                models.versions(model),
+                PLATFORM,
+                metadata(served.function().arguments(), "input"),
+                metadata(served.function().results(), "output"));
+    }
+
+    private static List<TensorMetadata> metadata(List<ValueDeclaration> values, String otherwise) {
+        List<TensorMetadata> metadata = new ArrayList<>();
+        for (int i = 0; i < values.size(); i++) {
+            ValueDeclaration value = values.get(i);
+            Datatype datatype = value.elementType() == null ? null : Datatype.of(value.elementType());
+            List<Long> shape = value.shape();
+            metadata.add(new TensorMetadata(
+                    ServedModels.name(values, i, otherwise),
+                    datatype == null ? value.type() : datatype.name(),
+                    shape == null ? List.of(-1L) : value.isTensor() ? shape : List.of(1L)));
+        }
+        return metadata;
+    }
+
+    // Inference.
+
+    /**
+     * Reads a request, makes the call, and waits for it.
+     *
+     * @param model the model's name
+     * @param version its version; null for the newest that is loaded
+     * @param head what the headers of the request say
+     * @param in its body; read as far as needed, not closed
+     * @return the answer, to be closed when it is written
+     */
+    Inference infer(String model, @Nullable String version, RequestHead head, InputStream in) throws IOException {
+        Served served = models.find(model, version);
+        head.requirePlain();
+        Long headerLength = head.inferenceHeader();
+        RequestBody body = new RequestBody(in, head.length(), options.maxRequestSize());
+        if (!permits.tryAcquire()) {
+            throw new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "%d requests are in work, which is the limit; try again later, or raise 'iree.serving.max-concurrent-requests'"
+                            .formatted(options.maxConcurrentRequests()));
+        }
+        InferenceRequest request = null;
+        Results results = null;
+        Inference answer = null;
+        try {
+            request = new InferenceRequestReader(
+                            served.function().program(), served.function().arguments(), body)
+                    .read(headerLength);
+            InferenceResponse.checkNames(request, served.function().results());
+            results = call(served, request);
+            answer = new Inference(request, results, new InferenceResponse(served, request, results), permits);
+            return answer;
+        } finally {
+            if (answer == null) {
+                Inference.release(request, results, permits);
+            }
+        }
+    }
+
+    private Results call(Served served, InferenceRequest request) {
+        Object[] inputs = ScalarArguments.of(served.function().arguments(), request.inputs());
+        return invocations
+                .request(served.located())
+                .inputs(inputs)
+                .deadline(request.timeout())
+                .invoke();
+    }
+
+    /**
+     * What the headers of a request say.
+     *
+     * @param length of the body in bytes; negative when they do not say
+     * @param inferenceHeaderLength how many bytes of it are JSON; null for all
+     * @param encoding how it is compressed; null for not
+     */
+    record RequestHead(
+            long length,
+            @Nullable String inferenceHeaderLength,
+            @Nullable String encoding) {
+
+        private void requirePlain() {
+            if (encoding != null && !encoding.strip().toLowerCase(Locale.ROOT).equals("identity")) {
+                throw new ResponseStatusException(
+                        HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+                        "'Content-Encoding' is '%s'; bodies have to come uncompressed"
+                                .formatted(Datatype.shortened(encoding)));
+            }
+        }
+
+        private @Nullable Long inferenceHeader() {
+            if (inferenceHeaderLength == null) {
+                return null;
+            }
+            try {
+                return Long.valueOf(inferenceHeaderLength.strip());
+            } catch (NumberFormatException e) {
+                throw InferenceRequestReader.invalid("'%s' is '%s', which is no number of bytes"
+                        .formatted(HEADER_LENGTH, Datatype.shortened(inferenceHeaderLength)));
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.http.HttpStatuses;
+import io.github.iree4j.status.IreeException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.ErrorResponseException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.exc.StreamConstraintsException;
+
+/**
+ * A failure in the protocol's own form.
+ *
+ * @param error what went wrong
+ */
+record ProtocolFailure(String error) {
+
+    private static final Logger log = LoggerFactory.getLogger(ProtocolFailure.class);
+
+    /** The answer to a request that failed. */
+    static ResponseEntity<ProtocolFailure> answer(Exception failure) {
+        return switch (failure) {
+            case IreeException e -> answer(HttpStatuses.of(e.code()), HttpStatuses.isTransient(e.code()), message(e));
+            case ProgramLoadException e ->
+                answer(
+                        e.getCause() instanceof IreeException cause
+                                ? HttpStatuses.of(cause.code())
+                                : HttpStatus.INTERNAL_SERVER_ERROR,
+                        false,
+                        message(e));
+            case ErrorResponseException e ->
+                answer(
+                        e.getStatusCode(),
+                        e.getStatusCode().isSameCodeAs(HttpStatus.SERVICE_UNAVAILABLE),
+                        String.valueOf(e.getBody().getDetail()));
+            case JacksonException e -> answer(HttpStatus.BAD_REQUEST, false, problem(e));
+            default -> {
+                log.error("request of the open inference protocol failed", failure);
+                yield answer(HttpStatus.INTERNAL_SERVER_ERROR, false, "the server failed; its log says why");
+            }
+        };
+    }
+
+    private static String message(Exception failure) {
+        return String.valueOf(failure.getMessage());
+    }
+
+    private static String problem(JacksonException e) {
+        String problem = e instanceof StreamConstraintsException
+                ? "the JSON of the body is beyond a limit: " + e.getOriginalMessage()
+                : "the body is not JSON";
+        return e.getLocation() == null || e.getLocation().getLineNr() < 0
+                ? problem
+                : "%s (line %d, column %d)"
+                        .formatted(
+                                problem,
+                                e.getLocation().getLineNr(),
+                                e.getLocation().getColumnNr());
+    }
+
+    private static ResponseEntity<ProtocolFailure> answer(HttpStatusCode status, boolean later, String error) {
+        ResponseEntity.BodyBuilder builder = ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON);
+        if (later) {
+            builder.header(HttpHeaders.RETRY_AFTER, "1");
+        }
+        return builder.body(new ProtocolFailure(error));
+    }
+}

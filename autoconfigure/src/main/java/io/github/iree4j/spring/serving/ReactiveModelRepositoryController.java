@@ -1,0 +1,53 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+import java.util.Map;
+import org.springframework.http.ResponseEntity;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Mono;
+import tools.jackson.core.JacksonException;
+
+/** What {@link ModelRepositoryController} serves, with Spring WebFlux. */
+@RestController
+@RequestMapping("/v2/repository")
+public final class ReactiveModelRepositoryController {
+
+    private final ModelRepository repository;
+
+    /**
+     * A controller.
+     *
+     * @param programs what is loaded and unloaded
+     */
+    public ReactiveModelRepositoryController(Programs programs) {
+        this.repository = new ModelRepository(programs);
+    }
+
+    @PostMapping("/index")
+    Mono<List<ModelRepository.Entry>> index(ServerHttpRequest request) {
+        return ReactiveBody.read(request, repository::index);
+    }
+
+    @PostMapping("/models/{model}/load")
+    Mono<Map<String, String>> load(@PathVariable String model, ServerHttpRequest request) {
+        return ReactiveBody.read(request, body -> repository.load(model, body));
+    }
+
+    @PostMapping("/models/{model}/unload")
+    Mono<Map<String, String>> unload(@PathVariable String model, ServerHttpRequest request) {
+        return ReactiveBody.read(request, body -> repository.unload(model, body));
+    }
+
+    @ExceptionHandler({IreeException.class, ProgramLoadException.class, JacksonException.class})
+    ResponseEntity<ProtocolFailure> failed(Exception failure) {
+        return ProtocolFailure.answer(failure);
+    }
+}

@@ -1,0 +1,94 @@
+package io.github.iree4j.spring.serving;
+
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.status.IreeException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.ErrorResponseException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import tools.jackson.core.JacksonException;
+
+/**
+ * The Open Inference Protocol, version 2, over REST with Spring WebFlux, with the extension for binary tensor data. A client that leaves
+ * cancels its call.
+ */
+@RestController
+@RequestMapping("/v2")
+public final class ReactiveOpenInferenceController {
+
+    /*
+     * Nothing here is answered on an event loop, not even what could be: Reactor Netty up to 1.3.7 stops reading from a connection when a
+     * request that came before the last one had quite ended is answered at once (its issue 4361), and inference ends on another thread.
+     */
+    private final OpenInference protocol;
+
+    /**
+     * A controller.
+     *
+     * @param models what is served
+     * @param invocations makes the calls
+     * @param options limits
+     */
+    public ReactiveOpenInferenceController(ServedModels models, InvocationService invocations, ServingOptions options) {
+        this.protocol = new OpenInference(models, invocations, options);
+    }
+
+    @GetMapping({"", "/"})
+    Mono<OpenInference.ServerMetadata> server() {
+        return ReactiveBody.blocking(protocol::server);
+    }
+
+    @GetMapping("/health/live")
+    Mono<OpenInference.Live> live() {
+        return ReactiveBody.blocking(protocol::live);
+    }
+
+    @GetMapping("/health/ready")
+    Mono<ResponseEntity<OpenInference.Ready>> ready() {
+        return ReactiveBody.blocking(protocol::ready);
+    }
+
+    @GetMapping({"/models/{model}/ready", "/models/{model}/versions/{version}/ready"})
+    Mono<ResponseEntity<OpenInference.ModelReady>> ready(
+            @PathVariable String model, @PathVariable(required = false) @Nullable String version) {
+        return ReactiveBody.blocking(() -> protocol.ready(model, version));
+    }
+
+    @GetMapping({"/models/{model}", "/models/{model}/versions/{version}"})
+    Mono<OpenInference.ModelMetadata> model(
+            @PathVariable String model, @PathVariable(required = false) @Nullable String version) {
+        return ReactiveBody.blocking(() -> protocol.model(model, version));
+    }
+
+    @PostMapping({"/models/{model}/infer", "/models/{model}/versions/{version}/infer"})
+    Mono<Void> infer(
+            @PathVariable String model,
+            @PathVariable(required = false) @Nullable String version,
+            ServerWebExchange exchange) {
+        HttpHeaders headers = exchange.getRequest().getHeaders();
+        OpenInference.RequestHead head = new OpenInference.RequestHead(
+                headers.getContentLength(),
+                headers.getFirst(OpenInference.HEADER_LENGTH),
+                headers.getFirst(HttpHeaders.CONTENT_ENCODING));
+        return ReactiveBody.answer(exchange, body -> protocol.infer(model, version, head, body));
+    }
+
+    @ExceptionHandler({
+        IreeException.class,
+        ProgramLoadException.class,
+        ErrorResponseException.class,
+        JacksonException.class
+    })
+    ResponseEntity<ProtocolFailure> failed(Exception failure) {
+        return ProtocolFailure.answer(failure);
+    }
+}

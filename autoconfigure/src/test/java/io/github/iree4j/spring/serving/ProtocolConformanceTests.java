@@ -1,0 +1,464 @@
+package io.github.iree4j.spring.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.spring.autoconfigure.IreeModuleCustomizer;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmCall;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import tools.jackson.databind.JsonNode;
+
+/** What the public texts of the protocol say of messages, over real HTTP, with a client that checks each by its schema. */
+@SpringBootTest(
+        classes = ProtocolConformanceTests.Application.class,
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {
+            "iree.serving.enabled=true",
+            "iree.serving.repository=true",
+            "iree.serving.functions.values=pair",
+            "iree.serving.functions.adder=add",
+            "iree.serving.functions.later=add",
+            "iree.modules.later.load=lazy",
+        })
+@Timeout(120)
+class ProtocolConformanceTests {
+
+    @TempDir
+    private static Path directory;
+
+    @LocalServerPort
+    private int port;
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    private ProtocolClient client;
+
+    @DynamicPropertySource
+    static void modules(DynamicPropertyRegistry registry) {
+        for (String name : List.of("values.", "adder.", "adder.versions.2.", "later.")) {
+            registry.add("iree.modules." + name + "location", ProtocolConformanceTests::adder);
+        }
+    }
+
+    private static String adder() {
+        try {
+            return TestModules.adder(directory).toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @BeforeEach
+    void connect() {
+        client = new ProtocolClient(port);
+    }
+
+    @AfterEach
+    void noRequestLeavesAnythingOpen() {
+        while (runtime.leakReport().openTensors()
+                != 0) { // the client may have its answer before the server has cleaned up
+            Thread.onSpinWait();
+        }
+    }
+
+    // Health and metadata.
+
+    @Test
+    void healthOfTheServer() throws Exception {
+        assertThat(client.get("/health/live", 200, "server-live").get("live").booleanValue())
+                .isTrue();
+        JsonNode notReady = client.get("/health/ready", 503, "server-ready"); // 'later' is not loaded
+        assertThat(notReady.get("ready").booleanValue()).isFalse();
+        client.post("/repository/models/later/load", null, "", 200, "nothing");
+        assertThat(client.get("/health/ready", 200, "server-ready").get("ready").booleanValue())
+                .isTrue();
+        client.post("/repository/models/later/unload", null, "", 200, "nothing");
+    }
+
+    @Test
+    void metadataOfTheServer() throws Exception {
+        for (String path : List.of("", "/")) {
+            JsonNode server = client.get(path, 200, "server-metadata");
+            assertThat(server.get("extensions").valueStream().map(JsonNode::stringValue))
+                    .containsExactly("binary_tensor_data", "model_repository");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/models/adder/ready,              200, model-ready",
+        "/models/adder/versions/1/ready,   200, model-ready",
+        "/models/adder/versions/2/ready,   200, model-ready",
+        "/models/adder/versions/3/ready,   404, error",
+        "/models/later/ready,              503, model-ready",
+        "/models/nothing/ready,            404, error",
+        "/models/adder,                    200, model-metadata",
+        "/models/adder/versions/1,         200, model-metadata",
+        "/models/adder/versions/3,         404, error",
+        "/models/nothing,                  404, error",
+        "/models/adder.nothing,            404, error",
+    })
+    void healthAndMetadataOfModels(String path, int status, String definition) throws Exception {
+        client.get(path, status, definition);
+    }
+
+    @Test
+    void metadataNameWhatAClientHasToSend() throws Exception {
+        JsonNode pair = client.get("/models/values", 200, "model-metadata");
+        assertThat(pair.get("inputs").toString())
+                .isEqualTo(
+                        "[{\"name\":\"a\",\"datatype\":\"FP32\",\"shape\":[-1,2]},{\"name\":\"b\",\"datatype\":\"INT32\",\"shape\":[-1]}]");
+        assertThat(pair.get("outputs").findValuesAsString("name")).containsExactly("c", "d");
+        assertThat(client.get("/models/adder", 200, "model-metadata")
+                        .get("versions")
+                        .toString())
+                .isEqualTo("[\"1\",\"2\"]");
+    }
+
+    // Inference.
+
+    /** Name of the type here, of the protocol, two elements in JSON as they are answered, and in binary. */
+    static Stream<Arguments> datatypes() {
+        return Stream.of(
+                Arguments.of("i1", "BOOL", "[true,false]", "0100"),
+                Arguments.of("ui8", "UINT8", "[1,255]", "01ff"),
+                Arguments.of("ui16", "UINT16", "[1,65535]", "0100ffff"),
+                Arguments.of("ui32", "UINT32", "[1,4294967295]", "01000000ffffffff"),
+                Arguments.of("ui64", "UINT64", "[1,18446744073709551615]", "0100000000000000ffffffffffffffff"),
+                Arguments.of("si8", "INT8", "[1,-1]", "01ff"),
+                Arguments.of("si16", "INT16", "[1,-32768]", "01000080"),
+                Arguments.of("si32", "INT32", "[1,-2]", "01000000feffffff"),
+                Arguments.of("i64", "INT64", "[1,-9223372036854775808]", "01000000000000000000000000000080"),
+                Arguments.of("f16", "FP16", "[1.5,-2.0]", "003e00c0"),
+                Arguments.of("bf16", "BF16", "[1.5,-2.0]", "c03f00c0"),
+                Arguments.of("f32", "FP32", "[1.5,-0.1]", "0000c03fcdccccbd"),
+                Arguments.of("f64", "FP64", "[1.5,-0.1]", "000000000000f83f9a9999999999b9bf"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("datatypes")
+    void everyDatatypeGoesInAndOutInJsonAndInBinary(String type, String datatype, String json, String hex)
+            throws Exception {
+        String model = "values.echo_" + type;
+        byte[] binary = HexFormat.of().parseHex(hex);
+        assertThat(client.get("/models/" + model, 200, "model-metadata")
+                        .get("inputs")
+                        .get(0)
+                        .get("datatype")
+                        .stringValue())
+                .isEqualTo(datatype);
+        assertThat(client.inference(model)
+                        .input("x", datatype, "[2]", json)
+                        .infer()
+                        .output("y")
+                        .get("data")
+                        .toString())
+                .isEqualTo(json);
+        assertThat(client.inference(model)
+                        .input("x", datatype, "[2]", json)
+                        .output("y", true)
+                        .infer()
+                        .contents()
+                        .get("y"))
+                .isEqualTo(binary);
+        assertThat(client.inference(model)
+                        .input("x", datatype, "[2]", binary)
+                        .infer()
+                        .output("y")
+                        .get("data")
+                        .toString())
+                .isEqualTo(json);
+        assertThat(client.inference(model)
+                        .input("x", datatype, "[2]", binary)
+                        .parameter("binary_data_output", true)
+                        .infer()
+                        .contents()
+                        .get("y"))
+                .isEqualTo(binary);
+    }
+
+    private static byte[] floats(float... values) {
+        ByteBuffer bytes = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
+        for (float value : values) {
+            bytes.putFloat(value);
+        }
+        return bytes.array();
+    }
+
+    private static byte[] ints(int... values) {
+        ByteBuffer bytes = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
+        for (int value : values) {
+            bytes.putInt(value);
+        }
+        return bytes.array();
+    }
+
+    @Test
+    void binaryContentsLieInTheOrderOfTheRequest() throws Exception {
+        ProtocolClient.Answer answer = client.inference("values")
+                .input("b", "INT32", "[3]", ints(7, 8, 9))
+                .input("a", "FP32", "[1, 2]", floats(1, 2))
+                .parameter("binary_data_output", true)
+                .infer();
+        assertThat(answer.contents().get("c")).isEqualTo(floats(1, 2));
+        assertThat(answer.contents().get("d")).isEqualTo(ints(7, 8, 9));
+    }
+
+    @Test
+    void jsonAndBinaryMixInOneRequestAndOneAnswer() throws Exception {
+        ProtocolClient.Answer answer = client.inference("values")
+                .input("a", "FP32", "[2, 2]", "[[1, 2], [3, 4]]")
+                .input("b", "INT32", "[1]", ints(7))
+                .output("d", false)
+                .output("c", true)
+                .infer();
+        assertThat(answer.contents().get("c")).isEqualTo(floats(1, 2, 3, 4));
+        assertThat(answer.output("d").get("data").toString()).isEqualTo("[7]");
+    }
+
+    @Test
+    void whatAnOutputSaysOverridesWhatTheRequestSays() throws Exception {
+        ProtocolClient.Answer answer = client.inference("values")
+                .input("a", "FP32", "[1, 2]", "[1, 2]")
+                .input("b", "INT32", "[1]", "[7]")
+                .parameter("binary_data_output", true)
+                .output("c", false)
+                .output("d", null)
+                .infer();
+        assertThat(answer.contents()).containsOnlyKeys("d");
+    }
+
+    @Test
+    void onlyTheOutputsThatAreAskedForAreAnswered() throws Exception {
+        ProtocolClient.Answer answer = client.inference("values")
+                .id("42")
+                .input("a", "FP32", "[1, 2]", "[1, 2]")
+                .input("b", "INT32", "[0]", "[]")
+                .output("d", null)
+                .infer();
+        assertThat(answer.output("d").get("shape").toString()).isEqualTo("[0]");
+        assertThat(answer.json().get("model_name").stringValue()).isEqualTo("values");
+    }
+
+    @Test
+    void nothingIsAnsweredInBinaryToo() throws Exception {
+        ProtocolClient.Answer answer = client.inference("values")
+                .input("a", "FP32", "[0, 2]", new byte[0])
+                .input("b", "INT32", "[0]", new byte[0])
+                .parameter("binary_data_output", true)
+                .infer();
+        assertThat(answer.contents().get("c")).isEmpty();
+    }
+
+    @Test
+    void parametersThatNobodyKnowsAreNotInTheWay() throws Exception {
+        client.inference("adder")
+                .parameter("text", "a")
+                .parameter("number", 1.5)
+                .parameter("truth", true)
+                .input("input0", "INT32", "[1]", "[1]")
+                .input("input1", "INT32", "[1]", "[2]")
+                .infer();
+    }
+
+    @Test
+    void aVersionAnswersWithItsName() throws Exception {
+        for (String version : List.of("1", "2")) {
+            ProtocolClient.Answer answer = client.inference("adder/versions/" + version)
+                    .input("input0", "INT32", "[1]", "[40]")
+                    .input("input1", "INT32", "[1]", "[2]")
+                    .infer();
+            assertThat(answer.json().get("model_version").stringValue()).isEqualTo(version);
+            assertThat(answer.output("output0").get("data").toString()).isEqualTo("[42]");
+        }
+    }
+
+    @Test
+    void whatJsonHasNoNumberForIsAString() throws Exception {
+        assertThat(client.inference("values.echo_f32")
+                        .input("x", "FP32", "[3]", "[\"NaN\", \"Infinity\", \"-Infinity\"]")
+                        .infer()
+                        .output("y")
+                        .get("data")
+                        .toString())
+                .isEqualTo("[\"NaN\",\"Infinity\",\"-Infinity\"]");
+    }
+
+    // Failures.
+
+    @Test
+    void stringsAreRefused() throws Exception {
+        assertThat(client.inference("values.echo_ui8")
+                        .input("x", "BYTES", "[1]", "[\"text\"]")
+                        .refused(400))
+                .startsWith("datatype 'BYTES' is not supported, since programs have no strings");
+        assertThat(client.inference("values.echo_ui8")
+                        .input("x", "BYTES", "[1]", new byte[] {4, 0, 0, 0, 't', 'e', 'x', 't'})
+                        .refused(400))
+                .startsWith("datatype 'BYTES'");
+    }
+
+    @Test
+    void requestsThatNoModelCanAnswerAreRefused() throws Exception {
+        assertThat(client.inference("nothing").refused(404)).contains("'nothing'");
+        assertThat(client.inference("adder/versions/9").refused(404)).contains("'9'");
+        assertThat(client.inference("adder").refused(400)).contains("'input0'");
+        assertThat(client.inference("adder")
+                        .input("input0", "INT32", "[1]", "[1]")
+                        .input("input1", "INT32", "[1]", "[2]")
+                        .output("nothing", null)
+                        .refused(400))
+                .contains("'nothing'");
+        assertThat(client.inference("adder")
+                        .input("input0", "INT32", "[1]", "[1]")
+                        .input("input1", "INT32", "[1]", new byte[3])
+                        .refused(400))
+                .contains("'binary_data_size' 3");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "Inference-Header-Content-Length | abc  | 400 | which is no number of bytes",
+                "Inference-Header-Content-Length | -5   | 400 | 'Inference-Header-Content-Length' is -5",
+                "Content-Encoding                | gzip | 415 | bodies have to come uncompressed",
+                "Content-Type                    | application/octet-stream | 400 | says where the JSON ends",
+                "Content-Type                    | text/plain | 400 | says where the JSON ends",
+            })
+    void headersThatDoNotFitAreRefused(String header, String value, int status, String message) throws Exception {
+        byte[] body = """
+                {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "parameters": {"binary_data_size": 4}}]}""".getBytes(StandardCharsets.UTF_8);
+        assertThat(client.refused("/models/adder/infer", Map.of(header, value), body, status))
+                .contains(message);
+    }
+
+    // The repository.
+
+    @Test
+    void theIndexNamesAllModelsOrThoseThatAreReady() throws Exception {
+        JsonNode all = client.post("/repository/index", null, "", 200, "repository-index");
+        assertThat(all.findValuesAsString("name")).contains("values", "adder", "later");
+        assertThat(all.findValuesAsString("state")).contains("READY", "UNAVAILABLE");
+        assertThat(client.post("/repository/index", "{}", "repository-index-request", 200, "repository-index"))
+                .isEqualTo(all);
+        JsonNode ready = client.post(
+                "/repository/index", "{\"ready\": true}", "repository-index-request", 200, "repository-index");
+        assertThat(ready.findValuesAsString("state")).containsOnly("READY");
+        assertThat(ready.findValuesAsString("name")).doesNotContain("later");
+        assertThat(client.refused("/repository/index", Map.of(), "[".getBytes(StandardCharsets.UTF_8), 400))
+                .startsWith("the body is not JSON");
+    }
+
+    @Test
+    void modelsAreLoadedAndUnloaded() throws Exception {
+        client.post("/repository/models/later/load", "{\"parameters\": {}}", "repository-request", 200, "nothing");
+        client.get("/models/later/ready", 200, "model-ready");
+        client.post(
+                "/repository/models/later/unload",
+                "{\"parameters\": {\"unload_dependents\": true}}",
+                "repository-request",
+                200,
+                "nothing");
+        client.get("/models/later/ready", 503, "model-ready");
+        client.inference("later").refused(404);
+        client.post("/repository/models/nothing/load", null, "", 404, "error");
+        client.post("/repository/models/nothing/unload", null, "", 404, "error");
+    }
+
+    @Test
+    void whereAModelComesFromIsNotUpToClients() throws Exception {
+        for (String parameter : List.of("config", "file:1/model.vmfb")) {
+            JsonNode refused = client.post(
+                    "/repository/models/later/load",
+                    "{\"parameters\": {\"%s\": \"{}\"}}".formatted(parameter),
+                    "repository-request",
+                    501,
+                    "error");
+            assertThat(refused.get("error").stringValue())
+                    .isEqualTo("parameter '%s' is not supported; models are loaded as they are configured"
+                            .formatted(parameter));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        /** Functions that answer what they are asked. */
+        @Bean
+        IreeModuleCustomizer values(IreeRuntime runtime) {
+            return (name, options) -> {
+                if (!name.equals("values")) {
+                    return;
+                }
+                NativeModule.Builder<IreeRuntime> module = NativeModule.builder("values", 1, () -> runtime);
+                datatypes().forEach(datatype -> {
+                    String type = (String) datatype.get()[0];
+                    module.function("echo_" + type, "0r_r", (state, call) -> call.returnRef(copy(state, call)))
+                            .attribute(
+                                    "iree.abi.declaration",
+                                    "sync func @echo_%s(%%x: tensor<?x%s>) -> (%%y: tensor<?x%s>)"
+                                            .formatted(type, type, type));
+                });
+                module.function("pair", "0rr_rr", (state, call) -> {
+                            call.returnRef(copy(state, call));
+                            call.returnRef(copy(state, call));
+                        })
+                        .attribute(
+                                "iree.abi.declaration",
+                                "sync func @pair(%a: tensor<?x2xf32>, %b: tensor<?xi32>) -> (%c: tensor<?x2xf32>, %d: tensor<?xi32>)");
+                options.module(module.build());
+            };
+        }
+
+        private static BufferView copy(IreeRuntime runtime, VmCall call) {
+            BufferView in = call.required(BufferView.class);
+            Buffer buffer = runtime.device().allocator().allocate(BufferParams.DEFAULT, Math.max(1, in.byteLength()));
+            try {
+                if (in.byteLength() > 0) {
+                    buffer.map(MemoryAccess.WRITE, 0, in.byteLength())
+                            .copyFrom(in.buffer().map(MemoryAccess.READ, 0, in.byteLength()));
+                }
+                return BufferView.create(buffer, in.shape(), in.elementType(), in.encoding());
+            } finally {
+                buffer.release();
+            }
+        }
+    }
+}

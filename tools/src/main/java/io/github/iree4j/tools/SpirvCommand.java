@@ -1,8 +1,11 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.spirv.SpirvExecutableWriter;
+import io.github.iree4j.spirv.SpirvModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -15,10 +18,9 @@ import picocli.CommandLine.Parameters;
 /** {@code iree4j spirv}: packs compute shaders into an executable for programs written in VMASM. */
 @Command(
         name = "spirv",
-        description = "Packs compute shaders in SPIR-V, one entry point each, into an executable of format "
-                + "vulkan-spirv-fb. Its exports have the names of the entry points, in the order given.",
-        mixinStandardHelpOptions = true,
-        footer = {"", "Shaders take storage buffers in set 0 and push constants of 32 bits."})
+        description = "Packs compute shaders in SPIR-V into an executable of format vulkan-spirv-fb. Its exports are "
+                + "the entry points, in the order given, with the buffers and push constants that they use.",
+        mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SpirvCommand implements Runnable {
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "SPIR-V modules.")
@@ -36,15 +38,27 @@ final class SpirvCommand implements Runnable {
     @Override
     public void run() {
         try {
-            List<SpirvModule> shaders = new ArrayList<>();
+            List<MemorySegment> modules = new ArrayList<>();
             for (Path source : sources) {
-                shaders.add(SpirvModule.read(source.toString(), Files.readAllBytes(source)));
+                modules.add(MemorySegment.ofArray(Files.readAllBytes(source)));
+                check(source, modules.getLast());
             }
-            Files.write(output, SpirvExecutable.pack(shaders));
+            Files.write(output, SpirvExecutableWriter.write(SpirvExecutableWriter.of(modules)));
         } catch (NoSuchFileException e) {
             throw new IreeException(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
         } catch (IOException e) {
             throw new IreeException(StatusCode.UNAVAILABLE, "cannot write '%s': %s".formatted(output, e), e);
+        }
+    }
+
+    /** Says of which file it is that something is wrong. */
+    private static void check(Path source, MemorySegment module) {
+        try {
+            if (SpirvModule.read(module, new int[0]).entryPoints().isEmpty()) {
+                throw new IreeException(StatusCode.INVALID_ARGUMENT, "it has no entry point for compute");
+            }
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
         }
     }
 }

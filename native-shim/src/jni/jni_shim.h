@@ -22,8 +22,11 @@ extern const JNINativeMethod shim__file_methods[];
 extern const jint shim__file_method_count;
 extern const JNINativeMethod shim__thread_methods[];
 extern const jint shim__thread_method_count;
+extern const JNINativeMethod shim__vulkan_methods[];
+extern const jint shim__vulkan_method_count;
 
 typedef struct shim__method_table_t {
+  const char* class_name;
   const JNINativeMethod* methods;
   const jint* count;
 } shim__method_table_t;

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The native methods, all of them. They convert arguments and nothing else: an address is native memory that the caller keeps alive
+ * The native methods, all but Vulkan's ({@link VulkanShim}). They convert arguments and nothing else: an address is native memory that the caller keeps alive
  * for the call, a handle is what a {@code create} returned. Callers check everything before they come here.
  *
  * <p>May only be used after {@link NativeLibrary#ensureAvailable()}. Registered by name when the library is loaded
@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 5;
+    static final int ABI_VERSION = 6;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;

@@ -8,6 +8,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +21,8 @@ class ShimTest {
 
     @Test
     void everyNativeMethodIsRegisteredAndNoOther() {
-        List<String> declared = Arrays.stream(Shim.class.getDeclaredMethods())
+        List<String> declared = Stream.of(Shim.class, VulkanShim.class)
+                .flatMap(c -> Arrays.stream(c.getDeclaredMethods()))
                 .filter(m -> Modifier.isNative(m.getModifiers()))
                 .map(m -> m.getName() + descriptor(m))
                 .toList();
@@ -51,6 +53,26 @@ class ShimTest {
 
     private static String name(int number) {
         return Shim.text((out, capacity) -> Shim.statusName(number, out, capacity));
+    }
+
+    @Test
+    void vulkanFeaturesAndKindsHaveTheSameNumbersAndNames() {
+        for (VulkanFeature feature : VulkanFeature.values()) {
+            assertThat(featureName(feature.ordinal())).isEqualTo(feature.name());
+        }
+        assertThat(featureName(VulkanFeature.values().length)).isEmpty();
+        for (String kind : VulkanApi.KINDS) {
+            assertThat(kindName(VulkanApi.KINDS.indexOf(kind))).isEqualTo(kind);
+        }
+        assertThat(kindName(VulkanApi.KINDS.size())).isEmpty();
+    }
+
+    private static String featureName(int bit) {
+        return Shim.text((out, capacity) -> VulkanShim.featureName(bit, out, capacity));
+    }
+
+    private static String kindName(int kind) {
+        return Shim.text((out, capacity) -> VulkanShim.kindName(kind, out, capacity));
     }
 
     @Test

@@ -1,0 +1,39 @@
+// What results of Vulkan mean: X(number, canonical code, NAME). Codes say what
+// the caller should do.
+#ifndef IREE4J_SHIM_VULKAN_STATUS_H_
+#define IREE4J_SHIM_VULKAN_STATUS_H_
+
+#define SHIM__VK_SUCCESS 0
+#define SHIM__VK_TIMEOUT 2
+#define SHIM__VK_INCOMPLETE 5
+#define SHIM__VK_INITIALIZATION_FAILED (-3)
+#define SHIM__VK_DEVICE_LOST (-4)
+
+#define SHIM__VK_RESULTS(X)                                          \
+  X(0, OK, SUCCESS)                                                  \
+  X(1, UNAVAILABLE, NOT_READY)                                       \
+  X(2, DEADLINE_EXCEEDED, TIMEOUT)                                   \
+  X(5, INTERNAL, INCOMPLETE)                                         \
+  X(1000297000, UNAVAILABLE, PIPELINE_COMPILE_REQUIRED)              \
+  X(-1, RESOURCE_EXHAUSTED, ERROR_OUT_OF_HOST_MEMORY)                \
+  X(-2, RESOURCE_EXHAUSTED, ERROR_OUT_OF_DEVICE_MEMORY)              \
+  X(-3, UNAVAILABLE, ERROR_INITIALIZATION_FAILED)                    \
+  X(-4, ABORTED, ERROR_DEVICE_LOST)                                  \
+  X(-5, RESOURCE_EXHAUSTED, ERROR_MEMORY_MAP_FAILED)                 \
+  X(-6, UNAVAILABLE, ERROR_LAYER_NOT_PRESENT)                        \
+  X(-7, UNIMPLEMENTED, ERROR_EXTENSION_NOT_PRESENT)                  \
+  X(-8, UNIMPLEMENTED, ERROR_FEATURE_NOT_PRESENT)                    \
+  X(-9, UNAVAILABLE, ERROR_INCOMPATIBLE_DRIVER)                      \
+  X(-10, RESOURCE_EXHAUSTED, ERROR_TOO_MANY_OBJECTS)                 \
+  X(-11, UNIMPLEMENTED, ERROR_FORMAT_NOT_SUPPORTED)                  \
+  X(-12, RESOURCE_EXHAUSTED, ERROR_FRAGMENTED_POOL)                  \
+  X(-13, UNKNOWN, ERROR_UNKNOWN)                                     \
+  X(-1000069000, RESOURCE_EXHAUSTED, ERROR_OUT_OF_POOL_MEMORY)       \
+  X(-1000072003, INVALID_ARGUMENT, ERROR_INVALID_EXTERNAL_HANDLE)    \
+  X(-1000161000, RESOURCE_EXHAUSTED, ERROR_FRAGMENTATION)            \
+  X(-1000257000, INVALID_ARGUMENT, ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS) \
+  X(-1000011001, INVALID_ARGUMENT, ERROR_VALIDATION_FAILED_EXT)      \
+  X(-1000012000, INVALID_ARGUMENT, ERROR_INVALID_SHADER_NV)          \
+  X(-1000174001, PERMISSION_DENIED, ERROR_NOT_PERMITTED_KHR)
+
+#endif  // IREE4J_SHIM_VULKAN_STATUS_H_

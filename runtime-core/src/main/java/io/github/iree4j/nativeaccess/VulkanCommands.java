@@ -1,0 +1,105 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+/**
+ * Commands that are recorded once and submitted any number of times, to queues of one family.
+ *
+ * <p>One thread at a time records, binds or submits; recording, binding and closing also not while submitted work uses it. What was
+ * recorded with it outlives its submissions: buffers and pipelines are named, not kept.
+ */
+public final class VulkanCommands extends VulkanObject {
+    private final int family;
+
+    VulkanCommands(VulkanHandle device, long handle, int family) {
+        super(device, handle, VulkanShim::commandsRelease);
+        this.family = family;
+    }
+
+    /**
+     * Returns the handle, for the words of this package's calls only.
+     *
+     * @return valid until closed
+     */
+    public long handle() {
+        return handle;
+    }
+
+    /**
+     * Returns the family of queues it can be submitted to.
+     *
+     * @return index into {@link VulkanDeviceProperties#queueFamilies}
+     */
+    public int family() {
+        return family;
+    }
+
+    /**
+     * Replaces what is recorded.
+     *
+     * @param words operations as {@link VulkanWords} tells, of native memory; read during the call only
+     * @param count how many words there are
+     * @throws IreeException INVALID_ARGUMENT or OUT_OF_RANGE for words that do not add up or ask for more than the device's limits,
+     *     naming the operation; RESOURCE_EXHAUSTED; ABORTED when the device is lost; FAILED_PRECONDITION when closed
+     */
+    public void record(MemorySegment words, long count) {
+        checkWords(words, count);
+        guard.enter();
+        VulkanScratch scratch = device.scratch.take();
+        try {
+            scratch.check(VulkanShim.commandsRecord(handle, words.address(), count, scratch.error.address()));
+        } finally {
+            device.scratch.give(scratch);
+            guard.exit();
+            Reference.reachabilityFence(words);
+        }
+    }
+
+    /**
+     * Changes the bindings of a dispatch that was recorded with {@link VulkanWords#MODE_SETS}, for the submissions that follow.
+     * Where the device cannot change descriptors of recorded commands ({@link VulkanFeature#STORAGE_BUFFER_UPDATE_AFTER_BIND}), the
+     * next submission records them again, natively.
+     *
+     * @param dispatchOrdinal number of the dispatch among all dispatches of the recording, indirect ones included
+     * @param words (buffer, offset, range) for each binding, of native memory; read during the call only
+     * @throws IreeException FAILED_PRECONDITION when there is no such dispatch or closed; INVALID_ARGUMENT or OUT_OF_RANGE for
+     *     bindings that do not fit; ABORTED when the device is lost
+     */
+    public void bind(int dispatchOrdinal, MemorySegment words) {
+        long count = words.byteSize() / Long.BYTES;
+        checkWords(words, count);
+        guard.enter();
+        VulkanScratch scratch = device.scratch.take();
+        try {
+            scratch.check(
+                    VulkanShim.commandsBind(handle, dispatchOrdinal, words.address(), count, scratch.error.address()));
+        } finally {
+            device.scratch.give(scratch);
+            guard.exit();
+            Reference.reachabilityFence(words);
+        }
+    }
+
+    /** Checks that native code may read some words. */
+    static void checkWords(MemorySegment words, long count) {
+        if (!words.isNative() || words.address() % Long.BYTES != 0) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "words for Vulkan are not in aligned native memory");
+        }
+        if (!words.scope().isAlive()) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "words for Vulkan are in memory that is closed");
+        }
+        if (count < 0 || count > words.byteSize() / Long.BYTES) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%d words for Vulkan in memory of %d bytes".formatted(count, words.byteSize()));
+        }
+    }
+
+    @Override
+    protected String describe() {
+        return "commands on " + device.describe();
+    }
+}

@@ -1,0 +1,410 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An opened Vulkan device. Safe for use from any thread; submissions to one queue are put in line.
+ *
+ * <p>What is made from it keeps it: it goes when it and the last of those are closed, waiting until the device is idle. A device that was
+ * lost stays so, and each call that needs it throws ABORTED saying so; closing still works.
+ */
+public final class VulkanHandle extends Resource {
+    /** What {@link #waitAny} returns when a timeline has its value. */
+    public static final int REACHED = 0;
+    /** What {@link #waitAny} returns when time is up. */
+    public static final int TIMED_OUT = 1;
+
+    /** Flag of {@link #allocate} and {@link #createTimeline(long, int)}: it can be exported. */
+    public static final int EXPORTABLE = VulkanShim.EXPORTABLE;
+
+    private static final int KINDS = VulkanApi.KINDS.size();
+
+    final VulkanScratch.Pool scratch = new VulkanScratch.Pool();
+    private final VulkanDeviceProperties properties;
+    private final List<Integer> queueFamilies;
+    private final long handle;
+    private final long features;
+    private final UseGuard guard;
+    private volatile long @Nullable [] lastCounts;
+    private volatile boolean wasLost;
+
+    /** Takes over the native device and a reference to the library. */
+    VulkanHandle(VulkanApi api, VulkanDeviceProperties properties, VulkanDeviceRequest request, long handle) {
+        this.properties = properties;
+        this.queueFamilies = request.queueFamilies();
+        this.handle = handle;
+        this.features = VulkanShim.deviceFeatures(handle);
+        this.guard = new UseGuard(this::describe, () -> {
+            long[] counts = readCounts();
+            counts[VulkanApi.KINDS.indexOf("DEVICES")] = 0;
+            wasLost = VulkanShim.deviceIsLost(handle) != 0;
+            lastCounts = counts;
+            VulkanShim.deviceRelease(handle);
+            api.release();
+        });
+    }
+
+    /**
+     * Returns what is known of the device.
+     *
+     * @return its properties
+     */
+    public VulkanDeviceProperties properties() {
+        return properties;
+    }
+
+    /**
+     * Returns the features that were enabled.
+     *
+     * @return bits of {@link VulkanFeature}
+     */
+    public long features() {
+        return features;
+    }
+
+    /**
+     * Returns whether a feature was enabled.
+     *
+     * @param feature the feature
+     * @return whether it can be used
+     */
+    public boolean has(VulkanFeature feature) {
+        return feature.in(features);
+    }
+
+    /**
+     * Returns the number of queues.
+     *
+     * @return as many as were asked for
+     */
+    public int queueCount() {
+        return queueFamilies.size();
+    }
+
+    /**
+     * Returns the family of a queue.
+     *
+     * @param queue less than {@link #queueCount}
+     * @return index into {@link VulkanDeviceProperties#queueFamilies}
+     */
+    public int queueFamily(int queue) {
+        return queueFamilies.get(queue);
+    }
+
+    /**
+     * Returns whether a call found the device lost.
+     *
+     * @return true for good once it did
+     */
+    public boolean isLost() {
+        if (!guard.tryEnter()) {
+            return wasLost;
+        }
+        try {
+            return VulkanShim.deviceIsLost(handle) != 0;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** A native method that makes an object. */
+    private interface Creator {
+        long create(long device, long error);
+    }
+
+    private <T> T create(Creator creator, LongFunction<T> wrap) {
+        retain(); // the object's
+        VulkanScratch call = scratch.take();
+        long object = 0;
+        try {
+            object = creator.create(handle, call.error.address());
+            if (object == 0) {
+                throw call.error.toException();
+            }
+        } finally {
+            scratch.give(call);
+            if (object == 0) {
+                release();
+            }
+        }
+        return wrap.apply(object);
+    }
+
+    /**
+     * Allocates memory, with one buffer over all of it for every use this runtime has.
+     *
+     * @param size bytes, more than 0
+     * @param memoryType index into {@link VulkanDeviceProperties#memoryTypes}
+     * @param flags 0 or {@link #EXPORTABLE}
+     * @return the memory, the caller's to close
+     * @throws IreeException RESOURCE_EXHAUSTED beyond a limit or when there is none left; INVALID_ARGUMENT for a type that buffers
+     *     cannot have; OUT_OF_RANGE for a type that is not there; UNIMPLEMENTED for an export the device does not offer
+     */
+    public VulkanAllocation allocate(long size, int memoryType, int flags) {
+        return create(
+                (device, error) -> VulkanShim.memoryCreate(device, size, memoryType, flags, error),
+                object -> new VulkanAllocation(this, object));
+    }
+
+    /**
+     * Makes memory of the host usable in place. It has to outlive the result.
+     *
+     * @param address a multiple of {@link VulkanLimits#minImportedHostPointerAlignment}
+     * @param size bytes, also such a multiple
+     * @return a view of it, the caller's to close
+     * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_HOST}; INVALID_ARGUMENT for memory of a kind or
+     *     alignment that cannot be imported
+     */
+    public VulkanAllocation importHost(long address, long size) {
+        return create(
+                (device, error) -> VulkanShim.memoryImportHost(device, address, size, error),
+                object -> new VulkanAllocation(this, object));
+    }
+
+    /**
+     * Opens memory that {@link VulkanAllocation#exportDescriptor} gave out.
+     *
+     * @param descriptor of the operating system; belongs to the driver when this returns, else still to the caller
+     * @param size bytes, as it was made with
+     * @param memoryType as it was made with
+     * @return the same memory, the caller's to close
+     * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_FD}; INVALID_ARGUMENT for a descriptor of
+     *     something else
+     */
+    public VulkanAllocation importDescriptor(int descriptor, long size, int memoryType) {
+        return create(
+                (device, error) -> VulkanShim.memoryImportFd(device, descriptor, size, memoryType, error),
+                object -> new VulkanAllocation(this, object));
+    }
+
+    /**
+     * Makes a timeline.
+     *
+     * @param initial where it begins
+     * @return the timeline, the caller's to close
+     */
+    public VulkanTimeline createTimeline(long initial) {
+        return createTimeline(initial, 0);
+    }
+
+    /**
+     * Makes a timeline.
+     *
+     * @param initial where it begins
+     * @param flags 0 or {@link #EXPORTABLE}
+     * @return the timeline, the caller's to close
+     * @throws IreeException UNIMPLEMENTED for an export the device does not offer, naming the extension
+     */
+    public VulkanTimeline createTimeline(long initial, int flags) {
+        return create(
+                (device, error) -> VulkanShim.timelineCreate(device, initial, flags, error),
+                object -> new VulkanTimeline(this, object));
+    }
+
+    /**
+     * Blocks until one of some timelines has its value or time is up. A timeline that is closed meanwhile goes when this returns.
+     *
+     * @param timelines of this device
+     * @param values one for each
+     * @param count how many of both are meant, at least 1
+     * @param timeoutNanos how long at most; negative is forever
+     * @return {@link #REACHED} or {@link #TIMED_OUT}
+     * @throws IreeException ABORTED when the device is lost; FAILED_PRECONDITION when something of it is closed, or on a virtual
+     *     thread, whose carrier it would block
+     */
+    public int waitAny(VulkanTimeline[] timelines, long[] values, int count, long timeoutNanos) {
+        if (Thread.currentThread().isVirtual()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "a virtual thread may not wait for timelines; use a platform thread");
+        }
+        guard.enter();
+        int entered = 0;
+        VulkanScratch call = scratch.take();
+        try {
+            while (entered < count) {
+                timelines[entered].guard.enter();
+                entered++;
+            }
+            return wait(call, timelines, values, count, timeoutNanos);
+        } finally {
+            scratch.give(call);
+            while (entered > 0) {
+                timelines[--entered].guard.exit();
+            }
+            guard.exit();
+        }
+    }
+
+    private int wait(VulkanScratch call, VulkanTimeline[] timelines, long[] values, int count, long timeoutNanos) {
+        long bytes = 2L * count * Long.BYTES;
+        MemorySegment words =
+                bytes <= VulkanScratch.SIZE ? call.memory : Arena.ofAuto().allocate(bytes, 8);
+        for (int i = 0; i < count; i++) {
+            words.setAtIndex(ValueLayout.JAVA_LONG, i, timelines[i].handle);
+            words.setAtIndex(ValueLayout.JAVA_LONG, (long) count + i, values[i]);
+        }
+        int status = VulkanShim.waitAny(handle, words.address(), count, timeoutNanos, call.error.address());
+        Reference.reachabilityFence(words);
+        if (status == StatusCode.DEADLINE_EXCEEDED.number()) {
+            return TIMED_OUT;
+        }
+        call.check(status);
+        return REACHED;
+    }
+
+    /**
+     * Makes a cache of compiled pipelines.
+     *
+     * @param data what {@link VulkanPipelineCache#data} gave, or null for an empty one
+     * @return the cache, the caller's to close
+     * @throws IreeException INCOMPATIBLE when the data is damaged or of another device or driver
+     */
+    public VulkanPipelineCache createPipelineCache(byte @Nullable [] data) {
+        try (Arena arena = Arena.ofConfined()) {
+            int size = data == null ? 0 : data.length;
+            MemorySegment copy = arena.allocate(size + 1L, 8);
+            if (data != null) {
+                MemorySegment.copy(data, 0, copy, ValueLayout.JAVA_BYTE, 0, size);
+            }
+            return create(
+                    (device, error) -> VulkanShim.pipelineCacheCreate(device, copy.address(), size, error),
+                    object -> new VulkanPipelineCache(this, object));
+        }
+    }
+
+    /**
+     * Compiles a function of a SPIR-V module. The module is trusted once its header is right: drivers do not check code.
+     *
+     * @param spirv the module; copied, may be heap memory
+     * @param entryPoint name of the function
+     * @param layout what it takes
+     * @param specialization element i is specialization constant i
+     * @param subgroupSize the size it needs, or 0
+     * @param cache where compiled code is looked up and kept, or null
+     * @return the pipeline, the caller's to close
+     * @throws IreeException INVALID_ARGUMENT for what is no SPIR-V or a layout that does not add up; OUT_OF_RANGE beyond a limit;
+     *     UNIMPLEMENTED for push descriptors or a subgroup size the device does not offer; what the driver says otherwise
+     */
+    public VulkanPipeline createPipeline(
+            MemorySegment spirv,
+            String entryPoint,
+            VulkanLayout layout,
+            int[] specialization,
+            int subgroupSize,
+            @Nullable VulkanPipelineCache cache) {
+        if (cache != null) {
+            cache.guard.enter();
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment code = arena.allocate(spirv.byteSize() + 4, 8);
+            MemorySegment.copy(spirv, 0, code, 0, spirv.byteSize());
+            MemorySegment name = arena.allocateFrom(entryPoint, StandardCharsets.UTF_8);
+            MemorySegment words = layout.words(arena);
+            MemorySegment constants = arena.allocate(4L * specialization.length + 4, 4);
+            MemorySegment.copy(specialization, 0, constants, ValueLayout.JAVA_INT, 0, specialization.length);
+            MemorySegment params = arena.allocate(VulkanShim.PIPELINE_PARAMS_SIZE, 8);
+            params.set(ValueLayout.JAVA_LONG, 0, code.address());
+            params.set(ValueLayout.JAVA_LONG, 8, spirv.byteSize());
+            params.set(ValueLayout.JAVA_LONG, 16, name.address());
+            params.set(ValueLayout.JAVA_LONG, 24, words.address());
+            params.set(ValueLayout.JAVA_LONG, 32, words.byteSize() / Long.BYTES);
+            params.set(ValueLayout.JAVA_INT, 40, layout.pushConstantBytes());
+            params.set(ValueLayout.JAVA_INT, 44, layout.pushDescriptors() ? 1 : 0);
+            params.set(ValueLayout.JAVA_LONG, 48, constants.address());
+            params.set(ValueLayout.JAVA_INT, 56, specialization.length);
+            params.set(ValueLayout.JAVA_INT, 60, subgroupSize);
+            params.set(ValueLayout.JAVA_LONG, 64, cache == null ? 0 : cache.handle);
+            return create(
+                    (device, error) -> VulkanShim.pipelineCreate(device, params.address(), error),
+                    object -> new VulkanPipeline(this, object, layout));
+        } finally {
+            if (cache != null) {
+                cache.guard.exit();
+            }
+        }
+    }
+
+    /**
+     * Makes commands with nothing recorded.
+     *
+     * @param family the family of the queues they are for, of which the device was opened with one
+     * @return the commands, the caller's to close
+     * @throws IreeException OUT_OF_RANGE for another family
+     */
+    public VulkanCommands createCommands(int family) {
+        return create(
+                (device, error) -> VulkanShim.commandsCreate(device, family, error),
+                object -> new VulkanCommands(this, object, family));
+    }
+
+    /**
+     * Submits commands. What the words name has to be open, and stays so until the work is over; waits may be for what is submitted
+     * later to another queue.
+     *
+     * @param queue less than {@link #queueCount}
+     * @param words numbers of waits, signals and commands; then (timeline, value) for each wait and each signal; then the commands.
+     *     Native memory, all of which is meant; read during the call only
+     * @throws IreeException INVALID_ARGUMENT for words that do not add up; FAILED_PRECONDITION for commands without a recording or
+     *     when closed; ABORTED when the device is lost; RESOURCE_EXHAUSTED
+     */
+    public void submit(int queue, MemorySegment words) {
+        long count = words.byteSize() / Long.BYTES;
+        VulkanCommands.checkWords(words, count);
+        guard.enter();
+        VulkanScratch call = scratch.take();
+        try {
+            call.check(VulkanShim.submit(handle, queue, words.address(), count, call.error.address()));
+        } finally {
+            scratch.give(call);
+            guard.exit();
+            Reference.reachabilityFence(words);
+        }
+    }
+
+    /**
+     * Returns how many objects of each kind there are of this device, in the order of {@link VulkanApi#KINDS}.
+     *
+     * @return the counts; of a device that is gone, what it left behind, which is nothing unless something leaks
+     */
+    public long[] liveObjects() {
+        if (guard.tryEnter()) {
+            try {
+                return readCounts();
+            } finally {
+                guard.exit();
+            }
+        }
+        long[] counts = lastCounts;
+        return counts == null ? new long[KINDS] : counts.clone();
+    }
+
+    private long[] readCounts() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG, KINDS);
+            VulkanShim.deviceLiveObjects(handle, out.address());
+            return out.toArray(ValueLayout.JAVA_LONG);
+        }
+    }
+
+    @Override
+    protected String describe() {
+        return "device '" + properties.name() + "'";
+    }
+
+    @Override
+    protected void destroy() {
+        guard.close();
+    }
+}

@@ -1,0 +1,61 @@
+package io.github.iree4j.nativeaccess;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/**
+ * What a pipeline takes. Its descriptors are numbered through: by set, then as listed, then by element; that number is the place of a
+ * binding in the words of a dispatch.
+ *
+ * @param sets descriptor sets, by number; empty ones count
+ * @param pushConstantBytes a multiple of 4
+ * @param pushDescriptors whether descriptors are recorded with each dispatch; of one set only
+ */
+public record VulkanLayout(List<List<Binding>> sets, int pushConstantBytes, boolean pushDescriptors) {
+    /** Descriptor type of a uniform buffer, as Vulkan numbers it. */
+    public static final int UNIFORM_BUFFER = 6;
+    /** Descriptor type of a storage buffer. */
+    public static final int STORAGE_BUFFER = 7;
+
+    /**
+     * An entry of a set.
+     *
+     * @param binding its number, below 1024
+     * @param type {@link #UNIFORM_BUFFER} or {@link #STORAGE_BUFFER}
+     * @param count length of its array, 1 for a plain one
+     */
+    public record Binding(int binding, int type, int count) {}
+
+    /** Copies. */
+    public VulkanLayout {
+        sets = sets.stream().map(List::copyOf).toList();
+    }
+
+    /**
+     * Returns the number of descriptors.
+     *
+     * @return over all sets
+     */
+    public int descriptorCount() {
+        return sets.stream().flatMap(List::stream).mapToInt(Binding::count).sum();
+    }
+
+    /** The words of {@code shim_vulkan_pipeline_params_t}. */
+    MemorySegment words(Arena arena) {
+        long count = 1 + sets.size() + 3 * sets.stream().mapToLong(List::size).sum();
+        MemorySegment words = arena.allocate(ValueLayout.JAVA_LONG, count);
+        long at = 0;
+        words.setAtIndex(ValueLayout.JAVA_LONG, at++, sets.size());
+        for (List<Binding> set : sets) {
+            words.setAtIndex(ValueLayout.JAVA_LONG, at++, set.size());
+            for (Binding binding : set) {
+                words.setAtIndex(ValueLayout.JAVA_LONG, at++, Integer.toUnsignedLong(binding.binding()));
+                words.setAtIndex(ValueLayout.JAVA_LONG, at++, Integer.toUnsignedLong(binding.type()));
+                words.setAtIndex(ValueLayout.JAVA_LONG, at++, Integer.toUnsignedLong(binding.count()));
+            }
+        }
+        return words;
+    }
+}

@@ -1,0 +1,47 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Compiled pipelines of a Vulkan device, to be kept between runs. Safe for use from any thread. */
+public final class VulkanPipelineCache extends VulkanObject {
+    VulkanPipelineCache(VulkanHandle device, long handle) {
+        super(device, handle, VulkanShim::pipelineCacheRelease);
+    }
+
+    /**
+     * Returns what is in it, for {@link VulkanHandle#createPipelineCache} of the same device and driver.
+     *
+     * @return a copy
+     * @throws IreeException ABORTED when the device is lost, FAILED_PRECONDITION when closed
+     */
+    public byte[] data() {
+        guard.enter();
+        VulkanScratch scratch = device.scratch.take();
+        try (Arena arena = Arena.ofConfined()) {
+            long outSize = scratch.memory.address();
+            long error = scratch.error.address();
+            scratch.check(VulkanShim.pipelineCacheData(handle, 0, 0, outSize, error));
+            // Another thread may put something in meanwhile: as often as it grows.
+            while (true) {
+                long capacity = scratch.memory.get(ValueLayout.JAVA_LONG, 0);
+                MemorySegment out = arena.allocate(capacity + 1);
+                scratch.check(VulkanShim.pipelineCacheData(handle, out.address(), capacity, outSize, error));
+                long size = scratch.memory.get(ValueLayout.JAVA_LONG, 0);
+                if (size <= capacity) {
+                    return out.asSlice(0, size).toArray(ValueLayout.JAVA_BYTE);
+                }
+            }
+        } finally {
+            device.scratch.give(scratch);
+            guard.exit();
+        }
+    }
+
+    @Override
+    protected String describe() {
+        return "pipeline cache on " + device.describe();
+    }
+}

@@ -1,0 +1,43 @@
+package io.github.iree4j.nativeaccess;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Native memory for one call: what it writes, small arrays it reads, and its error. Lent by a {@link Pool}; freed by the collector. */
+final class VulkanScratch {
+    /** Bytes of {@link #memory}. */
+    static final long SIZE = 2048;
+
+    final MemorySegment memory = Arena.ofAuto().allocate(SIZE, 8);
+    final NativeError error = new NativeError();
+
+    /** Throws unless a call returned 0. */
+    void check(int status) {
+        if (status != 0) {
+            throw error.toException(status);
+        }
+    }
+
+    /** A few at hand, so that calls allocate nothing while few threads make them. */
+    static final class Pool {
+        private final AtomicReference<@Nullable VulkanScratch> first = new AtomicReference<>();
+        private final AtomicReference<@Nullable VulkanScratch> second = new AtomicReference<>();
+
+        VulkanScratch take() {
+            VulkanScratch scratch = first.getAndSet(null);
+            if (scratch == null) {
+                scratch = second.getAndSet(null);
+            }
+            return scratch != null ? scratch : new VulkanScratch();
+        }
+
+        /** Gives one back after the call, its memory no longer in use. */
+        void give(VulkanScratch scratch) {
+            if (!first.compareAndSet(null, scratch)) {
+                second.set(scratch);
+            }
+        }
+    }
+}

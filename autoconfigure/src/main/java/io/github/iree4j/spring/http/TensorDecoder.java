@@ -1,48 +1,66 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
-import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.codec.AbstractDataBufferDecoder;
 import org.springframework.core.codec.DecodingException;
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferLimitException;
+import org.springframework.http.MediaType;
 import org.springframework.util.MimeType;
+import reactor.core.publisher.Mono;
 
-/** Tensors in bodies of Spring WebFlux and of {@code WebClient}, as {@link TensorMediaTypes} says. One that is read needs no closing. */
+/**
+ * Tensors in bodies of Spring WebFlux and of {@code WebClient}, as {@link TensorMediaTypes} says. One that is read needs no closing. What is
+ * no tensor fails as in Spring MVC: with an {@link io.github.iree4j.status.IreeException}, or with status 413 when it is too large.
+ */
 public final class TensorDecoder extends AbstractDataBufferDecoder<Tensor> {
+
+    private final int maximumBytes;
 
     /**
      * A decoder.
      *
-     * @param maximumBytes the most bytes that a body may have
+     * @param maximumBytes the most bytes that a tensor may take that is read
      */
     public TensorDecoder(int maximumBytes) {
         super(TensorMediaTypes.ALL.toArray(MimeType[]::new));
-        setMaxInMemorySize(maximumBytes);
+        this.maximumBytes = maximumBytes;
+        setMaxInMemorySize((int) Math.min(Integer.MAX_VALUE, (long) maximumBytes + TensorMediaTypes.BESIDES));
     }
 
     @Override
     public boolean canDecode(ResolvableType type, @Nullable MimeType mimeType) {
         return type.toClass() == Tensor.class
                 && mimeType != null
-                && TensorMediaTypes.isReadable(org.springframework.http.MediaType.asMediaType(mimeType));
+                && TensorMediaTypes.isReadable(MediaType.asMediaType(mimeType));
+    }
+
+    @Override
+    public Mono<Tensor> decodeToMono(
+            Publisher<DataBuffer> buffers,
+            ResolvableType type,
+            @Nullable MimeType mimeType,
+            @Nullable Map<String, Object> hints) {
+        return super.decodeToMono(buffers, type, mimeType, hints)
+                .onErrorMap(
+                        DataBufferLimitException.class, _ -> TensorMediaTypes.tooLarge("the body is", maximumBytes));
     }
 
     @Override
     public Tensor decode(
             DataBuffer buffer, ResolvableType type, @Nullable MimeType mimeType, @Nullable Map<String, Object> hints) {
-        int length = buffer.readableByteCount();
         try (InputStream in = buffer.asInputStream(true)) {
-            return TensorMediaTypes.read(
+            return TensorMediaTypes.readBody(
                     in,
-                    org.springframework.http.MediaType.asMediaType(mimeType == null ? TensorMediaTypes.NPY : mimeType),
-                    length);
-        } catch (IreeException e) {
-            throw new DecodingException(e.getMessage(), e);
+                    mimeType == null ? TensorMediaTypes.NPY : MediaType.asMediaType(mimeType),
+                    buffer.readableByteCount(),
+                    maximumBytes);
         } catch (IOException e) {
             throw new DecodingException("the body cannot be read", e);
         }

@@ -17,7 +17,7 @@ import tools.jackson.databind.ser.std.StdSerializer;
 
 /**
  * Tensors in JSON: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and row-major; integers as numbers, {@code
- * i1} as booleans. One that is read needs no closing; one that is written is not closed.
+ * i1} as booleans. One that is read needs no closing. One that is written is not closed here, but by those who write a tensor as a whole body.
  */
 public final class TensorJsonModule extends SimpleModule {
 

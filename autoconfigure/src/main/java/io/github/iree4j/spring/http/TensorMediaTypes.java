@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Tensors as bytes of bodies: {@code application/x-npy}, NumPy's format, and {@code application/octet-stream;type=f32;shape="1,64"}, the
@@ -31,6 +33,9 @@ public final class TensorMediaTypes {
     /** Both. */
     static final List<MediaType> ALL = List.of(NPY, OCTET_STREAM);
 
+    /** How many bytes a body may have beside the elements of its tensor. */
+    static final int BESIDES = 1 << 20;
+
     private TensorMediaTypes() {}
 
     /** Whether a body of that type can be read as a tensor. */
@@ -43,6 +48,42 @@ public final class TensorMediaTypes {
     /** Whether a tensor can be written as that type. */
     static boolean isWritable(@Nullable MediaType type) {
         return type == null || NPY.isCompatibleWith(type) || OCTET_STREAM.isCompatibleWith(type);
+    }
+
+    /**
+     * Reads the body of a request.
+     *
+     * @param length how many bytes it is said to have; negative when nobody says
+     * @param maximumBytes the most bytes that the elements of a tensor may take
+     * @throws IreeException INVALID_ARGUMENT and others for what is no tensor
+     * @throws ResponseStatusException 413 for a larger one
+     */
+    static Tensor readBody(InputStream in, MediaType type, long length, long maximumBytes) throws IOException {
+        if (length > maximumBytes + BESIDES) {
+            throw tooLarge("the body of %d bytes is".formatted(length), maximumBytes);
+        }
+        try {
+            // Nothing larger than what is said to come, so that nobody makes us take memory for nothing.
+            return read(in, type, length < 0 ? maximumBytes : Math.min(length, maximumBytes));
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
+                throw e;
+            }
+            if (length >= 0 && length <= maximumBytes) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "the body of %d bytes does not hold what it says: %s".formatted(length, e.getMessage()),
+                        e);
+            }
+            throw tooLarge(e.getMessage() + "; it is", maximumBytes);
+        }
+    }
+
+    static ResponseStatusException tooLarge(String what, long maximumBytes) {
+        return new ResponseStatusException(
+                HttpStatus.CONTENT_TOO_LARGE,
+                "%s larger than a tensor may be, %d bytes; send less, or raise 'iree.http.max-tensor-size'"
+                        .formatted(what, maximumBytes));
     }
 
     /**

@@ -3,13 +3,16 @@ package io.github.iree4j.spring.autoconfigure.http;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.http.IreeProblemAdvice;
 import io.github.iree4j.spring.http.TensorDecoder;
-import io.github.iree4j.spring.http.TensorEncoder;
 import io.github.iree4j.spring.http.TensorHttpMessageConverter;
+import io.github.iree4j.spring.http.TensorHttpMessageWriter;
+import io.github.iree4j.spring.http.TensorJsonHttpMessageConverter;
+import io.github.iree4j.spring.http.TensorJsonHttpMessageWriter;
 import io.github.iree4j.spring.http.TensorJsonModule;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -17,13 +20,14 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.http.converter.HttpMessageConverter;
+import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.reactive.config.WebFluxConfigurer;
 import org.springframework.web.servlet.DispatcherServlet;
 import tools.jackson.databind.JacksonModule;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@link AutoConfiguration Auto-configuration} for tensors in bodies and failures as problem details, with whatever of the web is there. */
-@AutoConfiguration
+@AutoConfiguration(afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
 @ConditionalOnClass(Tensor.class)
 @ConditionalOnBooleanProperty(name = "iree.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(IreeHttpProperties.class)
@@ -41,6 +45,39 @@ public final class IreeHttpAutoConfiguration {
         @ConditionalOnMissingBean
         TensorJsonModule ireeTensorJsonModule() {
             return new TensorJsonModule();
+        }
+
+        /** With Spring MVC. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnClass(HttpMessageConverter.class)
+        @ConditionalOnWebApplication(type = Type.SERVLET)
+        @ConditionalOnSingleCandidate(JsonMapper.class)
+        static class JsonConverterConfiguration {
+
+            @Bean
+            @ConditionalOnMissingBean
+            TensorJsonHttpMessageConverter ireeTensorJsonHttpMessageConverter(JsonMapper mapper) {
+                return new TensorJsonHttpMessageConverter(mapper);
+            }
+        }
+
+        /** With Spring WebFlux. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnClass(WebFluxConfigurer.class)
+        @ConditionalOnWebApplication(type = Type.REACTIVE)
+        @ConditionalOnSingleCandidate(JsonMapper.class)
+        static class JsonWriterConfiguration {
+
+            @Bean
+            @ConditionalOnMissingBean(name = "ireeTensorJsonCodecs")
+            WebFluxConfigurer ireeTensorJsonCodecs(JsonMapper mapper) {
+                return new WebFluxConfigurer() {
+                    @Override
+                    public void configureHttpMessageCodecs(ServerCodecConfigurer configurer) {
+                        configurer.customCodecs().register(new TensorJsonHttpMessageWriter(mapper));
+                    }
+                };
+            }
         }
     }
 
@@ -71,6 +108,20 @@ public final class IreeHttpAutoConfiguration {
         }
     }
 
+    /** With Spring WebFlux, which finds advice in the same way. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DispatcherHandler.class)
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    @ConditionalOnBooleanProperty(name = "iree.http.problem-details", matchIfMissing = true)
+    static class ReactiveProblemConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        IreeProblemAdvice ireeProblemAdvice() {
+            return new IreeProblemAdvice();
+        }
+    }
+
     /** With Spring WebFlux. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(WebFluxConfigurer.class)
@@ -85,7 +136,7 @@ public final class IreeHttpAutoConfiguration {
                 public void configureHttpMessageCodecs(ServerCodecConfigurer configurer) {
                     configurer.customCodecs().register(new TensorDecoder((int)
                             properties.maxTensorSize().toBytes()));
-                    configurer.customCodecs().register(new TensorEncoder());
+                    configurer.customCodecs().register(new TensorHttpMessageWriter());
                 }
             };
         }

@@ -11,6 +11,7 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.IreeProblemAdvice;
 import io.github.iree4j.spring.http.TensorHttpMessageConverter;
+import io.github.iree4j.spring.http.TensorJsonHttpMessageConverter;
 import io.github.iree4j.spring.http.TensorJsonModule;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -234,6 +235,7 @@ class IreeHttpAutoConfigurationTests {
         web.run(context -> assertThat(context)
                 .hasSingleBean(TensorHttpMessageConverter.class)
                 .hasSingleBean(TensorJsonModule.class)
+                .doesNotHaveBean(TensorJsonHttpMessageConverter.class) // there is no mapper
                 .hasSingleBean(IreeProblemAdvice.class)
                 .doesNotHaveBean(WebFluxConfigurer.class));
         web.withClassLoader(new FilteredClassLoader("tools.jackson"))
@@ -242,6 +244,18 @@ class IreeHttpAutoConfigurationTests {
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(IreeProblemAdvice.class));
         web.withClassLoader(new FilteredClassLoader("org.springframework.web.reactive", "reactor"))
                 .run(context -> assertThat(context).hasNotFailed());
+        web.withBean(JsonMapper.class)
+                .run(context -> assertThat(context).hasSingleBean(TensorJsonHttpMessageConverter.class));
+        ReactiveWebApplicationContextRunner reactive =
+                new ReactiveWebApplicationContextRunner().withConfiguration(CONFIGURATIONS);
+        reactive.withBean(JsonMapper.class)
+                .run(context -> assertThat(context)
+                        .hasSingleBean(IreeProblemAdvice.class)
+                        .hasBean("ireeTensorCodecs")
+                        .hasBean("ireeTensorJsonCodecs")
+                        .doesNotHaveBean(TensorHttpMessageConverter.class));
+        reactive.withPropertyValues("iree.http.problem-details=false")
+                .run(context -> assertThat(context).doesNotHaveBean(IreeProblemAdvice.class));
         web.withPropertyValues("iree.http.problem-details=false")
                 .run(context -> assertThat(context).doesNotHaveBean(IreeProblemAdvice.class));
         web.withPropertyValues("iree.http.max-tensor-size=3GB")
@@ -295,7 +309,7 @@ class IreeHttpAutoConfigurationTests {
         @PostMapping("/json")
         Tensor json(@RequestBody Tensor input) {
             try (Results results = invocations.invoke("add.add", input, input)) {
-                return results.tensor(0).copy(); // JSON does not close what it writes
+                return results.take(0);
             }
         }
     }

@@ -1,0 +1,52 @@
+package io.github.iree4j.spring.http;
+
+import io.github.iree4j.Tensor;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpInputMessage;
+import org.springframework.http.HttpOutputMessage;
+import org.springframework.http.MediaType;
+import org.springframework.http.converter.AbstractHttpMessageConverter;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Writes a tensor that is the whole body as JSON, as {@link TensorJsonModule} says, and closes it, since whoever returned it cannot. What is
+ * read, and tensors inside of something else, are left to the converter for any JSON.
+ */
+public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
+
+    private final JsonMapper mapper;
+
+    /**
+     * A converter.
+     *
+     * @param mapper has the module
+     */
+    public TensorJsonHttpMessageConverter(JsonMapper mapper) {
+        super(MediaType.APPLICATION_JSON, new MediaType("application", "*+json"));
+        this.mapper = mapper;
+    }
+
+    @Override
+    protected boolean supports(Class<?> type) {
+        return type == Tensor.class;
+    }
+
+    @Override
+    public boolean canRead(Class<?> type, @Nullable MediaType mediaType) {
+        return false;
+    }
+
+    /** Never called, see {@link #canRead}. */
+    @Override
+    protected Tensor readInternal(Class<? extends Tensor> type, HttpInputMessage message) {
+        throw new UnsupportedOperationException("only writes");
+    }
+
+    @Override
+    protected void writeInternal(Tensor tensor, HttpOutputMessage message) throws IOException {
+        try (tensor) {
+            mapper.writeValue(message.getBody(), tensor);
+        }
+    }
+}

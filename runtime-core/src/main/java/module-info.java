@@ -25,7 +25,8 @@ module io.github.iree4j.runtime {
     uses io.github.iree4j.hal.spi.ExecutableLoader;
 
     provides io.github.iree4j.hal.spi.DriverProvider with
-            io.github.iree4j.hal.local.LocalDriverProvider;
+            io.github.iree4j.hal.local.LocalDriverProvider,
+            io.github.iree4j.hal.vulkan.VulkanDriverProvider;
     provides io.github.iree4j.hal.spi.ExecutableLoader with
             io.github.iree4j.modules.vmvx.VmvxExecutableLoader;
 }

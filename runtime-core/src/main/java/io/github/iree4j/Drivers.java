@@ -59,7 +59,7 @@ final class Drivers {
                             StatusCode.UNAVAILABLE,
                             "driver '%s' is not available: %s".formatted(driver.name(), availability.reason()));
                 }
-                return driver.open(id.equals(wanted) ? driver.name() : id, options);
+                return driver.open(id.equals(wanted) && id.indexOf(':') < 0 ? driver.name() : id, options);
             }
         }
         throw new IreeException(
@@ -71,9 +71,12 @@ final class Drivers {
                                 drivers.stream().map(DriverProvider::name).collect(Collectors.joining(", "))));
     }
 
-    /** IREE has two names for its CPU, by how it schedules; ours schedules itself. */
+    /** IREE has two names for its CPU, by how it schedules; ours schedules itself. An id like {@code vulkan:1} begins with the driver. */
     private static String driverName(String name) {
-        return name.equals("local-task") || name.equals("local-sync") ? "local" : name;
+        int number = name.indexOf(':');
+        return name.equals("local-task") || name.equals("local-sync")
+                ? "local"
+                : number < 0 ? name : name.substring(0, number);
     }
 
     static void close(List<Device> devices) {

@@ -78,6 +78,9 @@ class ArchitectureTest {
                             "task",
                             "nativeaccess",
                             "internal.concurrent")),
+            entry(
+                    "hal.vulkan",
+                    List.of("hal", "hal.spi", "hal.pool", "frontier", "async", "nativeaccess", "flatbuffer")),
             // A virtual device is a CPU with other queues.
             entry("hal.virtual", List.of("hal", "hal.spi", "hal.pool", "hal.local", "frontier", "async")),
             entry("modules.hal", List.of("vm", "hal", "frontier", "async")),

@@ -21,7 +21,9 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
                 .registerType(
                         TypeReference.of("io.github.iree4j.nativeaccess.Shim"), MemberCategory.INVOKE_DECLARED_METHODS);
         for (String provider : new String[] {
-            "io.github.iree4j.hal.local.LocalDriverProvider", "io.github.iree4j.modules.vmvx.VmvxExecutableLoader"
+            "io.github.iree4j.hal.local.LocalDriverProvider",
+            "io.github.iree4j.hal.vulkan.VulkanDriverProvider",
+            "io.github.iree4j.modules.vmvx.VmvxExecutableLoader"
         }) {
             hints.reflection().registerType(TypeReference.of(provider), MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
         }

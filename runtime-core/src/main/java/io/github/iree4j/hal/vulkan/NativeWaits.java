@@ -1,0 +1,58 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.nativeaccess.VulkanTimeline;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Points of timelines that a submission waits for, one of each timeline. Not safe from several threads. */
+final class NativeWaits {
+    /** Nothing to wait for. Never added to. */
+    static final NativeWaits NONE = new NativeWaits();
+
+    private @Nullable VulkanTimeline[] timelines = new @Nullable VulkanTimeline[2];
+    private long[] values = new long[2];
+    private int count;
+
+    int count() {
+        return count;
+    }
+
+    VulkanTimeline timeline(int index) {
+        VulkanTimeline timeline = timelines[index];
+        if (timeline == null) {
+            throw new IndexOutOfBoundsException(index);
+        }
+        return timeline;
+    }
+
+    long value(int index) {
+        return values[index];
+    }
+
+    /** Adds a point; of two of one timeline the later stays. */
+    void add(VulkanTimeline timeline, long value) {
+        for (int i = 0; i < count; i++) {
+            if (timeline.equals(timelines[i])) {
+                values[i] = Math.max(values[i], value);
+                return;
+            }
+        }
+        if (count == values.length) {
+            timelines = Arrays.copyOf(timelines, count * 2);
+            values = Arrays.copyOf(values, count * 2);
+        }
+        timelines[count] = timeline;
+        values[count++] = value;
+    }
+
+    void addAll(NativeWaits others) {
+        for (int i = 0; i < others.count; i++) {
+            add(others.timeline(i), others.values[i]);
+        }
+    }
+
+    void clear() {
+        Arrays.fill(timelines, 0, count, null);
+        count = 0;
+    }
+}

@@ -1,0 +1,70 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.status.IreeException;
+import org.jspecify.annotations.Nullable;
+
+/** An operation on a stream. What changes is guarded by the lock of the hardware queue, until the entry is over. */
+final class StreamEntry {
+    final VulkanStream stream;
+    final VulkanOperation operation;
+    final long epoch;
+
+    /** What the hardware is to run; null for nothing. */
+    @Nullable
+    VulkanWork work;
+
+    /** What the hardware is to wait for before that; null for nothing. */
+    @Nullable
+    NativeWaits waits;
+
+    /** What the host has to do then; null for nothing. */
+    @Nullable
+    HostStep step;
+
+    /** The ticket that was reserved for its submission; 0 for none. */
+    long reserved;
+
+    /** The submission behind which its step comes, or else its end; once begun. */
+    long ticket;
+
+    /** The ticket with which it is over, for other queues to wait for; 0 while there is none. */
+    long end;
+
+    /** Why it fails; the first cause stays. */
+    @Nullable
+    IreeException failure;
+
+    StreamEntry(
+            VulkanStream stream,
+            VulkanOperation operation,
+            @Nullable VulkanWork work,
+            @Nullable NativeWaits waits,
+            @Nullable HostStep step) {
+        this.stream = stream;
+        this.operation = operation;
+        this.epoch = operation.epoch();
+        this.work = work;
+        this.waits = waits;
+        this.step = step;
+    }
+
+    /** Whether there is something to submit. */
+    boolean needsSubmission() {
+        return work != null || waits != null;
+    }
+
+    void fail(@Nullable IreeException cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+    }
+
+    /** The hardware is done with what it was to run: called without a lock by whoever goes on with the entry. */
+    void hardwareOver() {
+        VulkanWork ran = work;
+        if (ran != null) {
+            work = null;
+            ran.over();
+        }
+    }
+}

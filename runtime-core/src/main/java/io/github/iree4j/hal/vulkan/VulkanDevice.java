@@ -1,0 +1,336 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Proactor;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DevicePattern;
+import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
+import io.github.iree4j.nativeaccess.VulkanHandle;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** A device with a Vulkan driver. */
+final class VulkanDevice implements Device {
+    /** How long closing waits for work that the hardware has. */
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+
+    private final DeviceInfo info;
+    private final DeviceOptions options;
+    private final VulkanDeviceProperties properties;
+    private final VulkanHandle handle;
+    private final SchedulingDomain domain;
+    private final List<HardwareQueue> hardware = new ArrayList<>();
+    private final VulkanQueue[] queues;
+    private final VulkanWaiter waiter;
+    private final Proactor proactor;
+
+    private volatile @Nullable IreeException lost; // why nothing runs here any more
+    private volatile boolean hardwareLost; // and the hardware is done with everything
+    private final AtomicBoolean losing = new AtomicBoolean();
+    private volatile boolean closed;
+
+    /*
+     * VULKAN-4: the natives of queues are freed once, by whoever ends the last operation of a closed device or closes it after that: each
+     * operation on a stream is a use of `work`, and closing it has its end follow the last of them.
+     */
+    private final UseGuard work = new UseGuard(this::toString, this::workOver);
+    private final CountDownLatch freed = new CountDownLatch(1);
+
+    /**
+     * Makes a device.
+     *
+     * @param families the family of each hardware queue that the handle was opened with
+     */
+    VulkanDevice(
+            DeviceInfo info,
+            DeviceOptions options,
+            VulkanDeviceProperties properties,
+            VulkanHandle handle,
+            int[] families) {
+        this.info = info;
+        this.options = options;
+        this.properties = properties;
+        this.handle = handle;
+        this.domain = options.schedulingDomain();
+        int count = options.queueCount() == 0 ? families.length : options.queueCount();
+        int used = Math.min(count, families.length);
+        boolean reserves = used > 1 && count == used; // VULKAN-1
+        for (int i = 0; i < used; i++) {
+            hardware.add(new HardwareQueue(handle, i, families[i], reserves));
+        }
+        this.queues = new VulkanQueue[count];
+        for (int i = 0; i < count; i++) {
+            VulkanStream stream = new VulkanStream(this, hardware.get(i % used), i);
+            QueueScheduler scheduler = QueueScheduler.create(domain, this, this, stream);
+            stream.connect(scheduler);
+            queues[i] = new VulkanQueue(this, i, stream, scheduler);
+        }
+        this.waiter = new VulkanWaiter(this, handle, hardware);
+        this.proactor = Proactor.start("iree4j-" + info.id(), waiter);
+        proactor.wake(); // its owner waits for the hardware from now on, whether or not there is work
+    }
+
+    /** The native device; borrowed, for those whose natives keep it. */
+    VulkanHandle handle() {
+        return handle;
+    }
+
+    VulkanDeviceProperties properties() {
+        return properties;
+    }
+
+    DeviceOptions options() {
+        return options;
+    }
+
+    /** Whether some operation is under way. */
+    boolean isBusy() {
+        for (VulkanQueue queue : queues) {
+            if (!queue.scheduler().isIdle()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Refuses work once the device is closed or lost.
+     *
+     * @throws IreeException FAILED_PRECONDITION when closed; why it is lost
+     */
+    void checkOpen() {
+        IreeException cause = failure();
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    /** An operation goes on a stream. */
+    void enter() {
+        work.enter();
+    }
+
+    /** It is over. */
+    void exit() {
+        work.exit();
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return info;
+    }
+
+    @Override
+    public int queueCount() {
+        return queues.length;
+    }
+
+    @Override
+    public DeviceQueue queue(int index) {
+        if (index < 0 || index >= queues.length) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "queue %d of device '%s' with %d queues does not exist".formatted(index, info.id(), queues.length));
+        }
+        return queues[index];
+    }
+
+    @Override
+    public Allocator allocator() {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no memory yet");
+    }
+
+    @Override
+    public Executable createExecutable(ExecutableParams params) {
+        checkOpen();
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no executables yet");
+    }
+
+    @Override
+    public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
+        checkOpen();
+        QueueAffinity.normalize(affinity, queues.length);
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no command buffers yet");
+    }
+
+    @Override
+    public TimelineSemaphore createSemaphore(long initialValue, long flags) {
+        checkOpen();
+        return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
+                .withInitialValue(initialValue)
+                .withScope(Device.scopeOf(flags))
+                .withHistoryCapacity(options.semaphoreHistory()));
+    }
+
+    @Override
+    public SchedulingDomain schedulingDomain() {
+        return domain;
+    }
+
+    @Override
+    public OptionalLong queryI64(String category, String key) {
+        return switch (category) {
+            case "hal.device.id" -> flag(isNamed(key));
+            case "hal.executable.format" -> flag(false);
+            case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.length) : OptionalLong.empty();
+            case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(1) : OptionalLong.empty();
+            default -> OptionalLong.empty();
+        };
+    }
+
+    /** Whether a pattern means this device: programs ask for {@code vulkan*}. */
+    private boolean isNamed(String pattern) {
+        return DevicePattern.matches(pattern, VulkanDriver.NAME) || DevicePattern.matches(pattern, id());
+    }
+
+    private static OptionalLong flag(boolean answer) {
+        return OptionalLong.of(answer ? 1 : 0);
+    }
+
+    // ---- The end.
+
+    @Override
+    public @Nullable IreeException failure() {
+        IreeException cause = lost;
+        return cause != null || !closed
+                ? cause
+                : new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+    }
+
+    /**
+     * Says that the device is lost: all that waits fails with the cause, and so does all that is submitted from now on, and what the
+     * hardware has once that is over.
+     *
+     * @param cause why
+     */
+    void lost(IreeException cause) {
+        if (!losing.compareAndSet(false, true)) {
+            return;
+        }
+        lost = cause;
+        for (VulkanQueue queue : queues) {
+            queue.scheduler().lost(cause);
+        }
+        for (VulkanQueue queue : queues) {
+            queue.stream().stop(cause, true);
+        }
+    }
+
+    /** The driver says that the device is lost: the hardware is done with everything. From a thread without locks. */
+    void hardwareLost(IreeException cause) {
+        hardwareLost = true;
+        lost(cause);
+        for (HardwareQueue queue : hardware) {
+            queue.abandon(cause);
+        }
+    }
+
+    boolean isHardwareLost() {
+        return hardwareLost;
+    }
+
+    /** The same, for a thread that has locks: the owner of the proactor does it. */
+    void loseLater(IreeException cause) {
+        CallThreads.start("iree4j-lost " + id(), () -> {
+            if (handle.isLost()) {
+                hardwareLost(cause);
+            } else {
+                lost(cause);
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        for (VulkanQueue queue : queues) {
+            queue.scheduler().close();
+        }
+        IreeException cause = new IreeException(
+                StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was under way");
+        for (VulkanQueue queue : queues) {
+            queue.stream().stop(cause, false);
+        }
+        work.close();
+        if (!isOurThread()) {
+            awaitFreed();
+        }
+    }
+
+    /** The device is closed and its last operation is over. */
+    private void workOver() {
+        handle.close(); // whatever is made of it keeps it until it is closed too
+        proactor.shutdown();
+    }
+
+    /** The proactor has ended, and with it whatever waits for natives of queues. */
+    void freed() {
+        freed.countDown();
+    }
+
+    /** Whether the calling thread would wait for itself. */
+    private boolean isOurThread() {
+        for (VulkanQueue queue : queues) {
+            if (queue.stream().isStepThread()) {
+                return true;
+            }
+        }
+        return waiter.isOwner();
+    }
+
+    private void awaitFreed() {
+        boolean interrupted = false;
+        long deadline = System.nanoTime() + CLOSE_LIMIT.toNanos();
+        try {
+            for (; ; ) {
+                try {
+                    if (freed.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                        return;
+                    }
+                    break;
+                } catch (InterruptedException e) {
+                    interrupted = true; // the hardware uses what is to be freed
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        for (HardwareQueue queue : hardware) {
+            if (queue.isBusy()) {
+                throw new IreeException(
+                        StatusCode.DEADLINE_EXCEEDED,
+                        "device '%s' is not closed after %s: its hardware does not end what it was given"
+                                .formatted(info.id(), CLOSE_LIMIT));
+            }
+        }
+        // Else a step of the host is under way, code of users for example: whoever ends it frees the rest.
+    }
+
+    @Override
+    public String toString() {
+        return "device '" + info.id() + "'";
+    }
+}

@@ -1,0 +1,38 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.QueueOperation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link VulkanQueue} carries out: a part for the hardware, then one for the host, both of which it may lack. What has neither only
+ * has its place in the order.
+ */
+abstract class VulkanOperation extends QueueOperation {
+
+    VulkanOperation(String name) {
+        super(name);
+    }
+
+    /**
+     * Says what the hardware is to run. Called once, when the operation is issued, with locks of the scheduler held: quick. Everything that
+     * was issued before runs before it, and so does what this operation waits for.
+     *
+     * @return recorded commands; null for nothing
+     * @throws io.github.iree4j.status.IreeException why the operation fails
+     */
+    @Nullable
+    VulkanWork prepare() {
+        return null;
+    }
+
+    /**
+     * Says what the host has to do in the order of the queue: after the hardware's part of this operation and everything before it, and
+     * before anything issued behind it. Called once, after {@link #prepare}, with locks of the scheduler held: quick.
+     *
+     * @return the step; null for nothing
+     */
+    @Nullable
+    HostStep hostStep() {
+        return null;
+    }
+}

@@ -1,0 +1,230 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.FrontierCounters;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.HostCall;
+import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A queue of a Vulkan device. Makes operations; the scheduler orders them, a {@link VulkanStream} puts them on the hardware. */
+final class VulkanQueue implements DeviceQueue {
+    private final VulkanDevice device;
+    private final int index;
+    private final VulkanStream stream;
+    private final QueueScheduler scheduler;
+
+    VulkanQueue(VulkanDevice device, int index, VulkanStream stream, QueueScheduler scheduler) {
+        this.device = device;
+        this.index = index;
+        this.stream = stream;
+        this.scheduler = scheduler;
+    }
+
+    QueueScheduler scheduler() {
+        return scheduler;
+    }
+
+    VulkanDevice vulkanDevice() {
+        return device;
+    }
+
+    VulkanStream stream() {
+        return stream;
+    }
+
+    /** The queue family that commands for this queue are recorded for. */
+    int family() {
+        return stream.queue().family;
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public int index() {
+        return index;
+    }
+
+    @Override
+    public long axis() {
+        return scheduler.axis();
+    }
+
+    @Override
+    public QueueCounters counters() {
+        return scheduler.counters();
+    }
+
+    @Override
+    public List<PendingOperation> pending(int limit) {
+        return scheduler.pending(limit);
+    }
+
+    @Override
+    public Frontier frontier() {
+        return scheduler.frontier();
+    }
+
+    @Override
+    public FrontierCounters frontierCounters() {
+        return scheduler.frontierCounters();
+    }
+
+    @Override
+    public Buffer alloca(@Nullable Fence wait, @Nullable Fence signal, BufferParams params, long size, long flags) {
+        throw notYet("alloca");
+    }
+
+    @Override
+    public void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags) {
+        submit(wait, signal, () -> {
+            throw notYet("dealloca");
+        });
+    }
+
+    @Override
+    public void fill(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer target,
+            long offset,
+            long length,
+            long pattern,
+            int patternLength,
+            long flags) {
+        submit(wait, signal, () -> {
+            throw notYet("fill");
+        });
+    }
+
+    @Override
+    public void update(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            MemorySegment source,
+            Buffer target,
+            long targetOffset,
+            long flags) {
+        submit(wait, signal, () -> {
+            throw notYet("update");
+        });
+    }
+
+    @Override
+    public void copy(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer source,
+            long sourceOffset,
+            Buffer target,
+            long targetOffset,
+            long length,
+            long flags) {
+        submit(wait, signal, () -> {
+            throw notYet("copy");
+        });
+    }
+
+    @Override
+    public void read(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            HalFile source,
+            long sourceOffset,
+            Buffer target,
+            long targetOffset,
+            long length,
+            long flags) {
+        submit(wait, signal, () -> {
+            throw notYet("read");
+        });
+    }
+
+    @Override
+    public void write(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer source,
+            long sourceOffset,
+            HalFile target,
+            long targetOffset,
+            long length,
+            long flags) {
+        submit(wait, signal, () -> {
+            throw notYet("write");
+        });
+    }
+
+    @Override
+    public void dispatch(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Executable executable,
+            int export,
+            DispatchConfig config,
+            int[] constants,
+            BindingTable bindings,
+            long flags) {
+        submit(wait, signal, () -> {
+            throw notYet("dispatch");
+        });
+    }
+
+    @Override
+    public void execute(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            CommandBuffer commands,
+            @Nullable BindingTable bindings,
+            long flags) {
+        submit(wait, signal, () -> {
+            throw notYet("execute");
+        });
+    }
+
+    @Override
+    public void barrier(@Nullable Fence wait, @Nullable Fence signal, long flags) {
+        submit(wait, signal, HostOperations.Barrier::new);
+    }
+
+    @Override
+    public void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags) {
+        Objects.requireNonNull(call, "call");
+        boolean detached = (flags & HOST_CALL_NON_BLOCKING) != 0;
+        submit(wait, signal, () -> new HostOperations.Call(call, detached));
+    }
+
+    @Override
+    public void flush() {
+        // What is issued is submitted at once.
+    }
+
+    private @Nullable IreeException submit(
+            @Nullable Fence wait, @Nullable Fence signal, Supplier<? extends VulkanOperation> make) {
+        return scheduler.submit(wait, signal, make);
+    }
+
+    private static IreeException notYet(String what) {
+        return new IreeException(StatusCode.UNIMPLEMENTED, what + " is not there yet");
+    }
+}

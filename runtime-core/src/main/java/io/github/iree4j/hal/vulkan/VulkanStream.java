@@ -1,0 +1,457 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.hal.FifoBackend;
+import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts operations on a hardware queue in the order in which they are issued. What needs no hardware is over with the submission before
+ * it; behind a step of the host nothing is submitted until the step is over.
+ */
+final class VulkanStream implements FifoBackend {
+    /*
+     *   issue -> held (behind a step) -> begun (submitted, if there is something to submit) -> its step, if any -> over
+     *
+     * VULKAN-2: entries begin, and are over, in the order of issue; at most one has its step at a time, the last of `begun`, when
+     * everything before it is over.
+     * VULKAN-3: every entry is told once: whoever takes it off `held` or `begun` under the lock hands it to Ended.
+     *
+     * Everything is guarded by the lock of `queue`, which comes after the lock of the scheduler and before none.
+     */
+    private static final Logger LOG = LoggerFactory.getLogger(VulkanStream.class);
+
+    private final VulkanDevice device;
+    private final HardwareQueue queue;
+    private final int index;
+    private final ArrayDeque<StreamEntry> held = new ArrayDeque<>();
+    private final ArrayDeque<StreamEntry> begun = new ArrayDeque<>();
+    private final TreeMap<Long, StreamEntry> marks = new TreeMap<>(); // by epoch, of what is not over
+    private @Nullable NativeWaits waits; // of what is issued next
+    private @Nullable StreamEntry stepping; // has a step to come, or under way: nothing begins behind it
+    private @Nullable Thread stepThread; // once under way; null again when it goes on elsewhere
+    private boolean stepUnderWay;
+    private @Nullable StreamEntry issued; // the last; null once it is over
+    private boolean overWhenIssued; // the last; guarded by the scheduler's lock
+    private long last; // ticket of the last submission
+    private long overEpoch; // everything up to it is over
+    private @Nullable IreeException gone; // why nothing is issued any more
+
+    private volatile @Nullable QueueScheduler scheduler;
+
+    VulkanStream(VulkanDevice device, HardwareQueue queue, int index) {
+        this.device = device;
+        this.queue = queue;
+        this.index = index;
+        queue.streams.add(this);
+    }
+
+    HardwareQueue queue() {
+        return queue;
+    }
+
+    void connect(QueueScheduler owner) {
+        scheduler = owner;
+    }
+
+    // ---- For the scheduler, with its lock held.
+
+    @Override
+    public void issue(QueueOperation operation) {
+        VulkanOperation own = (VulkanOperation) operation;
+        checkHere();
+        device.enter();
+        VulkanWork work = null;
+        boolean accepted = false;
+        try {
+            work = own.prepare();
+            HostStep step = own.hostStep();
+            synchronized (queue) {
+                issue(own, work, step);
+            }
+            accepted = true;
+        } finally {
+            if (!accepted) {
+                if (work != null) {
+                    work.over();
+                }
+                device.exit();
+            }
+        }
+        if (overWhenIssued) {
+            device.exit();
+        }
+    }
+
+    private void checkHere() {
+        synchronized (queue) {
+            IreeException why = gone;
+            if (why != null) {
+                throw why;
+            }
+        }
+    }
+
+    /** Under the lock. */
+    private void issue(VulkanOperation operation, @Nullable VulkanWork work, @Nullable HostStep step) {
+        IreeException why = gone;
+        if (why != null) {
+            throw why;
+        }
+        StreamEntry entry = new StreamEntry(this, operation, work, waits, step);
+        if (queue.reserves) {
+            reserve(entry);
+        }
+        if (stepping != null) {
+            held.add(entry);
+        } else {
+            boolean submitted = false;
+            try {
+                begin(entry);
+                submitted = true;
+            } finally {
+                if (!submitted) { // the waits stay with what is issued next, which runs after them
+                    queue.giveBack(entry);
+                }
+            }
+        }
+        waits = null;
+        issued = entry;
+        overWhenIssued = false;
+        if (begun.peek() == entry && entry.ticket <= queue.reached()) {
+            if (entry.step == null) {
+                begun.remove();
+                passed(entry);
+                overWhenIssued = true;
+            } else {
+                startStep(entry);
+            }
+        }
+    }
+
+    /** Takes the tickets of something that may be submitted later; VULKAN-1. */
+    private void reserve(StreamEntry entry) {
+        if (entry.needsSubmission()) {
+            entry.reserved = queue.reserve();
+        }
+        entry.end = entry.step == null ? queue.tickets() : queue.reserve();
+    }
+
+    /** Begins with an entry: submits it, if there is something to submit. When this throws nothing has happened. */
+    private void begin(StreamEntry entry) {
+        if (entry.needsSubmission()) {
+            NativeWaits before = entry.waits == null ? NativeWaits.NONE : entry.waits;
+            last = queue.submit(before, entry.work, entry.reserved);
+        }
+        entry.ticket = last;
+        if (entry.step != null) {
+            stepping = entry;
+        } else if (!queue.reserves) {
+            entry.end = last;
+        }
+        begun.add(entry);
+    }
+
+    @Override
+    public boolean wasOverWhenIssued() {
+        return overWhenIssued;
+    }
+
+    @Override
+    public void recordTimepoint(long epoch) {
+        synchronized (queue) {
+            StreamEntry entry = issued;
+            if (entry != null) {
+                marks.put(epoch, entry);
+            }
+        }
+    }
+
+    @Override
+    public boolean canWaitFor(FifoBackend producer, long epoch) {
+        return producer instanceof VulkanStream other && other.device == device && other.point(epoch) >= 0;
+    }
+
+    @Override
+    public void waitFor(FifoBackend producer, long epoch) {
+        VulkanStream other = (VulkanStream) producer;
+        long point = other.point(epoch);
+        if (point > 0) {
+            add(new NativePoint(device, other.queue.timeline, point));
+        }
+    }
+
+    /** The ticket behind which an epoch is over; 0 when it is over, negative when there is none yet. */
+    private long point(long epoch) {
+        synchronized (queue) {
+            if (epoch <= overEpoch) {
+                return 0;
+            }
+            Map.Entry<Long, StreamEntry> mark = marks.ceilingEntry(epoch);
+            long end = mark == null ? 0 : mark.getValue().end;
+            return end == 0 ? -1 : end;
+        }
+    }
+
+    @Override
+    public boolean canWaitForExternal(Object primitive) {
+        return primitive instanceof NativePoint point && point.device() == device;
+    }
+
+    @Override
+    public void waitForExternal(Object primitive) {
+        add((NativePoint) primitive);
+    }
+
+    private void add(NativePoint point) {
+        synchronized (queue) {
+            NativeWaits all = waits;
+            if (all == null) {
+                all = new NativeWaits();
+                waits = all;
+            }
+            all.add(point.timeline(), point.value());
+        }
+    }
+
+    // ---- Under the lock of the queue, when the hardware or the host has got on.
+
+    /** Ends what the hardware has reached. */
+    void reached(Ended ended) {
+        for (StreamEntry head; (head = begun.peek()) != null && head.ticket <= queue.reached(); ) {
+            if (head == stepping) {
+                if (!stepUnderWay) {
+                    startStep(head);
+                }
+                return;
+            }
+            begun.remove();
+            passed(head);
+            ended.add(head);
+        }
+        settle();
+    }
+
+    /** An entry is over, and everything before it. */
+    private void passed(StreamEntry entry) {
+        overEpoch = entry.epoch;
+        marks.headMap(entry.epoch, true).clear();
+        if (issued == entry) {
+            issued = null;
+        }
+    }
+
+    private void startStep(StreamEntry entry) {
+        stepUnderWay = true;
+        CallThreads.start("iree4j-host-step " + device.id() + " queue " + index, () -> runSteps(entry));
+    }
+
+    /** On a thread of its own, without a lock: runs a step, and those that come behind it while there is nothing in between. */
+    private void runSteps(StreamEntry first) {
+        for (StreamEntry entry = first; entry != null; ) {
+            entry.hardwareOver();
+            Step step = new Step(entry);
+            try {
+                Objects.requireNonNull(entry.step).run(step);
+            } catch (Throwable t) {
+                step.accept(failure(entry, t));
+            }
+            entry = step.leave();
+        }
+    }
+
+    private static IreeException failure(StreamEntry entry, Throwable thrown) {
+        return thrown instanceof IreeException failure
+                ? failure
+                : new IreeException(StatusCode.INTERNAL, entry.operation.name() + " failed: " + thrown, thrown);
+    }
+
+    /** Hears of the end of a step. */
+    private final class Step implements Consumer<@Nullable IreeException> {
+        private final StreamEntry entry;
+        private final AtomicBoolean over = new AtomicBoolean();
+        private @Nullable StreamEntry next; // a step to be run on the same thread
+        private boolean running = true; // guarded by the lock of the queue, like the one before
+
+        Step(StreamEntry entry) {
+            this.entry = entry;
+            synchronized (queue) {
+                stepThread = Thread.currentThread();
+            }
+        }
+
+        @Override
+        public void accept(@Nullable IreeException failure) {
+            if (!over.compareAndSet(false, true)) {
+                return;
+            }
+            Ended ended = new Ended();
+            synchronized (queue) {
+                entry.fail(failure);
+                StreamEntry following = stepOver(entry, ended);
+                if (following != null) {
+                    if (running) {
+                        next = following;
+                    } else {
+                        startStep(following);
+                    }
+                }
+            }
+            ended.tell();
+        }
+
+        /** The call has returned; returns the step to go on with. */
+        @Nullable
+        StreamEntry leave() {
+            synchronized (queue) {
+                running = false;
+                if (Thread.currentThread().equals(stepThread)) {
+                    stepThread = null;
+                }
+                return next;
+            }
+        }
+    }
+
+    /** A step is over: goes on with what was held back; returns the next step, if that can be run at once. */
+    private @Nullable StreamEntry stepOver(StreamEntry entry, Ended ended) {
+        stepping = null;
+        stepUnderWay = false;
+        begun.remove(entry); // everything before it is over
+        if (queue.reserves && !device.isHardwareLost()) {
+            try {
+                queue.signal(entry.end);
+                last = entry.end;
+            } catch (RuntimeException | Error e) { // others wait for it
+                device.loseLater(failure(entry, e));
+            }
+        }
+        passed(entry);
+        ended.add(entry);
+        for (StreamEntry next; stepping == null && (next = held.poll()) != null; ) {
+            try {
+                begin(next);
+            } catch (RuntimeException | Error e) {
+                refused(next, failure(next, e));
+                ended.add(next);
+            }
+        }
+        StreamEntry ahead = stepping;
+        if (ahead != null && begun.peek() == ahead && ahead.ticket <= queue.reached()) {
+            stepUnderWay = true;
+            return ahead;
+        }
+        reached(ended);
+        return null;
+    }
+
+    /** The hardware has refused an entry that was held back. */
+    private void refused(StreamEntry entry, IreeException cause) {
+        entry.fail(cause);
+        if (queue.reserves || entry.waits != null) { // others rely on its ticket, or on what it waits for
+            device.loseLater(cause);
+        }
+    }
+
+    /** Once nothing is issued any more and nothing is under way: nobody must wait for tickets that were reserved. */
+    private void settle() {
+        if (gone != null && queue.reserves && begun.isEmpty() && held.isEmpty() && !device.isHardwareLost()) {
+            try {
+                if (queue.tickets() > queue.timeline.value()) {
+                    queue.signal(queue.tickets());
+                }
+            } catch (RuntimeException | Error e) {
+                LOG.error("queue {} of device '{}' could not be settled", index, device.id(), e);
+            }
+        }
+    }
+
+    // ---- The end.
+
+    /**
+     * Nothing is issued any more; ends what has not begun.
+     *
+     * @param cause why
+     * @param failing whether what has begun fails too, when it is over
+     */
+    void stop(IreeException cause, boolean failing) {
+        Ended ended = new Ended();
+        synchronized (queue) {
+            if (gone == null) {
+                gone = cause;
+            }
+            for (StreamEntry entry; (entry = held.poll()) != null; ) {
+                entry.fail(cause);
+                ended.add(entry);
+            }
+            StreamEntry ahead = stepping;
+            if (ahead != null && !stepUnderWay) { // it will not be run
+                ahead.fail(cause);
+                stepping = null;
+            }
+            if (failing) {
+                begun.forEach(entry -> entry.fail(cause));
+            }
+            reached(ended);
+        }
+        ended.tell();
+    }
+
+    /** Under the lock: the hardware is lost; ends everything but a step that is under way. */
+    void abandon(IreeException cause, Ended ended) {
+        if (gone == null) {
+            gone = cause;
+        }
+        StreamEntry running = stepUnderWay ? stepping : null;
+        begun.addAll(held);
+        held.clear();
+        for (StreamEntry entry : begun) {
+            entry.fail(cause);
+            if (entry != running) {
+                ended.add(entry);
+            }
+        }
+        begun.removeIf(entry -> entry != running);
+        stepping = running;
+    }
+
+    /** Under the lock: whether the hardware has something to do that it was given. */
+    boolean isHardwareBusy() {
+        StreamEntry head = begun.peek();
+        return head != null && !(head == stepping && stepUnderWay);
+    }
+
+    /** Whether the calling thread runs a step of this stream. */
+    boolean isStepThread() {
+        synchronized (queue) {
+            return Thread.currentThread().equals(stepThread);
+        }
+    }
+
+    /** Tells the scheduler that an entry is over; without a lock. */
+    void tell(StreamEntry entry) {
+        try {
+            entry.hardwareOver();
+        } catch (RuntimeException | Error e) {
+            LOG.error("the commands of {} could not be given back", entry.operation.name(), e);
+        }
+        try {
+            Objects.requireNonNull(scheduler).completed(entry.operation, entry.failure);
+        } catch (RuntimeException | Error e) {
+            LOG.error("{} could not be ended", entry.operation.name(), e);
+        } finally {
+            device.exit();
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package io.github.iree4j.hal.vulkan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.VulkanApi;
+import java.util.List;
+
+/** The Vulkan driver of this machine, for tests; where there is none they are skipped, unless {@code -Diree.require=vulkan} says otherwise. */
+final class VulkanDrivers {
+    /** With the validation layers, where they are installed. */
+    private static final class OfTests {
+        private static final VulkanDriver INSTANCE = new VulkanDriver(null, true);
+    }
+
+    private VulkanDrivers() {}
+
+    /** The driver; skips the test when there is none. */
+    static VulkanDriver driver() {
+        VulkanDriver driver = OfTests.INSTANCE;
+        Availability availability = driver.availability();
+        if (System.getProperty("iree.require", "").contains("vulkan")) {
+            assertThat(availability).isEqualTo(Availability.AVAILABLE);
+        }
+        assumeTrue(availability.available(), "no Vulkan: " + availability.reason());
+        return driver;
+    }
+
+    /** Opens the first device, or the one that {@code -Diree.vulkan.device} names. */
+    static VulkanDevice open(DeviceOptions.Builder options) {
+        return driver().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
+    }
+
+    /** Fails when validation has complained since this was called last. */
+    static void assertNothingToComplainOf() {
+        List<String> messages = driver().takeValidationMessages();
+        assertThat(messages).as("messages of the validation layers").isEmpty();
+    }
+
+    /** Fails unless a closed device has left nothing behind. */
+    static void assertNothingLeft(VulkanDevice closed) {
+        long[] counts = closed.handle().liveObjects();
+        for (int i = 0; i < counts.length; i++) {
+            assertThat(counts[i]).as(VulkanApi.KINDS.get(i)).isZero();
+        }
+    }
+}

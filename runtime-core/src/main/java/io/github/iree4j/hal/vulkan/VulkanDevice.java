@@ -32,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A device with a Vulkan driver. */
 final class VulkanDevice implements Device {
+    /** Whether freed memory is overwritten, so that tests see who uses it: {@code -Diree4j.memory.poison=true}. */
+    private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
+
     /** How long closing waits for work that the hardware has. */
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
@@ -42,6 +45,10 @@ final class VulkanDevice implements Device {
     private final SchedulingDomain domain;
     private final List<HardwareQueue> hardware = new ArrayList<>();
     private final VulkanQueue[] queues;
+    private final VulkanMemory memory;
+    private final VulkanAllocator allocator;
+    private final CommandsPool commands;
+    private final Staging staging;
     private final VulkanWaiter waiter;
     private final Proactor proactor;
 
@@ -73,6 +80,10 @@ final class VulkanDevice implements Device {
         this.properties = properties;
         this.handle = handle;
         this.domain = options.schedulingDomain();
+        this.memory = new VulkanMemory(handle, properties, options, this::isBusy, POISON);
+        this.allocator = new VulkanAllocator(this, memory);
+        this.commands = new CommandsPool(handle, memory);
+        this.staging = Staging.of(memory);
         int count = options.queueCount() == 0 ? families.length : options.queueCount();
         int used = Math.min(count, families.length);
         boolean reserves = used > 1 && count == used; // VULKAN-1
@@ -84,6 +95,7 @@ final class VulkanDevice implements Device {
             VulkanStream stream = new VulkanStream(this, hardware.get(i % used), i);
             QueueScheduler scheduler = QueueScheduler.create(domain, this, this, stream);
             stream.connect(scheduler);
+            scheduler.whenIdle(memory.pools()::idle);
             queues[i] = new VulkanQueue(this, i, stream, scheduler);
         }
         this.waiter = new VulkanWaiter(this, handle, hardware);
@@ -92,6 +104,20 @@ final class VulkanDevice implements Device {
     }
 
     /** The native device; borrowed, for those whose natives keep it. */
+    VulkanMemory memory() {
+        return memory;
+    }
+
+    /** Native command buffers for one execution each. */
+    CommandsPool commands() {
+        return commands;
+    }
+
+    /** What goes between the host and memory that it does not see goes through this. */
+    Staging staging() {
+        return staging;
+    }
+
     VulkanHandle handle() {
         return handle;
     }
@@ -158,7 +184,7 @@ final class VulkanDevice implements Device {
 
     @Override
     public Allocator allocator() {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no memory yet");
+        return allocator;
     }
 
     @Override
@@ -280,6 +306,9 @@ final class VulkanDevice implements Device {
 
     /** The device is closed and its last operation is over. */
     private void workOver() {
+        commands.close();
+        staging.close();
+        memory.close();
         handle.close(); // whatever is made of it keeps it until it is closed too
         proactor.shutdown();
     }

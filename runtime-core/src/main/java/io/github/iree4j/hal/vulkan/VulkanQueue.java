@@ -16,6 +16,7 @@ import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -92,13 +93,38 @@ final class VulkanQueue implements DeviceQueue {
 
     @Override
     public Buffer alloca(@Nullable Fence wait, @Nullable Fence signal, BufferParams params, long size, long flags) {
-        throw notYet("alloca");
+        int placement = Buffer.PLACEMENT_ASYNCHRONOUS
+                | ((flags & ALLOCA_INDETERMINATE_LIFETIME) != 0 ? Buffer.PLACEMENT_INDETERMINATE_LIFETIME : 0);
+        VulkanMemory memory = device.memory();
+        VulkanBuffer buffer = VulkanBuffer.reserved(device, params, size, this, placement);
+        boolean reuse = (flags & ALLOCA_ALLOW_POOL_WAIT_FRONTIER) != 0;
+        try {
+            IreeException failure = submit(wait, signal, () -> {
+                ReservationRequest request = memory.request(params, buffer.kind(), size);
+                return new Allocations.Alloca(buffer, memory, reuse ? request.preferringReuse() : request);
+            });
+            if (failure != null) {
+                buffer.fail(failure); // whoever uses the handle gets the root cause
+            }
+        } catch (IreeException e) {
+            buffer.close();
+            throw e;
+        }
+        return buffer;
     }
 
     @Override
     public void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags) {
+        if ((flags & DEALLOCA_PREFER_ORIGIN) != 0
+                && buffer.allocatedBuffer().origin() instanceof VulkanQueue origin
+                && origin != this
+                && origin.device.equals(device)) {
+            origin.dealloca(wait, signal, buffer, 0);
+            return;
+        }
         submit(wait, signal, () -> {
-            throw notYet("dealloca");
+            VulkanBuffer own = VulkanBuffer.of(device, "deallocated buffer", buffer);
+            return own.isFreedInQueueOrder() ? new Allocations.Dealloca(this, own) : new HostOperations.Barrier();
         });
     }
 
@@ -112,9 +138,7 @@ final class VulkanQueue implements DeviceQueue {
             long pattern,
             int patternLength,
             long flags) {
-        submit(wait, signal, () -> {
-            throw notYet("fill");
-        });
+        submit(wait, signal, () -> VulkanTransfers.fill(this, target, offset, length, pattern, patternLength));
     }
 
     @Override
@@ -125,9 +149,7 @@ final class VulkanQueue implements DeviceQueue {
             Buffer target,
             long targetOffset,
             long flags) {
-        submit(wait, signal, () -> {
-            throw notYet("update");
-        });
+        VulkanTransfers.update(this, wait, signal, source, target, targetOffset);
     }
 
     @Override
@@ -140,9 +162,7 @@ final class VulkanQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
-        submit(wait, signal, () -> {
-            throw notYet("copy");
-        });
+        submit(wait, signal, () -> VulkanTransfers.copy(this, source, sourceOffset, target, targetOffset, length));
     }
 
     @Override
@@ -155,9 +175,7 @@ final class VulkanQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
-        submit(wait, signal, () -> {
-            throw notYet("read");
-        });
+        VulkanTransfers.read(this, wait, signal, source, sourceOffset, target, targetOffset, length);
     }
 
     @Override
@@ -170,9 +188,7 @@ final class VulkanQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
-        submit(wait, signal, () -> {
-            throw notYet("write");
-        });
+        VulkanTransfers.write(this, wait, signal, source, sourceOffset, target, targetOffset, length);
     }
 
     @Override

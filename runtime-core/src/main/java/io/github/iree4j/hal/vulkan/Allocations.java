@@ -1,0 +1,99 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.StorageGrant;
+import io.github.iree4j.hal.StorageRelease;
+import io.github.iree4j.hal.StorageRequest;
+import io.github.iree4j.hal.pool.NativeTimepoint;
+import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.status.IreeException;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Memory in queue order. The hardware has no part in it, except that freed memory may be overwritten. */
+final class Allocations {
+    private static final int POISON_PATTERN = VulkanBuffer.POISON & 0xFF;
+
+    private Allocations() {}
+
+    /** Gives a buffer its storage: reserved when the operation is issued, or in line before that. */
+    static final class Alloca extends VulkanOperation implements StorageRequest {
+        private final VulkanBuffer buffer;
+        private final StorageGrant<VulkanStorage> grant;
+
+        Alloca(VulkanBuffer buffer, VulkanMemory memory, ReservationRequest request) {
+            super("alloca");
+            this.buffer = buffer;
+            this.grant = new StorageGrant<>(buffer, memory.pools(), request, VulkanStorage::of);
+        }
+
+        @Override
+        public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
+            return grant.tryReservePresent(after, timepoints);
+        }
+
+        @Override
+        public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
+            return grant.tryReserve(after, timepoints);
+        }
+
+        @Override
+        public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
+            grant.reserve(after, timepoints, done);
+        }
+
+        @Override
+        public List<NativeTimepoint> marks() {
+            return grant.marks();
+        }
+
+        @Override
+        public void issued(Frontier frontier) {
+            grant.issued(frontier);
+        }
+
+        @Override
+        protected void failed(IreeException cause) {
+            grant.failed(cause, frontier());
+        }
+
+        @Override
+        protected void retain() {
+            buffer.retain();
+        }
+
+        @Override
+        protected void release() {
+            buffer.release();
+        }
+    }
+
+    /** Takes a buffer's storage away in queue order. */
+    static final class Dealloca extends RecordedOperation implements StorageRelease {
+        private final VulkanBuffer buffer;
+
+        Dealloca(VulkanQueue queue, VulkanBuffer buffer) {
+            super("dealloca", queue, buffer);
+            this.buffer = buffer;
+            buffer.announceRelease();
+        }
+
+        @Override
+        boolean isEmpty() {
+            return !device.memory().poisons() || buffer.length() == 0;
+        }
+
+        @Override
+        void encode(CommandEncoder encoder) {
+            VulkanStorage storage = storage(0);
+            encoder.fill(storage, 0, storage.length(), POISON_PATTERN, 1);
+        }
+
+        @Override
+        public void issued(Frontier death) {
+            buffer.deallocated(death);
+        }
+    }
+}

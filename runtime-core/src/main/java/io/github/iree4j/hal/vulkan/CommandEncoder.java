@@ -1,0 +1,283 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.nativeaccess.VulkanWords;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.function.Supplier;
+
+/**
+ * Writes the words of native commands. Fills and copies take any offset and length, although drivers fill multiples of four bytes only.
+ *
+ * <p>Commands are unordered among themselves until {@link #barrier} is called, except that what one call needs between its own commands
+ * it adds itself. One thread at a time.
+ */
+final class CommandEncoder {
+    /** What drivers fill is a multiple of that. */
+    private static final int FILL_UNIT = 4;
+
+    /** Bytes of device memory that an encoder needs for patterns that drivers do not fill. */
+    static final int SCRATCH = 16;
+
+    private static final int INITIAL_WORDS = 128;
+
+    private final Supplier<VulkanStorage> scratch;
+    private MemorySegment words = memory(INITIAL_WORDS);
+    private int count;
+    private boolean scratchUsed;
+
+    /**
+     * Makes an encoder without commands.
+     *
+     * @param scratch gives {@link #SCRATCH} bytes of device memory that nobody else uses while the commands run; asked when needed
+     */
+    CommandEncoder(Supplier<VulkanStorage> scratch) {
+        this.scratch = scratch;
+    }
+
+    private static MemorySegment memory(long count) {
+        return Arena.ofAuto().allocate(count * Long.BYTES, Long.BYTES);
+    }
+
+    /** Forgets all commands. */
+    void clear() {
+        count = 0;
+        scratchUsed = false;
+    }
+
+    /** Returns whether there are commands. */
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    /** Returns the words, of which {@link #count} are written. */
+    MemorySegment words() {
+        return words;
+    }
+
+    /** Returns how many words there are. */
+    int count() {
+        return count;
+    }
+
+    /** Appends a word. Whoever writes commands without a method of their own here, does it with this. */
+    void word(long value) {
+        long at = (long) count * Long.BYTES;
+        if (at == words.byteSize()) {
+            MemorySegment larger = memory(count * 2L);
+            larger.copyFrom(words);
+            words = larger;
+        }
+        words.set(ValueLayout.JAVA_LONG, at, value);
+        count++;
+    }
+
+    /** Overwrites a word, for what is known late. */
+    void setWord(int index, long value) {
+        words.setAtIndex(ValueLayout.JAVA_LONG, index, value);
+    }
+
+    /** What follows runs after what is there, for the given stages and accesses. */
+    void barrier(long sourceStages, long sourceAccess, long targetStages, long targetAccess) {
+        word(VulkanWords.BARRIER);
+        word(sourceStages);
+        word(sourceAccess);
+        word(targetStages);
+        word(targetAccess);
+    }
+
+    /** What was submitted before is over, and what it wrote visible: the first command of all that is submitted. */
+    void beginAfterAll() {
+        barrier(
+                VulkanWords.STAGE_ALL_COMMANDS,
+                VulkanWords.ACCESS_MEMORY_WRITE,
+                VulkanWords.STAGE_ALL_COMMANDS,
+                VulkanWords.ACCESS_MEMORY_READ | VulkanWords.ACCESS_MEMORY_WRITE);
+    }
+
+    /** What was written can be read by the host once the submission is over: the last command of what writes memory that it sees. */
+    void endVisibleToHost() {
+        barrier(
+                VulkanWords.STAGE_ALL_COMMANDS,
+                VulkanWords.ACCESS_MEMORY_WRITE,
+                VulkanWords.STAGE_HOST,
+                VulkanWords.ACCESS_HOST_READ);
+    }
+
+    /** Later transfers see what earlier ones wrote, and write what those have read. */
+    void transferBarrier() {
+        barrier(
+                VulkanWords.STAGE_ALL_TRANSFER,
+                VulkanWords.ACCESS_TRANSFER_WRITE,
+                VulkanWords.STAGE_ALL_TRANSFER,
+                VulkanWords.ACCESS_TRANSFER_READ | VulkanWords.ACCESS_TRANSFER_WRITE);
+    }
+
+    /**
+     * Copies bytes. Ranges must not overlap.
+     *
+     * @param source where from
+     * @param sourceOffset first byte read, in the storage
+     * @param target where to
+     * @param targetOffset first byte written, in the storage
+     * @param length bytes
+     */
+    void copy(VulkanStorage source, long sourceOffset, VulkanStorage target, long targetOffset, long length) {
+        copy(source.buffer(), source.offset() + sourceOffset, target.buffer(), target.offset() + targetOffset, length);
+    }
+
+    private void copy(long source, long from, long target, long to, long length) {
+        if (length == 0) {
+            return;
+        }
+        word(VulkanWords.COPY);
+        word(source);
+        word(from);
+        word(target);
+        word(to);
+        word(length);
+    }
+
+    private void fillUnits(long buffer, long offset, long length, int pattern) {
+        word(VulkanWords.FILL);
+        word(buffer);
+        word(offset);
+        word(length);
+        word(Integer.toUnsignedLong(pattern));
+    }
+
+    /**
+     * Fills bytes with a repeated pattern, which begins with the first of them.
+     *
+     * @param target what is filled
+     * @param offset first byte, in the storage
+     * @param length bytes, a multiple of the pattern's
+     * @param pattern the pattern in the low bytes, little-endian
+     * @param patternLength 1, 2, 4 or 8 bytes
+     */
+    void fill(VulkanStorage target, long offset, long length, long pattern, int patternLength) {
+        if (length == 0) {
+            return;
+        }
+        long buffer = target.buffer();
+        long from = target.offset() + offset;
+        int low = (int) pattern;
+        if (patternLength == Long.BYTES && low != (int) (pattern >>> Integer.SIZE)) {
+            fillLong(buffer, from, length, low, (int) (pattern >>> Integer.SIZE));
+            return;
+        }
+        fillInt(
+                buffer,
+                from,
+                length,
+                switch (patternLength) {
+                    case 1 -> (low & 0xFF) * 0x0101_0101;
+                    case 2 -> low & 0xFFFF | low << Short.SIZE;
+                    default -> low;
+                });
+    }
+
+    /** Fills with four bytes, the first of which comes first whatever the alignment. */
+    private void fillInt(long buffer, long from, long length, int pattern) {
+        int phase = (int) (from & FILL_UNIT - 1);
+        int aligned = Integer.rotateLeft(
+                pattern, phase * Byte.SIZE); // byte i is what belongs at addresses that are i modulo 4
+        long end = from + length;
+        long first = from + FILL_UNIT - 1 & -FILL_UNIT;
+        long last = end & -FILL_UNIT;
+        if (first < last) {
+            fillUnits(buffer, first, last - first, aligned);
+        }
+        if (phase == 0 && last == end) {
+            return;
+        }
+        VulkanStorage piece = beginScratch();
+        fillUnits(piece.buffer(), piece.offset(), SCRATCH, aligned);
+        transferBarrier();
+        if (first >= last) { // a few bytes around or beside one boundary
+            copy(piece.buffer(), piece.offset() + phase, buffer, from, length);
+            return;
+        }
+        copy(piece.buffer(), piece.offset() + phase, buffer, from, first - from);
+        copy(piece.buffer(), piece.offset(), buffer, last, end - last);
+    }
+
+    /** Fills with eight bytes: the first of them from scratch memory, the rest from what is filled already, twice as much each time. */
+    private void fillLong(long buffer, long from, long length, int low, int high) {
+        VulkanStorage piece = beginScratch();
+        fillUnits(piece.buffer(), piece.offset(), FILL_UNIT, low);
+        fillUnits(piece.buffer(), piece.offset() + FILL_UNIT, FILL_UNIT, high);
+        transferBarrier();
+        long done = Math.min(length, Long.BYTES);
+        copy(piece.buffer(), piece.offset(), buffer, from, done);
+        while (done < length) {
+            transferBarrier();
+            long more = Math.min(done, length - done);
+            copy(buffer, from, buffer, from + done, more);
+            done += more;
+        }
+    }
+
+    private VulkanStorage beginScratch() {
+        if (scratchUsed) {
+            transferBarrier();
+        }
+        scratchUsed = true;
+        return scratch.get();
+    }
+
+    /**
+     * Begins a dispatch, which is followed by {@link #binding} as often as it says, {@link #constants}, and {@link #workgroups} or
+     * {@link #indirectWorkgroups}, in that order.
+     *
+     * @param pipeline handle of the pipeline
+     * @param mode how bindings reach it, see {@link VulkanWords}
+     * @param bindings how many there are
+     * @param indirect whether the workgroups come from a buffer
+     */
+    void dispatch(long pipeline, long mode, int bindings, boolean indirect) {
+        word(indirect ? VulkanWords.DISPATCH_INDIRECT : VulkanWords.DISPATCH);
+        word(pipeline);
+        word(mode);
+        word(bindings);
+    }
+
+    /** Adds a binding of a dispatch. */
+    void binding(VulkanStorage storage, long offset, long length) {
+        word(storage.buffer());
+        word(storage.offset() + offset);
+        word(length);
+    }
+
+    /**
+     * Adds the push constants of a dispatch.
+     *
+     * @param offset where they start, bytes
+     * @param bytes the constants
+     */
+    void constants(int offset, MemorySegment bytes) {
+        long size = bytes.byteSize();
+        word(offset);
+        word(size);
+        for (long at = 0; at < size; at += Long.BYTES) {
+            long value = 0;
+            for (long i = Math.min(size, at + Long.BYTES) - 1; i >= at; i--) {
+                value = value << Byte.SIZE | Byte.toUnsignedLong(bytes.get(ValueLayout.JAVA_BYTE, i));
+            }
+            word(value);
+        }
+    }
+
+    /** Ends a dispatch. */
+    void workgroups(int x, int y, int z) {
+        word(Integer.toUnsignedLong(x));
+        word(Integer.toUnsignedLong(y));
+        word(Integer.toUnsignedLong(z));
+    }
+
+    /** Ends a dispatch whose workgroups are read from a buffer when it runs. */
+    void indirectWorkgroups(VulkanStorage storage, long offset) {
+        word(storage.buffer());
+        word(storage.offset() + offset);
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.nativeaccess.VulkanAllocation;
+import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
+
+/** A native allocation of a buffer of its own: of memory that was imported, or may be exported. Freed with the buffer's storage. */
+final class ForeignMemory implements RefCounted {
+    private final VulkanAllocation allocation;
+    private final VulkanSlabProvider provider;
+    private final @Nullable Arena mapping;
+    private final @Nullable RefCounted owner;
+
+    /**
+     * Takes an allocation over.
+     *
+     * @param provider counts it
+     * @param mapping closed with it; null for none
+     * @param owner keeps imported memory valid, retained meanwhile; null for none
+     */
+    ForeignMemory(
+            VulkanAllocation allocation,
+            VulkanSlabProvider provider,
+            @Nullable Arena mapping,
+            @Nullable RefCounted owner) {
+        this.allocation = allocation;
+        this.provider = provider;
+        this.mapping = mapping;
+        this.owner = owner;
+    }
+
+    VulkanAllocation allocation() {
+        return allocation;
+    }
+
+    /** Makes the buffer that this is freed with; frees it when that fails. */
+    Buffer buffer(VulkanDevice device, MemoryKind kind, BufferParams params, VulkanStorage storage) {
+        boolean retained = false;
+        try {
+            if (owner != null) {
+                owner.retain();
+            }
+            retained = true;
+            return VulkanBuffer.foreign(device, kind, params, storage, this);
+        } catch (RuntimeException | Error e) {
+            free();
+            if (retained && owner != null) {
+                owner.release();
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public void retain() {
+        throw new IllegalStateException("memory of its own has one buffer");
+    }
+
+    @Override
+    public void release() {
+        free();
+        if (owner != null) {
+            owner.release();
+        }
+    }
+
+    private void free() {
+        if (mapping != null) {
+            mapping.close();
+        }
+        allocation.close();
+        provider.returned();
+    }
+}

@@ -1,0 +1,140 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.AllocatorStatistics;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.nativeaccess.VulkanAllocation;
+import io.github.iree4j.nativeaccess.VulkanFeature;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Memory of a device for those who need it at once. */
+final class VulkanAllocator implements Allocator {
+    /** What compiled code expects of every buffer. */
+    private static final long ALIGNMENT = 64;
+
+    private final VulkanDevice device;
+    private final VulkanMemory memory;
+
+    VulkanAllocator(VulkanDevice device, VulkanMemory memory) {
+        this.device = device;
+        this.memory = memory;
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public Buffer allocate(BufferParams params, long size) {
+        return VulkanBuffer.allocated(device, params, size);
+    }
+
+    @Override
+    public Buffer allocate(BufferParams params, MemorySegment contents) {
+        VulkanBuffer buffer = VulkanBuffer.allocated(device, params, contents.byteSize());
+        try {
+            buffer.initialize(contents);
+            return buffer;
+        } catch (RuntimeException | Error e) {
+            buffer.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner) {
+        device.checkOpen();
+        BufferParams checked = check(params, bytes);
+        long alignment = device.properties().limits().minImportedHostPointerAlignment();
+        if (!device.handle().has(VulkanFeature.EXTERNAL_MEMORY_HOST) || alignment <= 0) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "device '%s' cannot use host memory where it lies: its driver has no VK_EXT_external_memory_host; copy it"
+                            .formatted(device.id()));
+        }
+        MemoryKind kind = memory.kinds().readback();
+        if ((params.memoryType() & MemoryType.DEVICE_LOCAL) == MemoryType.DEVICE_LOCAL
+                && (kind.halType() & MemoryType.DEVICE_LOCAL) != MemoryType.DEVICE_LOCAL) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "device '%s' has memory of its own, which memory of the host cannot be; ask for DEVICE_VISIBLE, or copy it"
+                            .formatted(device.id()));
+        }
+        // Drivers take whole pages: those that the bytes are in. What else is in them is not touched.
+        long first = bytes.address() & -alignment;
+        long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
+        VulkanAllocation allocation = memory.provider()
+                .counted(() -> device.handle().importHost(first, end - first), end - first, kind.type());
+        ForeignMemory foreign = new ForeignMemory(allocation, memory.provider(), null, owner);
+        long offset = bytes.address() - first;
+        long address = allocation.deviceAddress();
+        return foreign.buffer(
+                device,
+                kind,
+                checked,
+                new VulkanStorage(
+                        null,
+                        allocation.buffer(),
+                        offset,
+                        bytes.byteSize(),
+                        address == 0 ? 0 : address + offset,
+                        bytes));
+    }
+
+    private static BufferParams check(BufferParams params, MemorySegment bytes) {
+        if (!bytes.isNative()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "memory of %d bytes on the Java heap cannot be imported; copy it or allocate it natively"
+                            .formatted(bytes.byteSize()));
+        }
+        if ((bytes.address() & (ALIGNMENT - 1)) != 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "imported memory of %d bytes at 0x%x is aligned to %d bytes, compiled code needs %d; allocate it with Arena.allocate(size, %d), or copy it"
+                            .formatted(
+                                    bytes.byteSize(),
+                                    bytes.address(),
+                                    Long.lowestOneBit(bytes.address()),
+                                    ALIGNMENT,
+                                    ALIGNMENT));
+        }
+        if (!bytes.isReadOnly()) {
+            return params;
+        }
+        boolean immutable = (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
+        if ((params.access() & MemoryAccess.WRITE) != 0 && !immutable) {
+            throw new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "imported memory of %d bytes is read-only and access %s is asked for; ask for READ"
+                            .formatted(bytes.byteSize(), MemoryAccess.format(params.access())));
+        }
+        return params.withAccess(MemoryAccess.READ);
+    }
+
+    @Override
+    public AllocatorStatistics statistics() {
+        return memory.statistics();
+    }
+
+    @Override
+    public PoolSetStatistics poolStatistics() {
+        return memory.poolStatistics();
+    }
+
+    @Override
+    public void trim() {
+        memory.trim();
+    }
+}

@@ -1,0 +1,242 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.StorageRelease;
+import io.github.iree4j.hal.StoredBuffer;
+import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An allocation of device memory.
+ *
+ * <p>Its storage is known once its alloca is issued. An operation that is issued {@linkplain #pin pins} what it uses, and
+ * {@linkplain #unpin unpins} it when the hardware is done with it.
+ */
+final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
+    /** What freed memory is overwritten with, where that is wanted. */
+    static final byte POISON = (byte) 0xDB;
+
+    private static final int MAPPED = BufferUsage.MAPPING
+            | BufferUsage.MAPPING_PERSISTENT
+            | BufferUsage.MAPPING_OPTIONAL
+            | BufferUsage.MAPPING_ACCESS_SEQUENTIAL_WRITE;
+
+    private final VulkanDevice device;
+    private final MemoryKind kind;
+    private final @Nullable RefCounted foreign; // what is freed with memory that is not a pool's
+
+    private VulkanBuffer(
+            VulkanDevice device,
+            MemoryKind kind,
+            BufferParams params,
+            long length,
+            @Nullable VulkanQueue origin,
+            int placement,
+            boolean imported,
+            @Nullable RefCounted owner) {
+        super(
+                kind.halType(),
+                usage(params, kind, imported),
+                access(params, imported),
+                length,
+                VulkanStorage.NONE,
+                origin,
+                placement,
+                imported,
+                owner);
+        this.device = device;
+        this.kind = kind;
+        this.foreign = owner;
+    }
+
+    /** What the host can map it may; what it cannot it may not, and reads and writes through transfers, which all memory takes. */
+    private static int usage(BufferParams params, MemoryKind kind, boolean imported) {
+        int usage = params.usage() == 0 ? BufferUsage.DEFAULT : params.usage();
+        int mapping =
+                kind.isMappable() ? usage | BufferUsage.MAPPING | BufferUsage.MAPPING_PERSISTENT : usage & ~MAPPED;
+        return mapping | (imported ? BufferUsage.TRANSFER_SOURCE : BufferUsage.TRANSFER);
+    }
+
+    private static int access(BufferParams params, boolean imported) {
+        if (params.access() != 0) {
+            return params.access();
+        }
+        // Immutable memory that we allocate must still be filled once; imported memory has its contents already.
+        boolean constant = imported && (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
+        return constant ? MemoryAccess.READ : MemoryAccess.ALL;
+    }
+
+    /** An allocation with its storage. */
+    static VulkanBuffer allocated(VulkanDevice device, BufferParams params, long length) {
+        checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
+        MemoryKind kind = device.memory().kind(params);
+        VulkanBuffer buffer = new VulkanBuffer(device, kind, params, length, null, 0, false, null);
+        buffer.commitFirst(device.memory().acquire(params, kind, length));
+        return buffer;
+    }
+
+    /** An allocation whose storage comes with a {@link io.github.iree4j.hal.StorageGrant}. */
+    static VulkanBuffer reserved(
+            VulkanDevice device, BufferParams params, long length, VulkanQueue origin, int placement) {
+        checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
+        return new VulkanBuffer(device, device.memory().kind(params), params, length, origin, placement, false, null);
+    }
+
+    /**
+     * Memory that is not a pool's.
+     *
+     * @param owner released with the storage; the caller's reference goes over
+     */
+    static VulkanBuffer foreign(
+            VulkanDevice device, MemoryKind kind, BufferParams params, VulkanStorage storage, RefCounted owner) {
+        checkParams(params, storage.length(), ReservationRequest.MAXIMUM_ALIGNMENT);
+        VulkanBuffer buffer = new VulkanBuffer(device, kind, params, storage.length(), null, 0, true, owner);
+        buffer.commitFirst(storage);
+        return buffer;
+    }
+
+    /**
+     * Returns the allocation behind a buffer, which must be one of this device.
+     *
+     * @param what names the buffer in messages
+     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it is another device's
+     */
+    static VulkanBuffer of(VulkanDevice device, String what, Buffer buffer) {
+        if (!buffer.isLive()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
+        }
+        if (buffer.allocatedBuffer() instanceof VulkanBuffer own && own.device.equals(device)) {
+            return own;
+        }
+        throw new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "%s of %d bytes was not created by device '%s'".formatted(what, buffer.length(), device.id()));
+    }
+
+    VulkanDevice device() {
+        return device;
+    }
+
+    /** Returns the memory of its own that it has; null where that is a pool's. */
+    @Nullable
+    RefCounted foreign() {
+        return foreign;
+    }
+
+    /** Returns what kind of memory it is in. */
+    MemoryKind kind() {
+        return kind;
+    }
+
+    /**
+     * Keeps the storage for an operation that is being issued, until {@link #unpin()}, whoever deallocates or closes the buffer meanwhile.
+     *
+     * @param user the operation, which has its frontier
+     * @return the storage
+     * @throws IreeException FAILED_PRECONDITION unless the operation runs after the allocation and before the deallocation; why the
+     *     allocation failed
+     */
+    VulkanStorage pin(QueueOperation user) {
+        if (!isAllocatedBefore(user.frontier())) {
+            throw unavailable(user instanceof StorageRelease ? user.name() : "use");
+        }
+        return pinned();
+    }
+
+    private VulkanStorage pinned() {
+        VulkanStorage storage = pinStorage();
+        if (isImported()
+                && storage.host() instanceof MemorySegment host
+                && !host.scope().isAlive()) {
+            unpin();
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "memory of imported " + describe() + " has been freed; keep its arena open while the buffer is");
+        }
+        return storage;
+    }
+
+    @Override
+    protected boolean isCommittedWhenIssued() {
+        return true;
+    }
+
+    @Override
+    protected boolean isAllocatedBefore(Frontier user) {
+        Frontier allocation = allocation();
+        if (allocation == null) {
+            return super.isAllocatedBefore(user); // the host allocated it; or nobody yet
+        }
+        return user.reaches(allocation.producerAxis(), allocation.producerEpoch()) || isOver(allocation);
+    }
+
+    private boolean isOver(Frontier allocation) {
+        FrontierTracker tracker = device.schedulingDomain().tracker();
+        return tracker.completed(allocation.producerAxis()) >= allocation.producerEpoch();
+    }
+
+    /**
+     * Takes the storage away, when the deallocation is issued: those that run after it get FAILED_PRECONDITION.
+     *
+     * @param death the deallocation's frontier
+     */
+    void deallocated(Frontier death) {
+        releaseAfter(death);
+        markGone();
+    }
+
+    @Override
+    protected void wipe(VulkanStorage freed) {
+        MemorySegment bytes = freed.host();
+        if (device.memory().poisons() && bytes != null) {
+            bytes.fill(POISON);
+        }
+    }
+
+    @Override
+    protected MemorySegment hostBytes(long offset, long length) {
+        Frontier allocation = allocation();
+        if (allocation != null && !isOver(allocation)) {
+            throw unavailable("use");
+        }
+        VulkanStorage storage = pinned();
+        try {
+            return storage.mapped().asSlice(offset, length);
+        } finally {
+            unpin();
+        }
+    }
+
+    @Override
+    protected void copyToHost(long offset, MemorySegment target) {
+        HostTransfers.read(this, offset, target);
+    }
+
+    @Override
+    protected void copyFromHost(long offset, MemorySegment source) {
+        HostTransfers.write(this, offset, source);
+    }
+
+    /** Writes bytes of the host, whatever access others have. */
+    void initialize(MemorySegment contents) {
+        if (contents.byteSize() == 0) {
+            return;
+        }
+        if (kind.isMappable()) {
+            hostBytes(0, contents.byteSize()).copyFrom(contents);
+        } else {
+            HostTransfers.write(this, 0, contents);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.AllocatorStatistics;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.pool.PoolOptions;
+import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
+import io.github.iree4j.hal.pool.PoolSet;
+import io.github.iree4j.hal.pool.PoolSetBuilder;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.hal.pool.PoolStatistics;
+import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
+import io.github.iree4j.nativeaccess.VulkanHandle;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Memory of one device: pools for each kind of memory that it has, as {@code hal.local} has them, with one budget and one line. Blocks
+ * outlive {@link #close()} until they are released. Safe from any thread.
+ */
+final class VulkanMemory {
+    /** Blocks from this size on have slabs of their own. A guess, not measured. */
+    private static final long LARGE = 16 << 20;
+
+    /** Size of the first slab of a pool. A guess, not measured. */
+    private static final long FIRST_SLAB = 2 << 20;
+
+    /** Size of the largest slab. A guess, not measured. */
+    private static final long LARGEST_SLAB = 64 << 20;
+
+    /** The least of these parts of the limit that a slab takes, so that no pool takes it all. */
+    private static final long SLABS_WITHIN_LIMIT = 16;
+
+    private static final int MAPPED = BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT;
+
+    private final MemoryKind.Choice kinds;
+    private final VulkanSlabProvider provider;
+    private final PoolSet pools;
+    private final boolean poison;
+
+    /**
+     * Makes the pools; takes no memory yet.
+     *
+     * @param device the device, borrowed
+     * @param properties what it is like
+     * @param options limits
+     * @param busy whether work is under way
+     * @param poison whether freed memory is overwritten
+     */
+    VulkanMemory(
+            VulkanHandle device,
+            VulkanDeviceProperties properties,
+            DeviceOptions options,
+            BooleanSupplier busy,
+            boolean poison) {
+        this.kinds = MemoryKind.choose(properties);
+        this.provider = new VulkanSlabProvider(device, properties, kinds);
+        this.poison = poison;
+        long limit = options.memoryLimit() == 0 ? provider.capacity() : options.memoryLimit();
+        long largest = Math.clamp(
+                limit / SLABS_WITHIN_LIMIT, provider.alignment(), Math.min(LARGEST_SLAB, provider.largest()));
+        long first = Math.min(largest, FIRST_SLAB);
+        PoolSetBuilder builder =
+                PoolSet.builder(provider, options.schedulingDomain().tracker());
+        options.memoryQuotas().forEach(builder::quota);
+        builder.budget(limit)
+                .idleAfter(options.memoryIdle().toNanos())
+                .frontierCapacity(options.schedulingDomain().frontierCapacity())
+                .busy(busy);
+        for (MemoryKind kind : kinds.kinds()) {
+            String suffix = kinds.kinds().size() == 1 ? "" : "-" + kind.name();
+            add(
+                    builder,
+                    kind,
+                    PoolOptions.tlsf("transient" + suffix, first, largest)
+                            .withLifetime(Lifetimes.TRANSIENT)
+                            .withSizes(0, LARGE));
+            add(
+                    builder,
+                    kind,
+                    PoolOptions.tlsf("persistent" + suffix, first, largest)
+                            .withLifetime(Lifetimes.PERSISTENT)
+                            .withSizes(0, LARGE));
+            add(builder, kind, PoolOptions.passThrough("large" + suffix).withRetained(options.memoryRetained()));
+        }
+        this.pools = builder.build();
+    }
+
+    private static void add(PoolSetBuilder builder, MemoryKind kind, PoolOptions options) {
+        builder.pool(options.withMemory(kind.halType(), 0).withBudget(kind.heapSize()));
+    }
+
+    /** The pools that memory in queue order comes from. */
+    PoolSet pools() {
+        return pools;
+    }
+
+    VulkanSlabProvider provider() {
+        return provider;
+    }
+
+    /** What the host reads, where it cannot read what the device has. */
+    MemoryKind readback() {
+        return kinds.readback();
+    }
+
+    MemoryKind.Choice kinds() {
+        return kinds;
+    }
+
+    boolean poisons() {
+        return poison;
+    }
+
+    /**
+     * Chooses the kind of memory for what is asked for: what the host must map, it can map; what it only wishes to, where that is as good
+     * for the device.
+     */
+    MemoryKind kind(BufferParams params) {
+        int type = params.memoryType();
+        boolean wish = (type & MemoryType.OPTIMAL) != 0 || (params.usage() & BufferUsage.MAPPING_OPTIONAL) != 0;
+        boolean host = (type & MemoryType.HOST_VISIBLE) != 0 || (params.usage() & MAPPED) != 0;
+        boolean local = (type & MemoryType.DEVICE_LOCAL & ~MemoryType.DEVICE_VISIBLE) != 0;
+        MemoryKind shared = kinds.shared();
+        if ((type & MemoryType.HOST_LOCAL) == MemoryType.HOST_LOCAL && !local || host && !local) {
+            boolean written = (params.usage() & BufferUsage.MAPPING_ACCESS_SEQUENTIAL_WRITE) != 0
+                    && (type & MemoryType.HOST_CACHED) == 0;
+            return written ? kinds.upload() : kinds.readback();
+        }
+        if (!host) {
+            return kinds.device();
+        }
+        if (wish) {
+            // A window onto a part of the device's memory is small: it is for those who need it.
+            return shared != null && shared.heap() == kinds.device().heap() ? shared : kinds.device();
+        }
+        return shared != null ? shared : kinds.readback();
+    }
+
+    /**
+     * Makes a request of the pools.
+     *
+     * @throws IreeException RESOURCE_EXHAUSTED when one allocation cannot be that large
+     */
+    ReservationRequest request(BufferParams params, MemoryKind kind, long size) {
+        if (size > provider.largest()) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "buffer of %d bytes is larger than maxMemoryAllocationSize %d of the device; use several"
+                            .formatted(size, provider.largest()));
+        }
+        return new ReservationRequest(
+                size,
+                params.minimumAlignment(),
+                kind.halType(),
+                0,
+                params.consumer(),
+                false,
+                false,
+                Frontier.EMPTY,
+                NativeTimepoints.NONE);
+    }
+
+    /**
+     * Gives out memory with undefined contents, for as long as the host wants.
+     *
+     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the device has no more, FAILED_PRECONDITION when closed
+     */
+    VulkanStorage acquire(BufferParams params, MemoryKind kind, long size) {
+        ReservationRequest request = request(params, kind, size).asPersistent();
+        Reservation reservation = pools.tryReserve(request);
+        if (reservation == null) {
+            throw pools.doesNotFitNow(request);
+        }
+        return VulkanStorage.of(reservation);
+    }
+
+    /** Gives out memory that the host writes and the device reads, for the runtime's own use. */
+    VulkanStorage acquireUpload(long size) {
+        return acquire(BufferParams.DEFAULT, kinds.upload(), size);
+    }
+
+    /** Gives memory that nobody uses back to the driver. */
+    void trim() {
+        pools.trim();
+    }
+
+    /** Gives out nothing more; memory goes back to the driver as blocks are released. */
+    void close() {
+        pools.close();
+    }
+
+    PoolSetStatistics poolStatistics() {
+        return pools.statistics();
+    }
+
+    AllocatorStatistics statistics() {
+        PoolSetStatistics all = pools.statistics();
+        return new AllocatorStatistics(
+                all.bytesLive(),
+                all.bytesPeak(),
+                all.bytesReserved(),
+                all.budget(),
+                all.pools().stream().mapToLong(PoolStatistics::reserves).sum(),
+                all.pools().stream().mapToLong(PoolStatistics::releases).sum());
+    }
+}

@@ -1,0 +1,82 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.pool.Slab;
+import io.github.iree4j.nativeaccess.VulkanAllocation;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One native allocation with a buffer over all of it, mapped as long as it lives where the host sees it. It begins where the host's address
+ * is aligned.
+ */
+final class VulkanSlab extends Slab {
+    private final VulkanAllocation allocation;
+    private final MemoryKind kind;
+    private final @Nullable Arena mapping; // ends the host's access
+    private final @Nullable MemorySegment host;
+
+    private final long base; // where it begins in its buffer
+
+    VulkanSlab(VulkanAllocation allocation, long size, MemoryKind kind) {
+        this(allocation, 0, size, kind);
+    }
+
+    /**
+     * Takes an allocation over.
+     *
+     * @param base where the slab begins in it
+     * @param size bytes of the slab
+     */
+    VulkanSlab(VulkanAllocation allocation, long base, long size, MemoryKind kind) {
+        // What the host does not see is aligned to whatever may be asked for, at the beginning of its buffer.
+        super(size, allocation.host() == 0 ? 0 : allocation.host() + base);
+        this.allocation = allocation;
+        this.kind = kind;
+        this.base = base;
+        if (allocation.host() == 0) {
+            this.mapping = null;
+            this.host = null;
+        } else {
+            this.mapping = Arena.ofShared();
+            this.host = bytes(allocation.host() + base, size, mapping);
+        }
+    }
+
+    /** Memory that the driver mapped, for as long as the arena is open. */
+    @SuppressWarnings("restricted")
+    static MemorySegment bytes(long address, long size, Arena arena) {
+        return MemorySegment.ofAddress(address).reinterpret(size, arena, null);
+    }
+
+    MemoryKind kind() {
+        return kind;
+    }
+
+    long buffer() {
+        return allocation.buffer();
+    }
+
+    /** Where the slab begins in the buffer. */
+    long base() {
+        return base;
+    }
+
+    /** Where code of the device finds the first byte; 0 where it uses no addresses. */
+    long deviceAddress() {
+        long address = allocation.deviceAddress();
+        return address == 0 ? 0 : address + base;
+    }
+
+    @Nullable
+    MemorySegment host() {
+        return host;
+    }
+
+    void close() {
+        if (mapping != null) {
+            mapping.close();
+        }
+        allocation.close();
+    }
+}

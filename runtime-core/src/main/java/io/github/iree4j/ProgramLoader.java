@@ -116,6 +116,7 @@ final class ProgramLoader {
             for (ProgramOptions.Source source : options.modules()) {
                 modules.add(module(source, types, options.tracer(), owned));
             }
+            addOffered(options.offered(), modules);
             List<ParameterProvider> parameters = parameters(options, owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
             List<VmModule> linked = new ArrayList<>();
@@ -170,6 +171,11 @@ final class ProgramLoader {
     /** What programs may name: the types of the runtime, and those that modules in Java bring along. */
     private static VmTypes types(ProgramOptions options) {
         VmTypes types = TYPES;
+        for (VmModule offered : options.offered().reversed()) { // so that the first counts
+            for (Map.Entry<String, Class<?>> type : offered.referenceTypes().entrySet()) {
+                types = types.with(type.getKey(), type.getValue());
+            }
+        }
         for (ProgramOptions.Source source : options.modules()) {
             if (source instanceof ProgramOptions.Source.Module given) {
                 for (Map.Entry<String, Class<?>> type :
@@ -184,10 +190,7 @@ final class ProgramLoader {
     private VmModule module(
             ProgramOptions.Source source, VmTypes types, @Nullable CallTracer tracer, List<AutoCloseable> owned) {
         return switch (source) {
-            case ProgramOptions.Source.Module given ->
-                given.module() instanceof JavaModule java
-                        ? java.with(Tensor.class, new TensorReferences(new DeviceMemory(devices.getFirst()), leaks))
-                        : given.module();
+            case ProgramOptions.Source.Module given -> withTensors(given.module());
             case ProgramOptions.Source.File file -> {
                 BytecodeModule module = tracer == null
                         ? BytecodeModule.map(file.path(), types, ModuleLimits.DEFAULTS)
@@ -208,6 +211,27 @@ final class ProgramLoader {
                 }
             }
         };
+    }
+
+    private VmModule withTensors(VmModule module) {
+        return module instanceof JavaModule java
+                ? java.with(Tensor.class, new TensorReferences(new DeviceMemory(devices.getFirst()), leaks))
+                : module;
+    }
+
+    /** Puts before the modules those offered that they import from, and before these those that they import from. */
+    private void addOffered(List<VmModule> offered, List<VmModule> modules) {
+        boolean added = true;
+        while (added) {
+            added = false;
+            for (VmModule each : offered) {
+                if (isWanted(modules, each.name())
+                        && modules.stream().noneMatch(module -> module.name().equals(each.name()))) {
+                    modules.addFirst(withTensors(each));
+                    added = true;
+                }
+            }
+        }
     }
 
     private static List<ParameterProvider> parameters(ProgramOptions options, List<AutoCloseable> owned) {
@@ -256,14 +280,17 @@ final class ProgramLoader {
     }
 
     private static void addIfWanted(List<VmModule> linked, List<VmModule> given, String name, Supplier<VmModule> ours) {
-        boolean wanted = given.stream()
+        if (isWanted(given, name)) {
+            addUnlessGiven(linked, given, name, ours);
+        }
+    }
+
+    private static boolean isWanted(List<VmModule> given, String name) {
+        return given.stream()
                 .anyMatch(module ->
                         module.imports().stream().anyMatch(i -> i.module().equals(name))
                                 || module.dependencies().stream()
                                         .anyMatch(d -> d.module().equals(name)));
-        if (wanted) {
-            addUnlessGiven(linked, given, name, ours);
-        }
     }
 
     /** A program compiled for IREE's test runner checks itself: what does not hold fails the call. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * devices it runs on.
  *
  * @param modules compiled files, bytes of compiled files, and modules written in Java
+ * @param offered further modules, which are put before the others if one of those imports from them
  * @param parameters archives of each scope, looked through in order; the scope {@code ""} is the one without a name
  * @param providers further sources of parameters, asked after the archives of their scope; they stay the caller's, and a program that is
  *     loaded keeps what it needs of them
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ProgramOptions(
         List<Source> modules,
+        List<VmModule> offered,
         Map<String, List<Path>> parameters,
         List<ParameterProvider> providers,
         List<String> devices,
@@ -80,6 +82,7 @@ public record ProgramOptions(
      * Keeps its own copies.
      *
      * @param modules modules in order
+     * @param offered modules for those who import from them
      * @param parameters archives by scope
      * @param providers further sources of parameters
      * @param devices names of devices, or empty
@@ -90,6 +93,7 @@ public record ProgramOptions(
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
+        offered = List.copyOf(offered);
         providers = List.copyOf(providers);
         devices = List.copyOf(devices);
         Map<String, List<Path>> copy = new LinkedHashMap<>();
@@ -114,6 +118,7 @@ public record ProgramOptions(
     /** Collects modules, parameters and devices. Not safe for use by several threads. */
     public static final class Builder {
         private final List<Source> modules = new ArrayList<>();
+        private final List<VmModule> offered = new ArrayList<>();
         private final Map<String, List<Path>> parameters = new LinkedHashMap<>();
         private final List<ParameterProvider> providers = new ArrayList<>();
         private final List<String> devices = new ArrayList<>();
@@ -155,6 +160,18 @@ public record ProgramOptions(
          */
         public Builder module(VmModule module) {
             modules.add(new Source.Module(module));
+            return this;
+        }
+
+        /**
+         * Offers a module written in Java: it is put before the others if one of them, or another one that is offered and needed, imports from
+         * it or depends on it, and none of the same name was added. Of two offered under one name the first counts.
+         *
+         * @param module the module; stays the caller's and may be in several programs
+         * @return this builder
+         */
+        public Builder offer(VmModule module) {
+            offered.add(module);
             return this;
         }
 
@@ -246,7 +263,15 @@ public record ProgramOptions(
          */
         public ProgramOptions build() {
             return new ProgramOptions(
-                    modules, parameters, providers, devices, overlappingCalls, consumer, parameterListener, tracer);
+                    modules,
+                    offered,
+                    parameters,
+                    providers,
+                    devices,
+                    overlappingCalls,
+                    consumer,
+                    parameterListener,
+                    tracer);
         }
     }
 }

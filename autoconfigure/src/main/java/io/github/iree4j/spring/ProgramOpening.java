@@ -5,6 +5,7 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
@@ -19,6 +20,8 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ResourceLoader;
 
 /** Loads one program: finds and checks its files, loads it for each of its devices and contexts, and calls it for the first time. */
@@ -26,21 +29,38 @@ final class ProgramOpening {
 
     private static final int CHUNK = 1 << 20;
 
+    // Of the progress: checking the file, loading, and the calls that warm it up.
+    private static final double LOADED_FROM = 0.1;
+    private static final double LOADED_PART = 0.7;
+
     /** Hears how far it is. */
     @FunctionalInterface
     interface Progress {
-        void report(ProgramState state, String step, double done);
+        Progress NONE = (state, step, done, parameters) -> {};
+
+        void report(ProgramState state, String step, double done, @Nullable ParameterProgress parameters);
+
+        default void report(ProgramState state, String step, double done) {
+            report(state, step, done, null);
+        }
     }
 
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
     private final ProgramSource source;
+    private final Consumer<ProgramOptions.Builder> everyProgram;
     private final Progress progress;
 
-    ProgramOpening(IreeRuntime runtime, ResourceLoader resources, ProgramSource source, Progress progress) {
+    ProgramOpening(
+            IreeRuntime runtime,
+            ResourceLoader resources,
+            ProgramSource source,
+            Consumer<ProgramOptions.Builder> everyProgram,
+            Progress progress) {
         this.runtime = runtime;
         this.resources = resources;
         this.source = source;
+        this.everyProgram = everyProgram;
         this.progress = progress;
     }
 
@@ -58,12 +78,13 @@ final class ProgramOpening {
             check(module);
             List<List<String>> placements = placements();
             for (List<String> devices : placements) {
+                double begun = LOADED_FROM + LOADED_PART * instances.size() / (placements.size() * source.contexts());
                 progress.report(
                         ProgramState.LOADING,
                         devices.isEmpty() ? "loading" : "loading on " + String.join(", ", devices),
-                        0.3 + 0.4 * instances.size() / (placements.size() * source.contexts()));
-                Program first = runtime.load(options(files, module, devices));
-                instances.add(first);
+                        begun);
+                instances.add(load(options(files, module, devices), begun, LOADED_PART / placements.size()));
+                Program first = instances.getLast();
                 for (int i = 1; i < source.contexts(); i++) {
                     instances.add(first.newInstance());
                 }
@@ -79,6 +100,34 @@ final class ProgramOpening {
         }
     }
 
+    /** Loads it once; parameters that it is given make up that part of the progress. */
+    private Program load(ProgramOptions.Builder options, double begun, double part) {
+        if (source.parameters().isEmpty()) {
+            return runtime.load(options.build());
+        }
+        try (ParameterReports reports = new ParameterReports((parameters, fraction) ->
+                progress.report(ProgramState.LOADING, describe(parameters), begun + part * fraction, parameters))) {
+            source.customizer().accept(options.parameterListener(reports));
+            Program loaded = runtime.load(options.build());
+            reports.loaded();
+            return loaded;
+        }
+    }
+
+    private static String describe(ParameterProgress parameters) {
+        String scope = parameters.scope();
+        return switch (parameters.phase()) {
+            case OPENED ->
+                "opened '%s' of %d bytes, parameters of scope '%s'"
+                        .formatted(parameters.file(), parameters.totalBytes(), scope);
+            case LOADING ->
+                "parameters of scope '%s': %d of %d bytes"
+                        .formatted(scope, parameters.doneBytes(), parameters.totalBytes());
+            case LOADED -> "parameters of scope '%s': %d bytes loaded".formatted(scope, parameters.doneBytes());
+            case FAILED -> "parameters of scope '%s' failed after %d bytes".formatted(scope, parameters.doneBytes());
+        };
+    }
+
     /** The devices of each copy of the program. */
     private List<List<String>> placements() {
         if (source.placement() == Placement.FIXED) {
@@ -88,7 +137,7 @@ final class ProgramOpening {
         return devices.stream().map(List::of).toList();
     }
 
-    private ProgramOptions options(ModuleFiles files, Path module, List<String> devices) throws IOException {
+    private ProgramOptions.Builder options(ModuleFiles files, Path module, List<String> devices) throws IOException {
         ProgramOptions.Builder options = ProgramOptions.builder()
                 .module(module)
                 .consumer(source.name())
@@ -103,8 +152,11 @@ final class ProgramOpening {
                 }
             }
         }
-        source.customizer().accept(options);
-        return options.build();
+        everyProgram.accept(options);
+        if (source.parameters().isEmpty()) { // else once the listener is there, which it may replace
+            source.customizer().accept(options);
+        }
+        return options;
     }
 
     private void check(Path module) throws IOException {
@@ -122,7 +174,7 @@ final class ProgramOpening {
                 progress.report(
                         ProgramState.LOADING,
                         "checked %d of %d bytes".formatted(done, size),
-                        size == 0 ? 0.3 : 0.3 * Math.min(1, (double) done / size));
+                        size == 0 ? LOADED_FROM : LOADED_FROM * Math.min(1, (double) done / size));
             }
         }
         String actual = HexFormat.of().formatHex(digest.digest());
@@ -156,7 +208,7 @@ final class ProgramOpening {
                     progress.report(
                             ProgramState.WARMING_UP,
                             "call %d of %d, of '%s'".formatted(made + 1, calls, call.function()),
-                            0.7 + 0.3 * made / calls);
+                            LOADED_FROM + LOADED_PART + (1 - LOADED_FROM - LOADED_PART) * made / calls);
                     WarmUpInputs.call(function, call.inputs());
                     made++;
                 }

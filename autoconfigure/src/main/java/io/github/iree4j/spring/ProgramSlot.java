@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -16,12 +17,13 @@ final class ProgramSlot {
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile @Nullable LoadedProgram loaded;
-    private volatile ProgramStatus status;
+    private volatile ProgramStatus status; // written under the monitor, which is held for no longer than that
+    private @Nullable Report loading; // guarded by the monitor
     private boolean wanted = true; // guarded by lock: whether a call may load it
 
     ProgramSlot(Programs programs, ProgramSource source) {
         this.programs = programs;
-        this.status = new ProgramStatus(source, ProgramState.UNLOADED, "", 0, Instant.now(), Duration.ZERO, null);
+        this.status = new ProgramStatus(source, ProgramState.UNLOADED, "", 0, null, Instant.now(), Duration.ZERO, null);
     }
 
     ProgramStatus status() {
@@ -82,8 +84,7 @@ final class ProgramSlot {
             LoadedProgram before = loaded;
             LoadedProgram fresh;
             try {
-                fresh = programs.opening(source, (state, step, done) -> report(source, state, step, done))
-                        .open(copy);
+                fresh = programs.opening(source, new Report(source)).open(copy);
             } catch (RuntimeException | Error e) {
                 if (before == null) {
                     become(source, ProgramState.FAILED, since(start), e);
@@ -146,19 +147,40 @@ final class ProgramSlot {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
-    private void report(ProgramSource source, ProgramState state, String step, double done) {
-        ProgramStatus before = status;
-        Instant since = before.state() == state ? before.since() : Instant.now();
-        set(new ProgramStatus(source, state, step, done, since, before.loadTime(), null));
+    /** Of one loading, which nobody hears of any more once it has ended. */
+    private final class Report implements ProgramOpening.Progress {
+        private final ProgramSource source;
+
+        Report(ProgramSource source) {
+            this.source = source;
+            synchronized (ProgramSlot.this) {
+                loading = this;
+            }
+        }
+
+        @Override
+        public void report(ProgramState state, String step, double done, @Nullable ParameterProgress parameters) {
+            ProgramStatus now;
+            synchronized (ProgramSlot.this) {
+                if (loading != this) {
+                    return;
+                }
+                ProgramStatus before = status;
+                Instant since = before.state() == state ? before.since() : Instant.now();
+                now = new ProgramStatus(source, state, step, done, parameters, since, before.loadTime(), null);
+                status = now;
+            }
+            programs.changed(now);
+        }
     }
 
     private void become(ProgramSource source, ProgramState state, Duration loadTime, @Nullable Throwable failure) {
         double done = state == ProgramState.READY ? 1 : 0;
-        set(new ProgramStatus(source, state, "", done, Instant.now(), loadTime, failure));
-    }
-
-    private void set(ProgramStatus now) {
-        status = now;
+        ProgramStatus now = new ProgramStatus(source, state, "", done, null, Instant.now(), loadTime, failure);
+        synchronized (this) {
+            loading = null;
+            status = now;
+        }
         programs.changed(now);
     }
 }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -31,6 +32,7 @@ public final class Programs implements AutoCloseable {
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
     private final Consumer<ProgramStatus> listener;
+    private final Consumer<ProgramOptions.Builder> everyProgram;
     private final NavigableMap<String, Versions> programs = new ConcurrentSkipListMap<>();
     private volatile boolean draining;
     private volatile boolean closed;
@@ -148,16 +150,35 @@ public final class Programs implements AutoCloseable {
      *
      * @param runtime what loads and runs programs; not closed by this registry
      * @param resources resolves locations
-     * @param listener called on the thread that loads or unloads, at each step; must not throw
+     * @param listener called on the thread that loads or unloads, at each step, and on others while parameters are loaded; must not throw, nor
+     *     wait for the program
      */
     public Programs(IreeRuntime runtime, ResourceLoader resources, Consumer<ProgramStatus> listener) {
+        this(runtime, resources, listener, options -> {});
+    }
+
+    /**
+     * An empty registry that tells how far its programs are, and adapts what each is loaded with.
+     *
+     * @param runtime what loads and runs programs; not closed by this registry
+     * @param resources resolves locations
+     * @param listener called on the thread that loads or unloads, at each step, and on others while parameters are loaded; must not throw, nor
+     *     wait for the program
+     * @param everyProgram called for each placement, before the customizer of the source
+     */
+    public Programs(
+            IreeRuntime runtime,
+            ResourceLoader resources,
+            Consumer<ProgramStatus> listener,
+            Consumer<ProgramOptions.Builder> everyProgram) {
         this.runtime = runtime;
         this.resources = resources;
         this.listener = listener;
+        this.everyProgram = everyProgram;
     }
 
     ProgramOpening opening(ProgramSource source, ProgramOpening.Progress progress) {
-        return new ProgramOpening(runtime, resources, source, progress);
+        return new ProgramOpening(runtime, resources, source, everyProgram, progress);
     }
 
     void changed(ProgramStatus status) {
@@ -275,7 +296,7 @@ public final class Programs implements AutoCloseable {
      */
     public int warm(String name, @Nullable String version) {
         LoadedProgram program = require(name, version);
-        return opening(program.source(), (state, step, done) -> {}).warmUp(program.instances());
+        return opening(program.source(), ProgramOpening.Progress.NONE).warmUp(program.instances());
     }
 
     private ProgramSlot known(String name, @Nullable String version) {

@@ -120,7 +120,73 @@ public final class TestModules {
             }
             """;
 
+    /** Loads 16 bytes of parameter {@code weight} of scope {@code model} when it is initialised. */
+    private static final String WEIGHTED = """
+            vm.module @weighted version 0
+            vm.type i32
+            vm.type i64
+            vm.type !vm.buffer
+            vm.type !vm.list<?>
+            vm.type !hal.device
+            vm.type !hal.fence
+            vm.import @hal.devices.get cconv "0i_r"
+            vm.import @hal.fence.create cconv "0rI_r"
+            vm.import @hal.fence.await cconv "0iICrD_i"
+            vm.import @io_parameters.load cconv "0rIrrrIiirrr_r"
+            vm.rodata[0] @keys = 00000000 06000000
+            vm.rodata[1] @names = "weight"
+            vm.rodata[2] @spans = 0000000000000000 0000000000000000 1000000000000000
+            vm.rodata[3] @scope = "model"
+
+            vm.export @__init
+            vm.func @__init() -> () {
+            ^entry:
+              %i0 = vm.const.i32.zero
+              %r0 = vm.call @hal.devices.get(%i0)
+              %i2:3 = vm.const.i64.zero
+              %i4:5 = vm.const.i64 -1
+              %r1 = vm.call @hal.fence.create(%r0, %i2:3)
+              %r2 = vm.const.ref.zero
+              %r3 = vm.const.ref.rodata @keys
+              %r4 = vm.const.ref.rodata @names
+              %r5 = vm.const.ref.rodata @spans
+              %r7 = vm.const.ref.rodata @scope
+              %i6 = vm.const.i32 48
+              %i7 = vm.const.i32 525315
+              %r6 = vm.call @io_parameters.load(%r0, %i4:5, %r2, %r1, %r7, %i4:5, %i6, %i7, %r3, %r4, %r5)
+              %i8 = vm.const.i32 -1
+              %i9 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i8, %i2:3, %r1)
+              vm.discard.refs %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7
+              vm.return
+            }
+            """;
+
+    /** Doubles a number by {@code custom.twice}, which somebody else has. */
+    private static final String DOUBLING = """
+            vm.module @doubling version 0
+            vm.type i32
+            vm.import @custom.twice cconv "0i_i"
+
+            vm.export @fourfold
+            vm.func @fourfold(%i0: i32) -> (i32) {
+            ^entry:
+              %i0 = vm.call @custom.twice(%i0)
+              %i0 = vm.call @custom.twice(%i0)
+              vm.return %i0
+            }
+            """;
+
     private TestModules() {}
+
+    /** Writes a module that loads a parameter when it is initialised. */
+    public static Path weighted(Path directory) throws IOException {
+        return Files.write(directory.resolve("weighted.vmfb"), VmAssembler.assemble(WEIGHTED));
+    }
+
+    /** Writes module {@code doubling} with function {@code fourfold}, which imports from {@code custom}. */
+    public static Path doubling(Path directory) throws IOException {
+        return Files.write(directory.resolve("doubling.vmfb"), VmAssembler.assemble(DOUBLING));
+    }
 
     /** Writes module {@code waiter} with function {@code wait}, which takes a fence. */
     public static Path waiter(Path directory) throws IOException {

@@ -117,6 +117,19 @@ public final class JavaModule implements VmModule {
     }
 
     /**
+     * Makes a module of an object that is asked for when the first program with the module is loaded, shared by all contexts.
+     *
+     * @param type the object's class; it or a class above it is an {@link IreeModule}
+     * @param instance returns the object, the same each time; must be safe from any thread, stays the caller's
+     * @param <T> the class
+     * @return the module
+     * @throws IllegalArgumentException when the class is not annotated, or a method cannot be a function of programs
+     */
+    public static <T> JavaModule shared(Class<T> type, Supplier<? extends T> instance) {
+        return new JavaModule(type, instance, true, References.standard());
+    }
+
+    /**
      * Makes a module of a class, with an object for each context.
      *
      * @param type the class or a class above it is an {@link IreeModule}

@@ -9,6 +9,7 @@ import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.asm.VmAssembler;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,6 +113,98 @@ class StringModuleTest {
         Strings strings = new Strings();
         assertThat(run(strings)).isEqualTo(5);
         assertThat(strings.printed).containsExactly("hello", "optimized");
+    }
+
+    @IreeModule("loud")
+    static final class Loud {
+        @Export
+        void print(Text text) {
+            throw new IllegalStateException(text.value());
+        }
+    }
+
+    /** Imports from a module that may be offered as well. */
+    @IreeModule("custom")
+    static final class Printer {
+        final List<String> printed = new ArrayList<>();
+
+        interface Output {
+            @Import("output.length")
+            long length(String text);
+        }
+
+        @Export("string.create")
+        Text create(String bytes) {
+            return new Text(bytes);
+        }
+
+        @Export("string.length")
+        static long length(Text text) {
+            return text.value().length();
+        }
+
+        @Export("string.print")
+        void print(Output output, Text text) {
+            printed.add(text.value() + " " + output.length(text.value()));
+        }
+    }
+
+    @IreeModule("output")
+    static final class Output {
+        @Export
+        long length(String text) {
+            return text.length();
+        }
+    }
+
+    @Test
+    void ofWhatIsOfferedAProgramHasWhatItImportsFrom() {
+        Strings strings = new Strings();
+        Strings second = new Strings();
+        try (Program program = runtime.load(ProgramOptions.builder()
+                        .offer(JavaModule.of(new Loud()))
+                        .offer(JavaModule.shared(Strings.class, () -> strings))
+                        .offer(JavaModule.of(second))
+                        .module("main", VmAssembler.assemble(MAIN))
+                        .build());
+                Results results = program.function("main").invoke()) {
+            assertThat(results.longValue(0)).isEqualTo(5);
+            assertThat(program.modules()).extracting(VmModule::name).containsExactly("custom", "example");
+            assertThat(program.name()).isEqualTo("example");
+        }
+        assertThat(strings.printed).containsExactly("hello", "optimized");
+        assertThat(second.printed).isEmpty();
+    }
+
+    @Test
+    void whatOfferedModulesImportIsOfferedToThemAsWell() {
+        Printer printer = new Printer();
+        try (Program program = runtime.load(ProgramOptions.builder()
+                        .offer(JavaModule.of(printer))
+                        .offer(JavaModule.of(new Output()))
+                        .module("main", VmAssembler.assemble(MAIN))
+                        .build());
+                Results results = program.function("main").invoke()) {
+            assertThat(results.longValue(0)).isEqualTo(5);
+            assertThat(program.modules()).extracting(VmModule::name).containsExactly("output", "custom", "example");
+        }
+        assertThat(printer.printed).containsExactly("hello 5", "optimized 9");
+    }
+
+    @Test
+    void aModuleThatWasAddedComesBeforeOneThatIsOffered() {
+        Strings added = new Strings();
+        Strings offered = new Strings();
+        try (Program program = runtime.load(ProgramOptions.builder()
+                        .offer(JavaModule.of(offered))
+                        .module(JavaModule.of(added))
+                        .module("main", VmAssembler.assemble(MAIN))
+                        .build());
+                Results results = program.function("main").invoke()) {
+            assertThat(results.longValue(0)).isEqualTo(5);
+        }
+        assertThat(added.printed).isNotEmpty();
+        assertThat(offered.printed).isEmpty();
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -91,8 +92,10 @@ public final class IreeAutoConfiguration {
             IreeProperties properties,
             ResourceLoader resources,
             ProgramStatusPublisher publisher,
+            ConfigurableListableBeanFactory beans,
             ObjectProvider<IreeModuleCustomizer> customizers) {
-        Programs programs = new Programs(runtime, ApplicationResourceLoader.get(resources, true), publisher);
+        Programs programs = new Programs(
+                runtime, ApplicationResourceLoader.get(resources, true), publisher, new JavaModuleBeans(beans));
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {
@@ -138,17 +141,28 @@ public final class IreeAutoConfiguration {
             IreeEvents events,
             IreeProperties properties,
             Environment environment) {
-        SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("iree-lifecycle-");
-        executor.setVirtualThreads(Threading.VIRTUAL.isActive(environment));
-        executor.setDaemon(true);
         return new IreeLifecycle(
                 runtime,
                 programs,
                 invocations,
                 events,
-                executor,
+                executor("iree-lifecycle-", environment),
                 properties.backgroundModules(),
                 properties.invocation().drainTimeout());
+    }
+
+    private static SimpleAsyncTaskExecutor executor(String threads, Environment environment) {
+        SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(threads);
+        executor.setVirtualThreads(Threading.VIRTUAL.isActive(environment));
+        executor.setDaemon(true);
+        return executor;
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeDeviceWatch")
+    DeviceWatch ireeDeviceWatch(
+            IreeRuntime runtime, IreeEvents events, ApplicationEventPublisher publisher, Environment environment) {
+        return new DeviceWatch(runtime, events, publisher, executor("iree-device-", environment));
     }
 
     @Bean

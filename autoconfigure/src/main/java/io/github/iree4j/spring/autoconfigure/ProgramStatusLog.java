@@ -1,15 +1,17 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes how far programs are to the log and to the events: each change of state, and in the log each quarter of a loading. */
+/** Writes how far programs are to the log and to the events: each change of state, each file of parameters, each quarter of a loading. */
 final class ProgramStatusLog {
 
     private static final Logger log = LoggerFactory.getLogger(ProgramStatusLog.class);
@@ -30,12 +32,23 @@ final class ProgramStatusLog {
         Last before = last.put(name, now);
         if (before == null || before.state() != now.state()) {
             note(name, status);
+        } else if (isWorthIt(status.parameters())) {
+            note(name, "program.parameters", status.step());
         } else if (now.quarter() > before.quarter()) {
-            log.info("program {}: {} %, {}", name, Math.round(status.progress() * 100), status.step());
+            note(name, "program.loading", Math.round(status.progress() * 100) + " %, " + status.step());
         }
         if (status.state() == ProgramState.UNLOADED) {
             last.remove(name);
         }
+    }
+
+    private static boolean isWorthIt(@Nullable ParameterProgress parameters) {
+        return parameters != null && parameters.phase() != ParameterProgress.Phase.LOADING;
+    }
+
+    private void note(String name, String type, String message) {
+        log.info("program {}: {}", name, message);
+        events.add(type, name, message);
     }
 
     private void note(String name, ProgramStatus status) {

@@ -7,6 +7,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
@@ -267,6 +268,36 @@ class IreeAutoConfigurationTests {
                             context.getBean(InvocationService.class).invoke("unscoped.size")) {
                         assertThat(results.longValue(0)).isEqualTo(16);
                     }
+                });
+    }
+
+    @Test
+    void parametersSayHowFarTheyAre() throws IOException {
+        Path weights = directory.resolve("weights.irpa");
+        new IrpaWriter().stored("weight", 1, 2, 3, 4).write(weights);
+        runner.withPropertyValues(
+                        "iree.modules.weighted.location=" + TestModules.weighted(directory),
+                        "iree.modules.weighted.parameters.model=" + weights)
+                .run(context -> {
+                    List<IreeEvents.Event> events =
+                            context.getBean(IreeEvents.class).since(0, 100);
+                    assertThat(events)
+                            .extracting(IreeEvents.Event::type)
+                            .startsWith("program.loading", "program.parameters")
+                            .endsWith("program.ready");
+                    assertThat(events)
+                            .filteredOn(event -> event.type().equals("program.parameters"))
+                            .extracting(IreeEvents.Event::message)
+                            .containsExactly(
+                                    "opened '%s' of %d bytes, parameters of scope 'model'"
+                                            .formatted(weights, Files.size(weights)),
+                                    "parameters of scope 'model': 16 bytes loaded");
+                    assertThat(context.getBean(Programs.class)
+                                    .versions("weighted")
+                                    .getFirst()
+                                    .parameters())
+                            .as("once it is there")
+                            .isNull();
                 });
     }
 

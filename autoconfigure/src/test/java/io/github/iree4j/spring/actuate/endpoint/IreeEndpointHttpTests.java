@@ -6,8 +6,12 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.hal.HostedDevice;
+import io.github.iree4j.spring.DeviceLostEvent;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -160,6 +164,34 @@ class IreeEndpointHttpTests {
                     .contains("\"cursor\":2")
                     .contains("program.ready");
             assertThat(send(context, "iree/events?since=2", null).body()).isEqualTo("{\"cursor\":2,\"events\":[]}");
+        }
+    }
+
+    @Test
+    void aDeviceThatIsLostIsSeenInEventsHealthAndMeters() throws Exception {
+        try (ConfigurableApplicationContext context = start(
+                "--iree.devices.one.uri=local", "--iree.devices.two.uri=local", "--iree.modules.adding.devices=two")) {
+            CompletableFuture<DeviceLostEvent> heard = new CompletableFuture<>();
+            context.addApplicationListener((DeviceLostEvent event) -> heard.complete(event));
+            IreeException cause = new IreeException(StatusCode.ABORTED, "fell off the bus");
+            HostedDevice device =
+                    (HostedDevice) context.getBean(IreeRuntime.class).device("two");
+            device.lost(cause);
+            DeviceLostEvent event = heard.get();
+            assertThat(event.device()).isEqualTo("two");
+            assertThat(event.cause()).isSameAs(cause);
+            assertThat(send(context, "iree/events?since=2", null).body())
+                    .contains("\"cursor\":3")
+                    .contains("\"type\":\"device.lost\",\"subject\":\"two\"")
+                    .contains("fell off the bus");
+            assertThat(send(context, "health/iree/devices/two", null).body())
+                    .contains("\"status\":\"UP\"")
+                    .contains("\"degraded\":true")
+                    .contains("fell off the bus");
+            assertThat(send(context, "health/iree/modules/adding", null).body()).contains("\"status\":\"DOWN\"");
+            assertThat(send(context, "metrics/iree.device.lost?tag=device:two", null)
+                            .body())
+                    .contains("\"value\":1.0");
         }
     }
 

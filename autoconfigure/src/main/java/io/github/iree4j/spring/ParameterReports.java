@@ -1,0 +1,150 @@
+package io.github.iree4j.spring;
+
+import io.github.iree4j.modules.parameters.ParameterProgress;
+import io.github.iree4j.modules.parameters.ParameterProgress.Phase;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds up how far the parameters of one program are, by scope, and reports what is worth it: each file, each twentieth of the bytes, failures. Devices
+ * say how far they are on their own threads, where nothing may take long, so reports are made on another; the last ones when this is closed.
+ */
+final class ParameterReports implements ParameterProgress.Listener, AutoCloseable {
+
+    private static final int STEPS = 20;
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    /** Takes reports, one after the other. */
+    @FunctionalInterface
+    interface Reporter {
+        /** All bytes of all scopes make up the fraction, 0 to 1. */
+        void report(ParameterProgress parameters, double fraction);
+    }
+
+    private record Report(ParameterProgress parameters, double fraction) {}
+
+    /** What is known of a scope. */
+    private static final class Scope {
+        final Set<@Nullable Path> files = new HashSet<>();
+        long total; // of all its files
+        long over; // of requests that are over
+        long seen; // the most that was heard of
+        long reported = -1;
+    }
+
+    private final Reporter reporter;
+    private final Map<String, Scope> scopes = new HashMap<>(); // guarded by this, like the rest
+    private final ArrayDeque<Report> due = new ArrayDeque<>();
+    private boolean reporting;
+    private boolean closed;
+
+    ParameterReports(Reporter reporter) {
+        this.reporter = reporter;
+    }
+
+    @Override
+    public synchronized void progressed(ParameterProgress progress) {
+        if (closed) {
+            return;
+        }
+        String name = progress.scope().isEmpty() ? ProgramSource.DEFAULT_SCOPE : progress.scope();
+        Scope scope = scopes.computeIfAbsent(name, _ -> new Scope());
+        switch (progress.phase()) {
+            case OPENED -> {
+                if (scope.files.add(progress.file())) { // archives may serve two scopes, one of them without a name
+                    scope.total += progress.totalBytes();
+                    report(new ParameterProgress(Phase.OPENED, name, progress.file(), 0, progress.totalBytes()));
+                }
+            }
+            case LOADING -> arrived(name, scope, progress.file(), scope.over + progress.doneBytes());
+            case LOADED -> {
+                scope.over += progress.totalBytes();
+                arrived(name, scope, progress.file(), scope.over);
+            }
+            case FAILED -> report(new ParameterProgress(Phase.FAILED, name, progress.file(), scope.seen, scope.total));
+        }
+    }
+
+    private void arrived(String name, Scope scope, @Nullable Path file, long bytes) {
+        long done = Math.min(bytes, scope.total);
+        scope.seen = Math.max(scope.seen, done);
+        if (done > scope.reported && (done - scope.reported >= scope.total / STEPS || done == scope.total)) {
+            scope.reported = done;
+            report(new ParameterProgress(Phase.LOADING, name, file, done, scope.total));
+        }
+    }
+
+    private void report(ParameterProgress parameters) {
+        due.add(new Report(parameters, fraction()));
+        if (!reporting) {
+            reporting = true;
+            Thread.ofVirtual().name("iree4j-progress").start(this::reportWhatIsDue);
+        }
+    }
+
+    private double fraction() {
+        double total = 0;
+        double done = 0;
+        for (Scope scope : scopes.values()) {
+            total += scope.total;
+            done += scope.seen;
+        }
+        return total == 0 ? 0 : done / total;
+    }
+
+    private void reportWhatIsDue() {
+        for (Report next = next(); next != null; next = next()) {
+            reporter.report(next.parameters(), next.fraction());
+        }
+    }
+
+    private synchronized @Nullable Report next() {
+        Report next = closed ? null : due.poll();
+        if (next == null) {
+            reporting = false;
+            notifyAll();
+        }
+        return next;
+    }
+
+    /** The program is loaded: reports how many bytes of each scope it took. Files hold more than what programs ask for. */
+    synchronized void loaded() {
+        scopes.forEach((name, scope) -> {
+            if (scope.seen > 0) {
+                due.add(new Report(new ParameterProgress(Phase.LOADED, name, null, scope.seen, scope.seen), 1));
+            }
+        });
+    }
+
+    /**
+     * Reports what is left, on this thread, after the report that is being made: unless that takes for ever, as with somebody who waits for
+     * the program.
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            long deadline = System.nanoTime() + PATIENCE.toNanos();
+            long left = PATIENCE.toMillis();
+            while (reporting && left > 0) {
+                try {
+                    wait(left);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    break;
+                }
+                left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            }
+        }
+        for (Report next = due.poll(); next != null; next = due.poll()) {
+            reporter.report(next.parameters(), next.fraction());
+        }
+    }
+}

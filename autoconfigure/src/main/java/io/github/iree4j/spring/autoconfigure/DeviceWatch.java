@@ -1,0 +1,97 @@
+package io.github.iree4j.spring.autoconfigure;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.spring.DeviceLostEvent;
+import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.task.AsyncTaskExecutor;
+
+/**
+ * Tells when a device is lost: the log, the events and listeners. Nothing looks again and again: whoever waits for a queue to come further than it
+ * ever will hears of its failure, and of nothing else.
+ */
+final class DeviceWatch implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(DeviceWatch.class);
+
+    private final IreeRuntime runtime;
+    private final IreeEvents events;
+    private final ApplicationEventPublisher publisher;
+    private final AsyncTaskExecutor executor;
+    private final List<Cancellation> waits = new ArrayList<>(); // guarded by itself
+    private volatile boolean running;
+
+    /**
+     * A watch.
+     *
+     * @param executor runs what may block
+     */
+    DeviceWatch(
+            IreeRuntime runtime, IreeEvents events, ApplicationEventPublisher publisher, AsyncTaskExecutor executor) {
+        this.runtime = runtime;
+        this.events = events;
+        this.publisher = publisher;
+        this.executor = executor;
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        runtime.devices().forEach(this::watch);
+    }
+
+    private void watch(Device device) {
+        AtomicBoolean told = new AtomicBoolean(device.failure() != null);
+        FrontierTracker tracker = device.schedulingDomain().tracker();
+        for (int i = 0; i < device.queueCount() && !told.get(); i++) {
+            DeviceQueue queue = device.queue(i);
+            Cancellation wait = tracker.whenCompleted(Frontier.of(queue.axis(), Long.MAX_VALUE), _ -> {
+                IreeException cause = tracker.failure(queue.axis()); // null when the device was closed in order
+                if (cause != null && told.compareAndSet(false, true)) {
+                    executor.execute(() -> tell(runtime.nameOf(device), cause));
+                }
+            });
+            synchronized (waits) {
+                waits.add(wait);
+            }
+        }
+    }
+
+    private void tell(String device, IreeException cause) {
+        log.error("device '{}' was lost: {}", device, cause.toString());
+        events.add("device.lost", device, cause.toString());
+        publisher.publishEvent(new DeviceLostEvent(this, device, cause));
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        synchronized (waits) {
+            waits.forEach(Cancellation::cancel);
+            waits.clear();
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** Before programs are called, and until all are over. */
+    @Override
+    public int getPhase() {
+        return IreeLifecycle.PHASE - 1;
+    }
+}

@@ -1,21 +1,42 @@
 package io.github.iree4j.nativeaccess;
 
+import static io.github.iree4j.nativeaccess.VulkanWords.ACCESS_SHADER_READ;
+import static io.github.iree4j.nativeaccess.VulkanWords.ACCESS_SHADER_WRITE;
+import static io.github.iree4j.nativeaccess.VulkanWords.ACCESS_TRANSFER_READ;
+import static io.github.iree4j.nativeaccess.VulkanWords.ACCESS_TRANSFER_WRITE;
+import static io.github.iree4j.nativeaccess.VulkanWords.BARRIER;
 import static io.github.iree4j.nativeaccess.VulkanWords.COPY;
+import static io.github.iree4j.nativeaccess.VulkanWords.DISPATCH;
+import static io.github.iree4j.nativeaccess.VulkanWords.DISPATCH_INDIRECT;
 import static io.github.iree4j.nativeaccess.VulkanWords.FILL;
+import static io.github.iree4j.nativeaccess.VulkanWords.MODE_PUSH;
+import static io.github.iree4j.nativeaccess.VulkanWords.MODE_SETS;
+import static io.github.iree4j.nativeaccess.VulkanWords.STAGE_ALL_TRANSFER;
+import static io.github.iree4j.nativeaccess.VulkanWords.STAGE_COMPUTE_SHADER;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The real driver of this machine, with validation where that is installed. */
 class VulkanApiTest {
@@ -134,6 +155,423 @@ class VulkanApiTest {
                     .isEqualTo(VulkanHandle.REACHED);
             assertThat(out.get(ValueLayout.JAVA_BYTE, 1)).isEqualTo((byte) 77);
         }
+    }
+
+    /** The pipeline of scale.comp: target[i] = source[i] * factor + bias, for i below count. */
+    private VulkanPipeline scale(boolean push, int bias, @Nullable VulkanPipelineCache cache) throws IOException {
+        VulkanLayout layout = new VulkanLayout(
+                List.of(List.of(
+                        new VulkanLayout.Binding(0, VulkanLayout.STORAGE_BUFFER, 1),
+                        new VulkanLayout.Binding(1, VulkanLayout.STORAGE_BUFFER, 1))),
+                8,
+                push);
+        return device.createPipeline(shader(), "main", layout, new int[] {bias}, 0, cache);
+    }
+
+    private static MemorySegment shader() throws IOException {
+        try (InputStream file = VulkanApiTest.class.getResourceAsStream("/vulkan/shim/scale.spv")) {
+            return MemorySegment.ofArray(Objects.requireNonNull(file).readAllBytes());
+        }
+    }
+
+    private static long pushed(int factor, int count) {
+        return Integer.toUnsignedLong(factor) | (long) count << 32;
+    }
+
+    private void run(VulkanCommands commands) {
+        try (Arena arena = Arena.ofConfined();
+                VulkanTimeline timeline = device.createTimeline(0)) {
+            device.submit(0, words(arena, 0, 1, 1, timeline.handle(), 1, commands.handle()));
+            assertThat(device.waitAny(new VulkanTimeline[] {timeline}, new long[] {1}, 1, FOREVER))
+                    .isEqualTo(VulkanHandle.REACHED);
+        }
+    }
+
+    @Test
+    void aDispatchRunsWithPushedDescriptors() throws IOException {
+        assumeTrue(device.has(VulkanFeature.PUSH_DESCRIPTOR), "no VK_KHR_push_descriptor");
+        try (Arena arena = Arena.ofConfined();
+                VulkanPipeline pipeline = scale(true, 1000, null);
+                VulkanAllocation memory = device.allocate(8192, visible, 0);
+                VulkanCommands commands = device.createCommands(device.queueFamily(0))) {
+            MemorySegment host = Objects.requireNonNull(memory.memory());
+            long buffer = memory.buffer();
+            // Fill, then double what was filled, then copy the first of the results behind them.
+            MemorySegment recording = words(
+                    arena,
+                    FILL,
+                    buffer,
+                    0,
+                    4096,
+                    21,
+                    BARRIER,
+                    STAGE_ALL_TRANSFER,
+                    ACCESS_TRANSFER_WRITE,
+                    STAGE_COMPUTE_SHADER,
+                    ACCESS_SHADER_READ,
+                    DISPATCH,
+                    pipeline.handle(),
+                    MODE_PUSH,
+                    2,
+                    buffer,
+                    0,
+                    4096,
+                    buffer,
+                    4096,
+                    4096,
+                    0,
+                    8,
+                    pushed(2, 1000),
+                    32,
+                    1,
+                    1,
+                    BARRIER,
+                    STAGE_COMPUTE_SHADER,
+                    ACCESS_SHADER_WRITE,
+                    STAGE_ALL_TRANSFER,
+                    ACCESS_TRANSFER_READ,
+                    COPY,
+                    buffer,
+                    4096,
+                    buffer,
+                    8191 - 4,
+                    4);
+            commands.record(recording, recording.byteSize() / 8);
+            run(commands);
+            assertThat(host.get(ValueLayout.JAVA_INT, 4096)).isEqualTo(1042);
+            assertThat(host.get(ValueLayout.JAVA_INT, 4096 + 4 * 999)).isEqualTo(1042);
+            assertThat(host.get(ValueLayout.JAVA_INT_UNALIGNED, 8191 - 4)).isEqualTo(1042);
+        }
+    }
+
+    @Test
+    void bindingsOfRecordedDispatchesChangeBetweenSubmissions() throws IOException {
+        try (Arena arena = Arena.ofConfined();
+                VulkanPipeline pipeline = scale(false, 0, null);
+                VulkanAllocation memory = device.allocate(8192, visible, 0);
+                VulkanCommands commands = device.createCommands(device.queueFamily(0))) {
+            MemorySegment host = Objects.requireNonNull(memory.memory());
+            long buffer = memory.buffer();
+            host.set(ValueLayout.JAVA_INT, 0, 5);
+            host.set(ValueLayout.JAVA_INT, 256, 6);
+            host.set(ValueLayout.JAVA_INT, 512, 1); // counts of the second
+            host.set(ValueLayout.JAVA_INT, 516, 1);
+            host.set(ValueLayout.JAVA_INT, 520, 1);
+            MemorySegment recording = words(
+                    arena,
+                    DISPATCH,
+                    pipeline.handle(),
+                    MODE_SETS,
+                    2,
+                    buffer,
+                    0,
+                    4,
+                    buffer,
+                    1024,
+                    4,
+                    0,
+                    8,
+                    pushed(10, 1),
+                    1,
+                    1,
+                    1,
+                    DISPATCH_INDIRECT,
+                    pipeline.handle(),
+                    MODE_SETS,
+                    2,
+                    buffer,
+                    0,
+                    4,
+                    buffer,
+                    1280,
+                    4,
+                    0,
+                    8,
+                    pushed(100, 1),
+                    buffer,
+                    512);
+            commands.record(recording, recording.byteSize() / 8);
+            run(commands);
+            assertThat(host.get(ValueLayout.JAVA_INT, 1024)).isEqualTo(50);
+            assertThat(host.get(ValueLayout.JAVA_INT, 1280)).isEqualTo(500);
+            commands.bind(1, words(arena, buffer, 256, 4, buffer, 1536, 4));
+            run(commands);
+            assertThat(host.get(ValueLayout.JAVA_INT, 1280)).isEqualTo(500);
+            assertThat(host.get(ValueLayout.JAVA_INT, 1536)).isEqualTo(600);
+            commands.bind(0, words(arena, buffer, 256, 4, buffer, 1024, 4));
+            commands.bind(1, words(arena, buffer, 0, 4, buffer, 1536, 4));
+            run(commands);
+            assertThat(host.get(ValueLayout.JAVA_INT, 1024)).isEqualTo(60);
+            assertThat(host.get(ValueLayout.JAVA_INT, 1536)).isEqualTo(500);
+            assertThatThrownBy(() -> commands.bind(2, words(arena, buffer, 0, 4, buffer, 0, 4)))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
+        }
+    }
+
+    @Test
+    void wordsThatDoNotAddUpAreRefused() throws IOException {
+        try (Arena arena = Arena.ofConfined();
+                VulkanPipeline pipeline = scale(false, 0, null);
+                VulkanAllocation memory = device.allocate(8192, visible, 0);
+                VulkanTimeline timeline = device.createTimeline(0);
+                VulkanCommands commands = device.createCommands(device.queueFamily(0))) {
+            long buffer = memory.buffer();
+            long[][] recordings = {
+                {99},
+                {FILL, buffer, 0, 4},
+                {FILL, buffer, 2, 4, 0},
+                {COPY, buffer, 0, buffer, 4096, 0},
+                {DISPATCH, pipeline.handle(), MODE_SETS, Long.MAX_VALUE},
+                {DISPATCH, pipeline.handle(), MODE_SETS, 1, buffer, 0, 4, 0, 0, 1, 1, 1},
+                {DISPATCH, pipeline.handle(), MODE_PUSH, 2, buffer, 0, 4, buffer, 0, 4, 0, 0, 1, 1, 1},
+                {DISPATCH, pipeline.handle(), MODE_SETS, 2, buffer, 0, 4, buffer, 0, 4, 0, 16, 0, 0, 1, 1, 1},
+                {DISPATCH, pipeline.handle(), MODE_SETS, 2, buffer, 1, 4, buffer, 0, 4, 0, 0, 1, 1, 1},
+                {DISPATCH, pipeline.handle(), MODE_SETS, 2, buffer, 0, 1L << 40, buffer, 0, 4, 0, 0, 1, 1, 1},
+                {DISPATCH, pipeline.handle(), MODE_SETS, 2, buffer, 0, 4, buffer, 0, 4, 0, 0, 1L << 33, 1, 1},
+                {DISPATCH, pipeline.handle(), MODE_SETS, 2, buffer, 0, 4, buffer, 0, 4, 0, 0, 1, 1},
+            };
+            for (long[] recording : recordings) {
+                assertThatThrownBy(() -> commands.record(words(arena, recording), recording.length))
+                        .as(Arrays.toString(recording))
+                        .isInstanceOfSatisfying(
+                                IreeException.class,
+                                e -> assertThat(e.code()).isIn(StatusCode.INVALID_ARGUMENT, StatusCode.OUT_OF_RANGE))
+                        .hasMessageContaining("operation 0");
+            }
+            long[][] submissions = {
+                {0, 0}, {0, 0, 1}, {1, 0, 0, timeline.handle()}, {Long.MAX_VALUE, Long.MAX_VALUE, 3, 0, 0, 0}
+            };
+            for (long[] submission : submissions) {
+                assertThatThrownBy(() -> device.submit(0, words(arena, submission)))
+                        .as(Arrays.toString(submission))
+                        .isInstanceOfSatisfying(
+                                IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+            }
+            assertThatThrownBy(() -> device.submit(0, words(arena, 0, 0, 1, commands.handle())))
+                    .hasMessageContaining("not recorded");
+            assertThatThrownBy(() -> device.submit(1, words(arena, 0, 0, 0))).hasMessageContaining("queue 1");
+        }
+    }
+
+    @Test
+    void pipelineCachesAreKeptAndCheckedAgainstTheDevice() throws IOException {
+        byte[] data;
+        try (VulkanPipelineCache cache = device.createPipelineCache(null);
+                VulkanPipeline pipeline = scale(false, 3, cache)) {
+            assertThat(pipeline.layout().descriptorCount()).isEqualTo(2);
+            data = cache.data();
+        }
+        assertThat(data).hasSizeGreaterThanOrEqualTo(32);
+        try (VulkanPipelineCache again = device.createPipelineCache(data);
+                VulkanPipeline pipeline = scale(false, 3, again)) {
+            assertThat(pipeline.handle()).isNotZero();
+        }
+        data[20]++;
+        assertThatThrownBy(() -> device.createPipelineCache(data))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INCOMPATIBLE));
+    }
+
+    @Test
+    void layoutsAndCodeThatCannotBeAreRefused() throws IOException {
+        MemorySegment code = shader();
+        VulkanLayout none = new VulkanLayout(List.of(), 0, false);
+        assertThatThrownBy(() ->
+                        device.createPipeline(MemorySegment.ofArray(new byte[64]), "main", none, new int[0], 0, null))
+                .hasMessageContaining("no SPIR-V");
+        assertThatThrownBy(() -> device.createPipeline(
+                        code, "main", new VulkanLayout(List.of(), 1 << 20, false), new int[0], 0, null))
+                .hasMessageContaining("push constants");
+        assertThatThrownBy(() -> device.createPipeline(code, "main", none, new int[0], 3, null))
+                .hasMessageContaining("subgroups of 3");
+        for (VulkanLayout.Binding binding : List.of(
+                new VulkanLayout.Binding(-1, VulkanLayout.STORAGE_BUFFER, 1),
+                new VulkanLayout.Binding(0, 3, 1),
+                new VulkanLayout.Binding(0, VulkanLayout.STORAGE_BUFFER, -1))) {
+            VulkanLayout layout = new VulkanLayout(List.of(List.of(binding)), 0, false);
+            assertThatThrownBy(() -> device.createPipeline(code, "main", layout, new int[0], 0, null))
+                    .hasMessageContaining("of set 0 with type");
+        }
+    }
+
+    @Test
+    void memoryThatCannotBeIsRefused() {
+        assertThatThrownBy(() -> device.allocate(0, visible, 0)).hasMessageContaining("no bytes");
+        assertThatThrownBy(() -> device.allocate(16, 99, 0)).hasMessageContaining("memory type 99");
+        assertThatThrownBy(() -> device.allocate(Long.MAX_VALUE, visible, 0))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+    }
+
+    @Test
+    void memoryIsExportedAndImported() {
+        assumeTrue(device.has(VulkanFeature.EXTERNAL_MEMORY_FD), "no VK_KHR_external_memory_fd");
+        try (VulkanAllocation memory = device.allocate(65536, visible, VulkanHandle.EXPORTABLE);
+                VulkanAllocation same = device.importDescriptor(memory.exportDescriptor(), 65536, visible)) {
+            Objects.requireNonNull(memory.memory()).set(ValueLayout.JAVA_INT, 4096, 42);
+            assertThat(Objects.requireNonNull(same.memory()).get(ValueLayout.JAVA_INT, 4096))
+                    .isEqualTo(42);
+        }
+        try (VulkanAllocation memory = device.allocate(4096, visible, 0)) {
+            assertThatThrownBy(memory::exportDescriptor).hasMessageContaining("exportable");
+        }
+    }
+
+    @Test
+    void memoryOfTheHostIsUsedInPlace() {
+        assumeTrue(device.has(VulkanFeature.EXTERNAL_MEMORY_HOST), "no VK_EXT_external_memory_host");
+        long alignment = device.properties().limits().minImportedHostPointerAlignment();
+        try (Arena arena = Arena.ofConfined();
+                VulkanCommands commands = device.createCommands(device.queueFamily(0))) {
+            MemorySegment host = arena.allocate(alignment, alignment);
+            try (VulkanAllocation imported = device.importHost(host.address(), alignment)) {
+                commands.record(words(arena, FILL, imported.buffer(), 0, 64, 7), 5);
+                run(commands);
+            }
+            assertThat(host.get(ValueLayout.JAVA_INT, 60)).isEqualTo(7);
+            assertThat(host.get(ValueLayout.JAVA_INT, 64)).isZero();
+            assertThatThrownBy(() -> device.importHost(host.address() + 1, alignment))
+                    .hasMessageContaining("multiples of");
+        }
+    }
+
+    @Test
+    void timelinesAreExportedOrTheExtensionIsNamed() {
+        if (device.has(VulkanFeature.EXTERNAL_SEMAPHORE_FD)) {
+            try (VulkanTimeline one = device.createTimeline(0, VulkanHandle.EXPORTABLE);
+                    VulkanTimeline two = device.createTimeline(0, VulkanHandle.EXPORTABLE)) {
+                two.importDescriptor(one.exportDescriptor());
+                one.signal(3);
+                assertThat(two.value()).isEqualTo(3);
+            }
+        } else {
+            assertThatThrownBy(() -> device.createTimeline(0, VulkanHandle.EXPORTABLE))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
+                    .hasMessageContaining("VK_KHR_external_semaphore_fd");
+        }
+    }
+
+    @Test
+    void devicesOpenWithoutFeaturesTheyHave() {
+        VulkanDeviceRequest request = new VulkanDeviceRequest(
+                List.of(device.queueFamily(0)), EnumSet.complementOf(EnumSet.of(VulkanFeature.SHADER_INT64)));
+        try (VulkanHandle bare = api.openDevice(0, request)) {
+            assertThat(VulkanFeature.of(bare.features() & ~VulkanFeature.SHADER_INT64.bit()))
+                    .containsExactly(VulkanFeature.TIMELINE_SEMAPHORE, VulkanFeature.SYNCHRONIZATION_2);
+            assertThatThrownBy(() -> bare.allocate(4096, visible, VulkanHandle.EXPORTABLE))
+                    .hasMessageContaining("VK_KHR_external_memory_fd");
+            assertThatThrownBy(() -> bare.createTimeline(0, VulkanHandle.EXPORTABLE))
+                    .hasMessageContaining("VK_KHR_external_semaphore_fd");
+            assertThatThrownBy(() -> bare.importHost(4096, 4096)).hasMessageContaining("VK_EXT_external_memory_host");
+            try (VulkanAllocation memory = bare.allocate(4096, visible, 0)) {
+                assertThat(memory.deviceAddress()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void queuesThatAreNotThereAreRefused() {
+        int families = device.properties().queueFamilies().size();
+        assertThatThrownBy(() -> api.openDevice(0, VulkanDeviceRequest.of(List.of(families))))
+                .hasMessageContaining("queue family " + families);
+        assertThatThrownBy(() -> api.openDevice(0, VulkanDeviceRequest.of(List.of())))
+                .hasMessageContaining("0 queues");
+        assertThatThrownBy(() -> api.openDevice(9, VulkanDeviceRequest.of(List.of(0))))
+                .hasMessageContaining("device 9");
+        assertThatThrownBy(() -> device.createCommands(31)).hasMessageContaining("family 31");
+    }
+
+    @Test
+    void aCloseDuringAWaitTakesEffectAfterIt() throws Exception {
+        VulkanTimeline timeline = device.createTimeline(0);
+        VulkanTimeline wakeup = device.createTimeline(0);
+        CountDownLatch waiting = new CountDownLatch(1);
+        CompletableFuture<Integer> ended = new CompletableFuture<>();
+        Thread waiter = Thread.ofPlatform().start(() -> {
+            waiting.countDown();
+            try {
+                ended.complete(device.waitAny(new VulkanTimeline[] {timeline, wakeup}, new long[] {1, 1}, 2, FOREVER));
+            } catch (Throwable e) {
+                ended.completeExceptionally(e);
+            }
+        });
+        waiting.await();
+        while (timeline.guard.uses() == 0) {
+            Thread.onSpinWait();
+        }
+        timeline.close();
+        device.close();
+        assertThat(VulkanApi.liveObjects()[VulkanApi.KINDS.indexOf("SEMAPHORES")])
+                .isEqualTo(2);
+        wakeup.signal(1);
+        wakeup.close();
+        assertThat(ended.get()).isEqualTo(VulkanHandle.REACHED);
+        waiter.join();
+        assertThat(VulkanApi.liveObjects()[VulkanApi.KINDS.indexOf("DEVICES")]).isZero();
+        assertThatThrownBy(() -> device.createTimeline(0)).hasMessageContaining("is closed");
+        assertThatThrownBy(() -> device.submit(0, Arena.ofAuto().allocate(24, 8)))
+                .hasMessageContaining("is closed");
+        assertThat(device.isLost()).isFalse();
+    }
+
+    @Test
+    void virtualThreadsDoNotWait() throws Exception {
+        try (VulkanTimeline timeline = device.createTimeline(0)) {
+            CompletableFuture<Integer> ended = new CompletableFuture<>();
+            Thread.ofVirtual().start(() -> {
+                try {
+                    ended.complete(device.waitAny(new VulkanTimeline[] {timeline}, new long[] {1}, 1, 0));
+                } catch (Throwable e) {
+                    ended.completeExceptionally(e);
+                }
+            });
+            assertThatThrownBy(ended::get).hasMessageContaining("virtual thread");
+        }
+    }
+
+    @Test
+    void theLibraryThatIsNotThereIsNamed() {
+        assertThatThrownBy(() -> VulkanApi.open("libno-such-vulkan.so", false))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
+                .hasMessageContaining("libno-such-vulkan.so")
+                .hasMessageContaining("install the Vulkan loader");
+        assertThatThrownBy(() -> VulkanApi.open("libm.so.6", false))
+                .hasMessageContaining("'libm.so.6' has no symbol vkGetInstanceProcAddr");
+    }
+
+    @Test
+    void theShaderInTheRepositoryIsThatOfItsSource(@TempDir Path directory) throws Exception {
+        Path source = directory.resolve("scale.comp");
+        try (InputStream file = VulkanApiTest.class.getResourceAsStream("/vulkan/shim/scale.comp")) {
+            Files.write(source, Objects.requireNonNull(file).readAllBytes());
+        }
+        Path target = directory.resolve("scale.spv");
+        Process compiler;
+        try {
+            compiler = new ProcessBuilder(
+                            "glslangValidator",
+                            "-V",
+                            "--target-env",
+                            "vulkan1.1",
+                            "-o",
+                            target.toString(),
+                            source.toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(directory.resolve("log").toFile())
+                    .start();
+        } catch (IOException e) {
+            assumeTrue(false, "glslangValidator is not installed");
+            return;
+        }
+        assertThat(compiler.waitFor()).isZero();
+        // Generators put their version into the third word.
+        byte[] compiled = Files.readAllBytes(target);
+        byte[] kept = shader().toArray(ValueLayout.JAVA_BYTE);
+        assertThat(Arrays.copyOfRange(kept, 12, kept.length))
+                .isEqualTo(Arrays.copyOfRange(compiled, 12, compiled.length));
     }
 
     @Test

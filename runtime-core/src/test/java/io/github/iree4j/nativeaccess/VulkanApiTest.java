@@ -509,7 +509,7 @@ class VulkanApiTest {
         wakeup.close();
         assertThat(ended.get()).isEqualTo(VulkanHandle.REACHED);
         waiter.join();
-        assertThat(VulkanApi.liveObjects()[VulkanApi.KINDS.indexOf("DEVICES")]).isZero();
+        assertThat(device.liveObjects()).containsOnly(0);
         assertThatThrownBy(() -> device.createTimeline(0)).hasMessageContaining("is closed");
         assertThatThrownBy(() -> device.submit(0, Arena.ofAuto().allocate(24, 8)))
                 .hasMessageContaining("is closed");

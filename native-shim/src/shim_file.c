@@ -79,9 +79,10 @@ shim_status_t shim_file_length(int32_t fd, int64_t* out_length,
   off_t length = lseek(fd, 0, SEEK_END);
   if (length < 0) {
     int code = errno;
-    return shim_error_set(error,
-                          code == EBADF ? SHIM_INVALID_ARGUMENT : SHIM_DATA_LOSS,
-                          code, "the length is not known: errno %d", code);
+    shim_status_t status =
+        code == EBADF ? SHIM_INVALID_ARGUMENT : SHIM_DATA_LOSS;
+    return shim_error_set(error, status, code,
+                          "the length is not known: errno %d", code);
   }
   *out_length = length;
   return SHIM_OK;

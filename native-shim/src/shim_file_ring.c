@@ -4,8 +4,9 @@
 // its index into |array|, and publish by storing |tail|; the kernel takes at
 // |head| during io_uring_enter, so when that returns every entry it counted is
 // free again. Completions: the kernel stores |tail|, we take and store |head|.
-// The kernel never drops a completion (feature NO_DROP), and the completion
-// ring has twice the entries that may be under way.
+// The kernel drops no completion (feature NO_DROP): those that find the ring
+// full, as those of many cancellations may, it keeps, says so in |sq_flags|, and
+// moves into the ring when asked for events.
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -32,6 +33,7 @@ struct shim_file_ring_t {
   size_t entries_size;
   _Atomic uint32_t* sq_head;  // in |rings|, like the next
   _Atomic uint32_t* sq_tail;
+  _Atomic uint32_t* sq_flags;
   uint32_t* sq_array;
   _Atomic uint32_t* cq_head;
   _Atomic uint32_t* cq_tail;
@@ -110,6 +112,7 @@ static shim_status_t map(shim_file_ring_t* ring,
   char* base = ring->rings;
   ring->sq_head = (_Atomic uint32_t*)(void*)(base + params->sq.head);
   ring->sq_tail = (_Atomic uint32_t*)(void*)(base + params->sq.tail);
+  ring->sq_flags = (_Atomic uint32_t*)(void*)(base + params->sq.flags);
   ring->sq_mask = *(uint32_t*)(void*)(base + params->sq.ring_mask);
   ring->sq_array = (uint32_t*)(void*)(base + params->sq.array);
   ring->cq_head = (_Atomic uint32_t*)(void*)(base + params->cq.head);
@@ -230,7 +233,7 @@ shim_status_t shim_file_ring_submit(shim_file_ring_t* ring,
     } else if (result < 0 && errno == EINTR) {
       continue;
     } else {
-      // Busy or out of memory for now: later again. Else it will not get better.
+      // Busy or out of memory for now: later again.
       if (result < 0 && errno != EAGAIN && errno != EBUSY) {
         int code = errno;
         status = shim_error_set(error, SHIM_INTERNAL, code,
@@ -269,6 +272,11 @@ static shim_status_t status_of(int code) {
 
 uint32_t shim_file_ring_poll(shim_file_ring_t* ring, uint32_t capacity,
                              shim_completion_t* out_completions) {
+  if (atomic_load_explicit(ring->sq_flags, memory_order_relaxed) &
+      SHIM__URING_CQ_OVERFLOW) {
+    syscall(SHIM__URING_ENTER, ring->fd, 0, 0, SHIM__URING_ENTER_GETEVENTS,
+            NULL, 0);
+  }
   uint32_t head = atomic_load_explicit(ring->cq_head, memory_order_relaxed);
   const uint32_t tail =
       atomic_load_explicit(ring->cq_tail, memory_order_acquire);

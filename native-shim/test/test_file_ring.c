@@ -184,6 +184,23 @@ static void more_than_the_ring_holds_goes_round(void) {
   shim_file_ring_release(ring);
 }
 
+static void completions_that_find_the_ring_full_are_not_lost(void) {
+  shim_file_ring_t* ring = create(2);
+  int32_t fd = open_file(SHIM_FILE_READ | SHIM_FILE_WRITE);
+  char bytes[8] = {0};
+  for (uint64_t i = 1; i <= 20; ++i) {
+    submit(ring, (shim_file_operation_t){.token = 6,
+                                         .address = 1000,
+                                         .kind = SHIM_FILE_OPERATION_CANCEL});
+    submit(ring, write_at(fd, i, bytes, 0, 8));
+  }
+  uint32_t seen = 0;
+  for (int i = 0; i < 20; ++i) seen |= 1u << next(ring).token;
+  CHECK_EQ(seen, 0x1FFFFE);
+  shim_event_close(fd);
+  shim_file_ring_release(ring);
+}
+
 static void sizes_that_are_no_power_of_two_are_refused(void) {
   shim_file_ring_t* ring = NULL;
   CHECK_FAILS(shim_file_ring_create(0, &ring, &error), SHIM_INVALID_ARGUMENT,
@@ -257,6 +274,10 @@ static void our_declarations_are_those_of_the_kernel(void) {
   CHECK_EQ(SHIM__URING_OP_WRITE, IORING_OP_WRITE);
   CHECK_EQ(SHIM__URING_FEATURE_SINGLE_MMAP, IORING_FEAT_SINGLE_MMAP);
   CHECK_EQ(SHIM__URING_FEATURE_NO_DROP, IORING_FEAT_NODROP);
+  CHECK_EQ(SHIM__URING_ENTER_GETEVENTS, IORING_ENTER_GETEVENTS);
+#ifdef IORING_SQ_CQ_OVERFLOW
+  CHECK_EQ(SHIM__URING_CQ_OVERFLOW, IORING_SQ_CQ_OVERFLOW);
+#endif
   CHECK_EQ(SHIM__URING_ENTRY_ASYNC, IOSQE_ASYNC);
   CHECK_EQ(SHIM__URING_REGISTER_PROBE, IORING_REGISTER_PROBE);
   CHECK_EQ(SHIM__URING_PROBE_SUPPORTED, IO_URING_OP_SUPPORTED);
@@ -309,6 +330,7 @@ int main(void) {
     RUN(errors_are_those_of_the_system);
     RUN(a_read_that_waits_is_cancelled);
     RUN(more_than_the_ring_holds_goes_round);
+    RUN(completions_that_find_the_ring_full_are_not_lost);
   }
   unlink(path);
   return 0;

@@ -3,10 +3,20 @@ package io.github.iree4j.async;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** A source of nothing but sleep, for proactors that have timers and messages only. */
+/** A source without descriptors, for machines without the native library: it sleeps until it is woken. */
 final class ParkingSource implements CompletionSource {
     private final Semaphore wakes = new Semaphore(0);
+    private final @Nullable FileBackend files;
+
+    ParkingSource() {
+        this(null);
+    }
+
+    ParkingSource(@Nullable FileBackend files) {
+        this.files = files;
+    }
 
     @Override
     public void await(long timeoutNanos) {
@@ -29,17 +39,25 @@ final class ParkingSource implements CompletionSource {
 
     @Override
     public int poll(int limit) {
-        return 0;
+        return files == null ? 0 : files.poll(limit);
     }
 
     @Override
     public int pending() {
-        return 0;
+        return files == null ? 0 : files.pending();
     }
 
     @Override
-    public void stop(IreeException cause) {}
+    public void stop(IreeException cause) {
+        if (files != null) {
+            files.stop(cause);
+        }
+    }
 
     @Override
-    public void close() {}
+    public void close() {
+        if (files != null) {
+            files.close();
+        }
+    }
 }

@@ -19,7 +19,7 @@ public final class SystemEvent extends Resource {
     private final EventDescriptor descriptor;
     private volatile Cancellation onClose = Cancellation.OVER;
 
-    private SystemEvent(EventDescriptor descriptor) {
+    SystemEvent(EventDescriptor descriptor) {
         this.descriptor = descriptor;
     }
 
@@ -72,6 +72,10 @@ public final class SystemEvent extends Resource {
      */
     public long take() {
         return descriptor.take();
+    }
+
+    EventDescriptor eventDescriptor() {
+        return descriptor;
     }
 
     /** Signals unless everybody has closed it. */

@@ -1,42 +1,97 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.nativeaccess.CompletionRing;
+import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.LongSupplier;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * What the operating system does for a {@link Proactor}: reports descriptors that become readable.
+ * What the operating system and drivers do for a {@link Proactor}: transfers of files, descriptors that become readable, operations
+ * whose end the threads of drivers report.
  *
- * <p>Operations may be started from any thread; their completions run on the proactor's owner. Needs the native library, without which
- * the proactor has timers and messages only and what is here fails with UNAVAILABLE.
+ * <p>Operations may be started from any thread; their completions run on the proactor's owner. Files are transferred by the kernel
+ * (io_uring) where it permits that and the system property {@value #URING} is not {@code false}, by a few threads elsewhere, also
+ * without the native library; the rest needs that library.
  */
 public final class SystemIo implements AutoCloseable {
+    /** Whether the kernel's io_uring is used where it is permitted; a system property, {@code true} without it. */
+    public static final String URING = "iree4j.io-uring";
+
     /** How long the thread of the process outlives the last thing it waits for. A guess. */
     private static final Duration IDLE = Duration.ofSeconds(10);
 
+    private static final Logger LOG = LoggerFactory.getLogger(SystemIo.class);
     private static @Nullable SystemIo shared; // guarded by the class
 
+    private final FileBackend files;
     private final @Nullable SystemSource source;
     private final Proactor proactor;
 
-    private SystemIo(@Nullable SystemSource source, Proactor proactor) {
-        this.source = source;
-        this.proactor = proactor;
+    /** Which transfers of files to use. */
+    enum Files {
+        /** What works best here. */
+        BEST,
+        /** The kernel's; fails without. */
+        RING,
+        /** Ours. */
+        POOL
+    }
+
+    /** Makes the proactor of a source. */
+    @FunctionalInterface
+    private interface Loop {
+        Proactor on(CompletionSource source);
+    }
+
+    private SystemIo(Files wanted, ToIntFunction<EventDescriptor> outcome, Loop loop) {
+        files = backend(wanted);
+        CompletionSource slept;
+        if (NativeLibrary.unavailabilityCause() == null) {
+            source = new SystemSource(files, outcome);
+            slept = source;
+        } else {
+            source = null;
+            slept = new ParkingSource(files);
+        }
+        proactor = loop.on(slept);
+    }
+
+    private FileBackend backend(Files wanted) {
+        if (wanted == Files.POOL || wanted == Files.BEST && "false".equals(System.getProperty(URING))) {
+            return pool("io_uring is switched off");
+        }
+        try {
+            return new RingFileBackend();
+        } catch (IreeException e) {
+            if (wanted == Files.RING) {
+                throw e;
+            }
+            LOG.info("files are read and written by threads: {}", e.getMessage());
+            return pool(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private FileBackend pool(String reason) {
+        return new PoolFileBackend(reason, () -> proactor().wake());
     }
 
     /**
-     * What all timelines of this process share, on a daemon thread that ends when idle. One that was lost is replaced.
+     * What the process shares, on a daemon thread that ends when idle. One that was lost is replaced.
      *
      * @return the shared one; never close it
      */
     public static synchronized SystemIo ofProcess() {
         SystemIo current = shared;
         if (current == null || current.proactor.failure() != null) {
-            SystemSource source = NativeLibrary.unavailabilityCause() == null ? new SystemSource() : null;
             current = new SystemIo(
-                    source, Proactor.start("iree4j-events", source == null ? new ParkingSource() : source, IDLE));
+                    Files.BEST, EventDescriptor::outcome, source -> Proactor.start("iree4j-events", source, IDLE));
             shared = current;
         }
         return current;
@@ -48,11 +103,29 @@ public final class SystemIo implements AutoCloseable {
      * @param name what to call it in messages
      * @param nanoClock the time in nanoseconds, from any origin
      * @return what the caller closes
-     * @throws IreeException UNAVAILABLE without the native library, RESOURCE_EXHAUSTED without descriptors
+     * @throws IreeException RESOURCE_EXHAUSTED without descriptors
      */
     public static SystemIo create(String name, LongSupplier nanoClock) {
-        SystemSource source = new SystemSource();
-        return new SystemIo(source, Proactor.create(name, source, nanoClock));
+        return create(name, nanoClock, Files.BEST, EventDescriptor::outcome);
+    }
+
+    static SystemIo create(String name, LongSupplier nanoClock, Files files, ToIntFunction<EventDescriptor> outcome) {
+        return new SystemIo(files, outcome, source -> Proactor.create(name, source, nanoClock));
+    }
+
+    /**
+     * Creates one with a daemon thread of its own.
+     *
+     * @param name what to call it in messages, and its thread
+     * @return what the caller closes
+     * @throws IreeException RESOURCE_EXHAUSTED without descriptors
+     */
+    public static SystemIo start(String name) {
+        return start(name, Files.BEST);
+    }
+
+    static SystemIo start(String name, Files files) {
+        return new SystemIo(files, EventDescriptor::outcome, source -> Proactor.start(name, source));
     }
 
     /**
@@ -65,19 +138,87 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
+     * Says who transfers files.
+     *
+     * @return for example {@code io_uring}, or {@code thread pool} with the reason why it is not that
+     */
+    public String fileTransfers() {
+        return files.describe();
+    }
+
+    /**
+     * Opens a file for transfers at any place. Blocks as long as the system takes to find it.
+     *
+     * @param path where it is; it must exist
+     * @param read whether it is to be read
+     * @param write whether it is to be written
+     * @return the file; the caller closes it
+     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything else than a file; RESOURCE_EXHAUSTED without
+     *     descriptors
+     */
+    public AsyncFile open(Path path, boolean read, boolean write) {
+        try {
+            return new AsyncFile(this, files.open(path, read, write), path, read, write);
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), "file '%s' cannot be opened: %s".formatted(path, e.getMessage()), e);
+        }
+    }
+
+    FileBackend files() {
+        return files;
+    }
+
+    /**
      * Waits for an event. From any thread.
      *
      * @param event the event; retained until it is over
      * @param onReadable called with 0 when it is readable; with UNAVAILABLE when it can no longer become so, which is when its other
-     *     end was closed
+     *     end was closed; with ABORTED when it is a sync_fd whose work has failed, CANCELLED when that was cancelled
      * @return takes the wait back: if that succeeds the completion is never called
      * @throws IreeException INVALID_ARGUMENT when the event is of a kind that cannot be waited for; FAILED_PRECONDITION when it is
      *     closed; UNAVAILABLE without the native library; the reason when the proactor has ended
      */
     public Cancellation watch(SystemEvent event, Completion onReadable) {
-        Cancellation watch = source().watch(event, onReadable);
+        Cancellation watch = source().watches().add(event, onReadable);
         proactor.wake();
         return watch;
+    }
+
+    /**
+     * Announces an operation of a driver, whose end one of its threads will push to the {@link #completionRing()}. From any thread,
+     * before the operation is submitted: a place in the ring is reserved for it.
+     *
+     * @param completion told the driver's number when the status that is pushed is OK
+     * @return the token to push
+     * @throws IreeException RESOURCE_EXHAUSTED when too many are under way; UNAVAILABLE without the native library; the reason when the
+     *     proactor has ended
+     */
+    public long expect(Completion completion) {
+        long token = source().drivers().begin(completion);
+        proactor.wake();
+        return token;
+    }
+
+    /**
+     * Takes an announcement back, because the operation could not be submitted and will push nothing.
+     *
+     * @param token what {@link #expect} returned
+     * @return true if its completion will never be called because of this call
+     */
+    public boolean abandon(long token) {
+        return source().drivers().abandon(token);
+    }
+
+    /**
+     * Returns where drivers push. A driver that pushes what nobody has announced until the ring is full loses the proactor, with
+     * ABORTED, since nobody knows then which operations have ended.
+     *
+     * @return the ring; borrowed; no driver may push any more when this is closed
+     * @throws IreeException UNAVAILABLE without the native library
+     */
+    @SuppressWarnings("exports") // for backends, which are in this module
+    public CompletionRing completionRing() {
+        return source().drivers().ring();
     }
 
     private SystemSource source() {

@@ -1,150 +1,87 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.nativeaccess.EventPoller;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.ToIntFunction;
 
-/** Completions that the operating system reports: descriptors that become readable, all of them through one epoll. */
+/**
+ * Completions that the operating system and drivers report. All of it is descriptors that become readable, so one epoll waits for
+ * everything: events of the outside, the completion ring, transfers of files, and whoever wakes the owner.
+ */
 final class SystemSource implements CompletionSource {
-    /*
-     * A watch is in `watches` until it is taken out, under `lock`, by the owner that reports it or by whoever cancels it:
-     * EVENT-1: taking it out is the right to end it. The poller may report a token that is gone; then nothing happens. Tokens are not
-     * used again.
-     */
-    private static final Logger LOG = LoggerFactory.getLogger(SystemSource.class);
     private static final long WAKE = 0;
+    private static final long RING = 1;
+    private static final long FILES = 2;
 
-    private final EventPoller poller = EventPoller.create();
+    /** How long the owner sleeps before it tries again what the kernel had no resources for. A guess. */
+    private static final long RETRY_NANOS = 1_000_000;
+
+    private final EventPoller poller;
     private final EventDescriptor wakeup;
-    private final Object lock = new Object();
-    private final Map<Long, Watch> watches = new HashMap<>(); // guarded by lock, like the next two
-    private @Nullable IreeException stopCause;
-    private long tokens = WAKE;
+    private final EventDescriptor ringReadiness;
+    private final EventWatches watches;
+    private final DriverCompletions drivers;
+    private final FileBackend files;
+    private final ArrayDeque<Resource> resources = new ArrayDeque<>(); // the last one made is closed first
+    private boolean looked; // owner only
 
-    // Owner only.
-    private final ArrayDeque<Watch> readable = new ArrayDeque<>();
-    private final ArrayDeque<Watch> broken = new ArrayDeque<>();
-    private boolean looked;
-
-    SystemSource() {
-        EventDescriptor created = null;
-        boolean ready = false;
+    SystemSource(FileBackend files, ToIntFunction<EventDescriptor> outcome) {
+        this.files = files;
         try {
-            created = EventDescriptor.create();
-            poller.keep(created, WAKE);
-            ready = true;
-        } finally {
-            if (!ready) {
-                if (created != null) {
-                    created.release();
-                }
-                poller.release();
+            poller = kept(EventPoller.create());
+            watches = new EventWatches(poller, outcome);
+            wakeup = kept(EventDescriptor.create());
+            poller.keep(wakeup, WAKE);
+            drivers = new DriverCompletions();
+            ringReadiness = kept(drivers.ring()).readiness();
+            poller.keep(kept(ringReadiness), RING);
+            EventDescriptor transfers = files.readiness();
+            if (transfers != null) {
+                poller.keep(kept(transfers), FILES);
             }
-        }
-        wakeup = created;
-    }
-
-    /** Waits for one descriptor, a duplicate of its own so that one event can be waited for several times. */
-    private final class Watch implements Cancellation {
-        private final SystemEvent event;
-        private final EventDescriptor descriptor;
-        private final Completion completion;
-        private final long token;
-
-        Watch(SystemEvent event, EventDescriptor descriptor, Completion completion, long token) {
-            this.event = event;
-            this.descriptor = descriptor;
-            this.completion = completion;
-            this.token = token;
-        }
-
-        @Override
-        public boolean cancel() {
-            if (remove(token) == null) {
-                return false;
-            }
-            release();
-            return true;
-        }
-
-        void end(@Nullable IreeException failure) {
-            try {
-                completion.ended(0, failure);
-            } catch (Throwable t) {
-                LOG.error("the completion of a wait for {} threw", event.describe(), t);
-            } finally {
-                release();
-            }
-        }
-
-        private void release() {
-            descriptor.release();
-            event.release();
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
         }
     }
 
-    /** Calls back once when an event becomes readable. The proactor is to be woken then. */
-    Cancellation watch(SystemEvent event, Completion completion) {
-        event.retain();
-        EventDescriptor descriptor = null;
-        boolean added = false;
-        try {
-            descriptor = EventDescriptor.duplicate(event.descriptor());
-            synchronized (lock) {
-                if (stopCause != null) {
-                    throw stopCause.during("wait for " + event.describe());
-                }
-                Watch watch = new Watch(event, descriptor, completion, ++tokens);
-                poller.add(descriptor, watch.token); // its report cannot be taken before the lock is free
-                watches.put(watch.token, watch);
-                added = true;
-                return watch;
-            }
-        } finally {
-            if (!added) {
-                if (descriptor != null) {
-                    descriptor.release();
-                }
-                event.release();
-            }
-        }
+    private <R extends Resource> R kept(R resource) {
+        resources.addFirst(resource);
+        return resource;
     }
 
-    private @Nullable Watch remove(long token) {
-        synchronized (lock) {
-            Watch taken = watches.remove(token); // EVENT-1
-            if (taken != null) {
-                poller.remove(taken.descriptor);
-            }
-            return taken;
-        }
+    EventWatches watches() {
+        return watches;
+    }
+
+    DriverCompletions drivers() {
+        return drivers;
     }
 
     @Override
     public void await(long timeoutNanos) {
-        poller.await(Duration.ofNanos(timeoutNanos), this::reported);
+        long timeout = drivers.ring().arm() ? 0 : timeoutNanos;
+        if (files.retries() && (timeout < 0 || timeout > RETRY_NANOS)) {
+            timeout = RETRY_NANOS;
+        }
+        look(timeout);
         looked = true;
     }
 
-    private void reported(long token, boolean isReadable) {
-        if (token == WAKE) {
-            wakeup.take();
-            return;
-        }
-        Watch watch = remove(token);
-        if (watch != null) {
-            (isReadable ? readable : broken).add(watch);
-        }
+    private void look(long timeoutNanos) {
+        poller.await(Duration.ofNanos(timeoutNanos), (token, isReadable) -> {
+            if (token == WAKE) {
+                wakeup.take();
+            } else if (token == RING) {
+                ringReadiness.take();
+            } else if (token >= EventWatches.FIRST_TOKEN) {
+                watches.reported(token, isReadable);
+            }
+        });
     }
 
     @Override
@@ -154,48 +91,29 @@ final class SystemSource implements CompletionSource {
 
     @Override
     public int poll(int limit) {
-        if (!looked) {
-            poller.await(Duration.ZERO, this::reported);
+        if (!looked && watches.pending() > 0) {
+            look(0);
         }
         looked = false;
-        int called = 0;
-        for (Watch each; called < limit && (each = readable.poll()) != null; called++) {
-            each.end(null);
-        }
-        for (Watch each; called < limit && (each = broken.poll()) != null; called++) {
-            each.end(new IreeException(
-                    StatusCode.UNAVAILABLE,
-                    each.event.describe() + " can no longer be signalled; its other end was closed"));
-        }
-        return called;
+        return drivers.poll(limit) + files.poll(limit) + watches.poll(limit);
     }
 
     @Override
     public int pending() {
-        synchronized (lock) {
-            return watches.size() + readable.size() + broken.size();
-        }
+        return drivers.pending() + files.pending() + watches.pending();
     }
 
     @Override
     public void stop(IreeException cause) {
-        List<Watch> all;
-        synchronized (lock) {
-            stopCause = cause;
-            all = new ArrayList<>(watches.values());
-            watches.clear();
-            all.forEach(each -> poller.remove(each.descriptor));
-        }
-        all.addAll(readable);
-        all.addAll(broken);
-        readable.clear();
-        broken.clear();
-        all.forEach(each -> each.end(cause.during("wait for " + each.event.describe())));
+        drivers.stop(cause);
+        watches.stop(cause);
+        files.stop(cause);
     }
 
     @Override
     public void close() {
-        poller.release();
-        wakeup.release();
+        files.close();
+        resources.forEach(Resource::release);
+        resources.clear();
     }
 }

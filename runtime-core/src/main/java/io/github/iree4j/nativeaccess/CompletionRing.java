@@ -154,6 +154,35 @@ public final class CompletionRing extends Resource {
         return timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0 ? Long.MAX_VALUE : timeout.toNanos();
     }
 
+    /**
+     * Has the next record make {@link #readiness} readable, for a poller that waits for it together with other things. Called before
+     * each such wait.
+     *
+     * @return whether there is something to poll already
+     */
+    public boolean arm() {
+        guard.enter();
+        try {
+            return Shim.ringArm(handle) != 0;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * Returns what becomes readable when a record comes after {@link #arm}, and is to be taken then.
+     *
+     * @return a descriptor; the caller closes it
+     */
+    public EventDescriptor readiness() {
+        guard.enter();
+        try {
+            return EventDescriptor.duplicate(Shim.ringEventFd(handle));
+        } finally {
+            guard.exit();
+        }
+    }
+
     /** Ends the current or next {@link #await}. */
     public void wake() {
         guard.enter();

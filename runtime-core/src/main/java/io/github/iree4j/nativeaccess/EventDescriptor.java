@@ -16,7 +16,7 @@ public final class EventDescriptor extends Resource {
     private final int descriptor;
     private final UseGuard guard;
 
-    private EventDescriptor(int descriptor) {
+    EventDescriptor(int descriptor) {
         this.descriptor = descriptor;
         this.guard = new UseGuard(this::describe, () -> Shim.eventClose(descriptor));
     }
@@ -110,6 +110,28 @@ public final class EventDescriptor extends Resource {
                 throw error.toException(status);
             }
             return out.get(ValueLayout.JAVA_LONG, 0);
+        } finally {
+            guard.exit();
+            Reference.reachabilityFence(error);
+        }
+    }
+
+    /**
+     * Asks how what a readable descriptor stands for has ended.
+     *
+     * @return 0 when it was completed, or when the descriptor cannot say, which only a sync_fd can; else the errno of its failure
+     * @throws IreeException FAILED_PRECONDITION when closed
+     */
+    public int outcome() {
+        NativeError error = new NativeError();
+        guard.enter();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_INT);
+            int status = Shim.eventOutcome(descriptor, out.address(), error.address());
+            if (status != 0) {
+                throw error.toException(status);
+            }
+            return out.get(ValueLayout.JAVA_INT, 0);
         } finally {
             guard.exit();
             Reference.reachabilityFence(error);

@@ -23,6 +23,12 @@ public final class EventPoller extends Resource {
     private final int poller;
     private final UseGuard guard;
 
+    // Of the one thread that waits; not freed while it may.
+    private final MemorySegment records =
+            Arena.ofAuto().allocate((long) BATCH * RECORD_SIZE, ValueLayout.JAVA_LONG.byteAlignment());
+    private final MemorySegment outCount = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
+    private final NativeError waitError = new NativeError();
+
     private EventPoller(int poller) {
         this.poller = poller;
         this.guard = new UseGuard(this::describe, () -> Shim.pollerRelease(poller));
@@ -104,7 +110,7 @@ public final class EventPoller extends Resource {
     }
 
     /**
-     * Blocks until there is something to report or time is up.
+     * Blocks until there is something to report or time is up. One thread at a time.
      *
      * @param timeout how long at most; negative is forever
      * @param consumer called for each report
@@ -120,14 +126,12 @@ public final class EventPoller extends Resource {
         long nanos = timeout.isNegative()
                 ? FOREVER
                 : timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0 ? Long.MAX_VALUE : timeout.toNanos();
-        NativeError error = new NativeError();
         guard.enter();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment records = arena.allocate((long) BATCH * RECORD_SIZE, ValueLayout.JAVA_LONG.byteAlignment());
-            MemorySegment outCount = arena.allocate(ValueLayout.JAVA_INT);
-            int status = Shim.pollerWait(poller, nanos, BATCH, records.address(), outCount.address(), error.address());
+        try {
+            int status =
+                    Shim.pollerWait(poller, nanos, BATCH, records.address(), outCount.address(), waitError.address());
             if (status != 0) {
-                throw error.toException(status);
+                throw waitError.toException(status);
             }
             int count = outCount.get(ValueLayout.JAVA_INT, 0);
             for (int i = 0; i < count; i++) {
@@ -138,7 +142,7 @@ public final class EventPoller extends Resource {
             return count;
         } finally {
             guard.exit();
-            Reference.reachabilityFence(error);
+            Reference.reachabilityFence(this);
         }
     }
 

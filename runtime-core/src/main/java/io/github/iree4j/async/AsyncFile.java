@@ -1,0 +1,173 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+/**
+ * A file whose transfers are made by the operating system, or by a few threads, while nobody waits for them.
+ *
+ * <p>Made by {@link SystemIo#open}. Transfers may be started from any thread and run at once, in no order. Each has one completion, on
+ * the owner of the {@link Proactor}, also when it is cancelled, when the file is closed meanwhile (which ends nothing) and when the
+ * proactor is. Until then its memory is in use: whoever starts it keeps the memory valid.
+ *
+ * <p>A transfer may move fewer bytes than asked for, as the system's may; at the end of a file a read moves 0. {@link #readFully} and
+ * {@link #writeFully} go on until all is moved.
+ */
+public final class AsyncFile extends Resource {
+    private static final Thread ANOTHER = Thread.ofVirtual().unstarted(() -> {});
+
+    private final SystemIo io;
+    private final FileBackend.Handle handle;
+    private final Path path;
+    private final boolean readable;
+    private final boolean writable;
+
+    AsyncFile(SystemIo io, FileBackend.Handle handle, Path path, boolean readable, boolean writable) {
+        this.io = io;
+        this.handle = handle;
+        this.path = path;
+        this.readable = readable;
+        this.writable = writable;
+    }
+
+    /**
+     * Returns the length.
+     *
+     * @return bytes, at some moment
+     * @throws IreeException FAILED_PRECONDITION when closed; DATA_LOSS when the system cannot say
+     */
+    public long length() {
+        retain();
+        try {
+            return handle.length();
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Reads. From any thread.
+     *
+     * @param offset first byte in the file
+     * @param target native memory that other threads may access; of more than 1 GiB the first GiB is read
+     * @param completion told how many bytes were read, 0 when the offset is at or beyond the end
+     * @return the operation, to cancel it
+     * @throws IreeException OUT_OF_RANGE for a negative offset; PERMISSION_DENIED when the file was not opened for reading;
+     *     INVALID_ARGUMENT for other memory; FAILED_PRECONDITION when closed; the reason when the proactor has ended. The completion is
+     *     not called then
+     */
+    public FileOperation read(long offset, MemorySegment target, Completion completion) {
+        return submit(false, offset, target, completion);
+    }
+
+    /**
+     * Writes. From any thread.
+     *
+     * @param offset first byte in the file, which becomes longer when it has to
+     * @param source native memory that other threads may access; of more than 1 GiB the first GiB is written
+     * @param completion told how many bytes were written
+     * @return the operation, to cancel it
+     * @throws IreeException as {@link #read}
+     */
+    public FileOperation write(long offset, MemorySegment source, Completion completion) {
+        return submit(true, offset, source, completion);
+    }
+
+    /**
+     * Reads all of a range, in pieces of which some are read at once. From any thread.
+     *
+     * @param offset first byte in the file
+     * @param target filled completely; otherwise as for {@link #read}, and of any size
+     * @param completion told the size of the target; DATA_LOSS when the file ends before
+     * @return takes part in nothing; asks for the end when cancelled, and the completion is called all the same
+     * @throws IreeException as {@link #read}
+     */
+    public WholeTransfer readFully(long offset, MemorySegment target, Completion completion) {
+        return WholeTransfer.start(this, false, offset, target, completion);
+    }
+
+    /**
+     * Writes all of a range, in pieces of which some are written at once. From any thread.
+     *
+     * @param offset first byte in the file
+     * @param source what to write; otherwise as for {@link #write}, and of any size
+     * @param completion told the size of the source
+     * @return takes part in nothing; asks for the end when cancelled, and the completion is called all the same
+     * @throws IreeException as {@link #write}
+     */
+    public WholeTransfer writeFully(long offset, MemorySegment source, Completion completion) {
+        return WholeTransfer.start(this, true, offset, source, completion);
+    }
+
+    private FileOperation submit(boolean write, long offset, MemorySegment memory, Completion completion) {
+        check(write, offset, memory);
+        return start(write, offset, memory, completion);
+    }
+
+    /** As read or write, for somebody who has retained this, whether it is closed or not. */
+    FileOperation start(boolean write, long offset, MemorySegment memory, Completion completion) {
+        FileOperation operation = new FileOperation(this, write, offset, memory, completion);
+        retain(); // until it has ended
+        boolean submitted = false;
+        try {
+            io.files().submit(operation);
+            submitted = true;
+        } finally {
+            if (!submitted) {
+                release();
+            }
+        }
+        io.proactor().wake();
+        return operation;
+    }
+
+    void check(boolean write, long offset, MemorySegment memory) {
+        String what = write ? "write" : "read";
+        if (isClosed()) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
+        }
+        if (write ? !writable : !readable) {
+            throw new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "%s needs a file that was opened for it, %s was not".formatted(what, describe()));
+        }
+        if (offset < 0 || offset > Long.MAX_VALUE - memory.byteSize()) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%s of %d bytes at offset %d of %s".formatted(what, memory.byteSize(), offset, describe()));
+        }
+        if (!memory.isNative() || !memory.isAccessibleBy(ANOTHER) || !write && memory.isReadOnly()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s of %s needs native memory%s that threads share, not %s"
+                            .formatted(what, describe(), write ? "" : " that can be written, and", memory));
+        }
+    }
+
+    FileBackend.Handle handle() {
+        return handle;
+    }
+
+    void cancel(FileOperation operation) {
+        io.files().cancel(operation);
+        io.proactor().wake();
+    }
+
+    /** Where its completions run. */
+    Proactor proactor() {
+        return io.proactor();
+    }
+
+    @Override
+    protected String describe() {
+        return "file '" + path + "'";
+    }
+
+    @Override
+    protected void destroy() {
+        handle.close();
+    }
+}

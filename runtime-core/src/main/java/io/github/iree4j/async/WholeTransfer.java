@@ -1,0 +1,150 @@
+package io.github.iree4j.async;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** A transfer of a range of any size, made of pieces; see {@link AsyncFile#readFully}. */
+public final class WholeTransfer {
+    /*
+     * Pieces are started from whatever thread begins, and from then on by the completions of those before, on the owner. All state is
+     * under the monitor; nothing of others is called with it held but the start of pieces, which calls nobody back.
+     */
+    /** Bytes of one piece. Measured, see benchmarks/README.md: larger ones are no faster, smaller ones cost more calls. */
+    static final int PIECE = 1 << 20;
+
+    /** Pieces under way at once; so much memory of the kernel, and no more, is in use for one range. */
+    private static final int PIECES = 4;
+
+    private final AsyncFile file;
+    private final boolean write;
+    private final long offset;
+    private final MemorySegment memory;
+    private final Completion completion;
+    private final FileOperation[] underWay = new FileOperation[PIECES];
+
+    private long started;
+    private int running;
+    private @Nullable IreeException failure;
+    private boolean over;
+
+    private WholeTransfer(AsyncFile file, boolean write, long offset, MemorySegment memory, Completion completion) {
+        this.file = file;
+        this.write = write;
+        this.offset = offset;
+        this.memory = memory;
+        this.completion = completion;
+    }
+
+    static WholeTransfer start(
+            AsyncFile file, boolean write, long offset, MemorySegment memory, Completion completion) {
+        file.check(write, offset, memory);
+        WholeTransfer transfer = new WholeTransfer(file, write, offset, memory, completion);
+        if (memory.byteSize() == 0) {
+            file.proactor().execute(() -> completion.ended(0, null));
+            return transfer;
+        }
+        file.retain(); // so that its closing does not stop what has begun
+        boolean begun = false;
+        try {
+            transfer.begin();
+            begun = true;
+        } finally {
+            if (!begun) {
+                file.release();
+            }
+        }
+        return transfer;
+    }
+
+    /** Starts the first pieces; throws only if not even one could be started. */
+    private synchronized void begin() {
+        for (int slot = 0; slot < PIECES && started < memory.byteSize(); slot++) {
+            try {
+                startNext(slot);
+            } catch (IreeException e) {
+                if (running == 0) {
+                    throw e;
+                }
+                failure = e;
+                return;
+            }
+        }
+    }
+
+    private void startNext(int slot) {
+        long size = Math.min(PIECE, memory.byteSize() - started);
+        startPiece(slot, started, size);
+        started += size;
+    }
+
+    private void startPiece(int slot, long at, long size) {
+        Completion ended = (moved, pieceFailure) -> ended(slot, at, size, moved, pieceFailure);
+        underWay[slot] = file.start(write, offset + at, memory.asSlice(at, size), ended);
+        running++;
+    }
+
+    private void ended(int slot, long at, long size, long moved, @Nullable IreeException pieceFailure) {
+        IreeException outcome;
+        synchronized (this) {
+            running--;
+            if (failure == null) {
+                failure = pieceFailure != null ? pieceFailure : goOn(slot, at, size, moved);
+            }
+            if (running > 0 || over) {
+                return;
+            }
+            over = true;
+            outcome = failure;
+        }
+        file.release();
+        completion.ended(outcome == null ? memory.byteSize() : 0, outcome);
+    }
+
+    /** Starts what comes next in a slot; returns why that is impossible, or null. */
+    private @Nullable IreeException goOn(int slot, long at, long size, long moved) {
+        try {
+            if (moved <= 0) {
+                return new IreeException(
+                        StatusCode.DATA_LOSS,
+                        write
+                                ? "%s takes no more at byte %d".formatted(file.describe(), offset + at)
+                                : "%s ended at byte %d while being read".formatted(file.describe(), offset + at));
+            }
+            if (moved < size) {
+                startPiece(slot, at + moved, size - moved);
+            } else if (started < memory.byteSize()) {
+                startNext(slot);
+            }
+            return null;
+        } catch (IreeException e) {
+            return e;
+        }
+    }
+
+    /**
+     * Asks for its end. Its completion is called all the same, once, with CANCELLED if this came in time; until then the memory is in
+     * use. From any thread; harmless when it is over.
+     */
+    public void cancel() {
+        FileOperation[] pieces;
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            if (failure == null) {
+                failure = new IreeException(
+                        StatusCode.CANCELLED,
+                        "%s of %d bytes at offset %d of %s was cancelled"
+                                .formatted(write ? "write" : "read", memory.byteSize(), offset, file.describe()));
+            }
+            pieces = underWay.clone();
+        }
+        for (FileOperation piece : pieces) {
+            if (piece != null) {
+                piece.cancel();
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.github.iree4j.nativeaccess;
+
+import io.github.iree4j.lifetime.Resource;
+import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.nio.charset.StandardCharsets;
+
+/** A file that the operating system has open for transfers at any place, for a {@link FileRing}. Safe from any thread. */
+public final class OpenFile extends Resource {
+    /** Access: reading. */
+    public static final int READ = 1;
+
+    /** Access: writing. */
+    public static final int WRITE = 2;
+
+    private final String path;
+    private final int descriptor;
+    private final UseGuard guard;
+
+    private OpenFile(String path, int descriptor) {
+        this.path = path;
+        this.descriptor = descriptor;
+        this.guard = new UseGuard(this::describe, () -> Shim.eventClose(descriptor));
+    }
+
+    /**
+     * Opens a regular file or a block device, which must exist.
+     *
+     * @param path where it is
+     * @param access {@link #READ}, {@link #WRITE} or both
+     * @return the file; the caller closes it
+     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything else than a file; RESOURCE_EXHAUSTED without
+     *     descriptors; UNAVAILABLE without the native library
+     */
+    public static OpenFile open(String path, int access) {
+        byte[] bytes = path.getBytes(StandardCharsets.UTF_8);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
+            int descriptor = EventDescriptor.open(
+                    (out, error) -> Shim.fileOpen(text.address(), bytes.length, access, out, error));
+            return new OpenFile(path, descriptor);
+        }
+    }
+
+    /**
+     * Returns the length.
+     *
+     * @return bytes, at some moment
+     * @throws IreeException FAILED_PRECONDITION when closed
+     */
+    public long length() {
+        NativeError error = new NativeError();
+        guard.enter();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            int status = Shim.fileLength(descriptor, out.address(), error.address());
+            if (status != 0) {
+                throw error.toException(status);
+            }
+            return out.get(ValueLayout.JAVA_LONG, 0);
+        } finally {
+            guard.exit();
+            Reference.reachabilityFence(error);
+        }
+    }
+
+    /** The descriptor, valid while this is retained. */
+    int number() {
+        return descriptor;
+    }
+
+    @Override
+    protected String describe() {
+        return "file '" + path + "'";
+    }
+
+    @Override
+    protected void destroy() {
+        guard.close();
+    }
+}

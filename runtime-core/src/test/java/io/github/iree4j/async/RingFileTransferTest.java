@@ -1,0 +1,33 @@
+package io.github.iree4j.async;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.nativeaccess.FileRing;
+import io.github.iree4j.status.IreeException;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Transfers that the kernel makes. */
+class RingFileTransferTest extends FileTransferContract {
+    @BeforeAll
+    static void kernelPermits() {
+        try {
+            FileRing.create(2).close();
+        } catch (IreeException e) {
+            Assumptions.abort("io_uring: " + e.getMessage());
+        }
+    }
+
+    @Override
+    SystemIo.Files files() {
+        return SystemIo.Files.RING;
+    }
+
+    @Test
+    void theKernelMakesThem() {
+        try (SystemIo io = SystemIo.create("best", System::nanoTime)) {
+            assertThat(io.fileTransfers()).isEqualTo("io_uring");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package io.github.iree4j.async;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.nativeaccess.CompletionRing;
+import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One wait for everything that the system and drivers report. */
+@Timeout(60)
+class SystemIoTest {
+    private static final int ETIME = 62;
+    private static final int ECANCELED = 125;
+
+    private final List<String> events = new ArrayList<>();
+    private int outcome; // what a sync_fd says; none can be made without a driver
+    private final SystemIo io = SystemIo.create("test", System::nanoTime, SystemIo.Files.POOL, descriptor -> outcome);
+
+    @BeforeAll
+    static void load() {
+        NativeLibrary.ensureAvailable();
+    }
+
+    @AfterEach
+    void close() {
+        io.close();
+    }
+
+    private Completion note(String what) {
+        return (result, failure) -> events.add(what + " " + (failure == null ? result : failure.code()));
+    }
+
+    private void pollUntil(int count) {
+        while (events.size() < count) {
+            io.proactor().poll(Duration.ofSeconds(30));
+        }
+        io.proactor().poll();
+        assertThat(events).hasSize(count);
+    }
+
+    @Test
+    void driversReportThroughTheRing() throws Exception {
+        long ok = io.expect(note("ok"));
+        long failed = io.expect(note("failed"));
+        CompletionRing ring = io.completionRing();
+        Thread driver = Thread.ofPlatform().start(() -> {
+            ring.push(failed, StatusCode.RESOURCE_EXHAUSTED.number(), 7);
+            ring.push(ok, 0, 42);
+        });
+        pollUntil(2);
+        driver.join();
+        assertThat(events).containsExactly("failed RESOURCE_EXHAUSTED", "ok 42");
+    }
+
+    @Test
+    void anOwnerThatSleepsHearsOfDrivers() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1000);
+        try (SystemIo started = SystemIo.start("iree4j-test-drivers")) {
+            for (int i = 0; i < 1000; i++) {
+                long token = started.expect((_, _) -> ended.countDown());
+                assertThat(started.completionRing().push(token, 0, i)).isTrue();
+            }
+            assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void whatCouldNotBeSubmittedIsAbandoned() {
+        long token = io.expect(note("never"));
+        assertThat(io.abandon(token)).isTrue();
+        assertThat(io.abandon(token)).isFalse();
+        io.completionRing().push(token, 0, 0);
+        io.proactor().poll();
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void placesInTheRingAreReserved() {
+        int capacity = io.completionRing().capacity();
+        for (int i = 0; i < capacity; i++) {
+            io.expect((_, _) -> {});
+        }
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> io.expect(note("never")))
+                .withMessageContaining(capacity + " operations of drivers are under way")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+    }
+
+    @Test
+    void aLossyRingFailsEverything() {
+        SystemEvent event = SystemEvent.create();
+        io.watch(event, note("event"));
+        io.proactor().after(Duration.ofDays(1), note("timer"));
+        io.expect(note("operation"));
+        CompletionRing ring = io.completionRing();
+        for (int i = 0; i < ring.capacity(); i++) {
+            assertThat(ring.push(1 << 20, 0, 0)).isTrue(); // of nobody
+        }
+        assertThat(ring.push(1 << 20, 0, 0)).isFalse();
+        while (!io.proactor().isClosed()) {
+            io.proactor().poll(Duration.ofSeconds(30));
+        }
+        assertThat(events).containsExactlyInAnyOrder("event ABORTED", "timer ABORTED", "operation ABORTED");
+        assertThat(io.proactor().failure()).hasMessageContaining("a driver reported more completions");
+        event.close();
+        assertThat(event.isLive()).isFalse();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> io.expect(note("late")))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.ABORTED));
+    }
+
+    @Test
+    void anErrorInsideASyncFdIsNoCompletion() {
+        try (SystemEvent event = SystemEvent.create()) {
+            event.signal();
+            outcome = ETIME;
+            io.watch(event, note("hung"));
+            pollUntil(1);
+            outcome = ECANCELED;
+            io.watch(event, note("cancelled"));
+            pollUntil(2);
+            outcome = 0;
+            io.watch(event, note("completed"));
+            pollUntil(3);
+        }
+        assertThat(events).containsExactly("hung ABORTED", "cancelled CANCELLED", "completed 0");
+    }
+
+    @Test
+    void aTimelineFailsWithTheErrorInsideASyncFd() {
+        outcome = ETIME;
+        try (SystemEvent event = SystemEvent.create();
+                TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
+            event.signal();
+            EventImport.register(io, event, timeline, 1);
+            while (timeline.failure() == null) {
+                io.proactor().poll(Duration.ofSeconds(30));
+            }
+            assertThat(timeline.value()).isNotEqualTo(1);
+            assertThat(timeline.failure().code()).isEqualTo(StatusCode.ABORTED);
+            assertThat(timeline.failure()).hasMessageContaining("failed with errno 62");
+        }
+    }
+
+    @Test
+    void closingEndsWaitsForEvents() {
+        SystemEvent event = SystemEvent.create();
+        TimelineSemaphore timeline = TimelineSemaphore.create(0);
+        EventImport.register(io, event, timeline, 1);
+        io.watch(event, note("watch"));
+        io.close();
+        assertThat(events).containsExactly("watch CANCELLED");
+        assertThat(timeline.failure()).extracting(IreeException::code).isEqualTo(StatusCode.CANCELLED);
+        event.close();
+        timeline.close();
+        assertThat(event.isLive()).isFalse();
+        assertThat(timeline.isLive()).isFalse();
+    }
+}

@@ -2,6 +2,7 @@ package io.github.iree4j.hal;
 
 import io.github.iree4j.lifetime.RefCounted;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,9 +12,31 @@ import org.jspecify.annotations.Nullable;
  * @param data the compiled code; at any alignment; not written while it is being loaded
  * @param owner keeps the data valid; retained as long as the executable refers to it, null for data that outlives the executable
  * @param constants specialisation constants, in the order the compiler fixed
+ * @param layouts what dispatches pass to each export, where programs say it; empty where the executable does
  */
 public record ExecutableParams(
-        String format, MemorySegment data, @Nullable RefCounted owner, int[] constants) {
+        String format,
+        MemorySegment data,
+        @Nullable RefCounted owner,
+        int[] constants,
+        List<ExecutableLayout> layouts) {
+
+    /** Copies the list. */
+    public ExecutableParams {
+        layouts = List.copyOf(layouts);
+    }
+
+    /**
+     * An executable that says itself what dispatches pass.
+     *
+     * @param format what the data is
+     * @param data the compiled code
+     * @param owner keeps the data valid, or null
+     * @param constants specialisation constants
+     */
+    public ExecutableParams(String format, MemorySegment data, @Nullable RefCounted owner, int[] constants) {
+        this(format, data, owner, constants, List.of());
+    }
 
     /**
      * An executable without specialisation constants.

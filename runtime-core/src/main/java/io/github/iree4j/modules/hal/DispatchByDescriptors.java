@@ -7,6 +7,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -75,12 +76,19 @@ final class DispatchByDescriptors {
 
     private static void createExecutable(HalState state, VmCall call) {
         Device device = state.own(call.required(Device.class));
-        Executable executable = ExecutableImports.create(state, device, call);
+        ExecutableParams params = ExecutableImports.params(call);
+        List<PipelineLayout> layouts = new ArrayList<>();
+        for (int n = call.spanCount(); n > 0; n--) {
+            layouts.add(call.required(PipelineLayout.class));
+        }
+        params = new ExecutableParams(
+                params.format(),
+                params.data(),
+                params.owner(),
+                params.constants(),
+                layouts.stream().map(PipelineLayout::toExecutableLayout).toList());
+        Executable executable = state.executables().get(device, params);
         try {
-            List<PipelineLayout> layouts = new ArrayList<>();
-            for (int n = call.spanCount(); n > 0; n--) {
-                layouts.add(call.required(PipelineLayout.class));
-            }
             if (!layouts.isEmpty() && layouts.size() != executable.exportCount()) {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,

@@ -2,10 +2,12 @@ package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableLayout;
 import io.github.iree4j.hal.ExecutableParams;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +19,15 @@ import org.jspecify.annotations.Nullable;
  * <p>An executable stays here while a context that asked for it exists. Only bytes that cannot change are keys. Safe from any thread.
  */
 final class ExecutableCache {
-    /** What makes two executables the same: device, format, and which constants of which module. */
-    private record Key(Device device, String format, Object owner, long address, long length, Constants constants) {}
+    /** What makes two executables the same: device, format, which constants of which module, and how they are specialised. */
+    private record Key(
+            Device device,
+            String format,
+            Object owner,
+            long address,
+            long length,
+            Constants constants,
+            List<ExecutableLayout> layouts) {}
 
     /** An array as a value. */
     private static final class Constants {
@@ -74,7 +83,8 @@ final class ExecutableCache {
                     owner,
                     params.data().address(),
                     params.data().byteSize(),
-                    new Constants(params.constants()));
+                    new Constants(params.constants()),
+                    params.layouts());
             // Under the lock on purpose: contexts created at once should wait for one load, not do it each.
             synchronized (entries) {
                 Entry entry = entries.get(key);

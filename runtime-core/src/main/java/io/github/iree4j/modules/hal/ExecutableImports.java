@@ -32,25 +32,24 @@ final class ExecutableImports {
     private static void create(HalState state, VmCall call) {
         Device device = state.own(call.required(Device.class));
         call.i64(); // queue affinity: an executable serves all queues of a device
-        call.returnRef(create(state, device, call));
+        call.returnRef(state.executables().get(device, params(call)));
     }
 
     /** From August 2024 to March 2025. */
     private static void createWithoutAffinity(HalState state, VmCall call) {
         Device device = state.own(call.required(Device.class));
-        call.returnRef(create(state, device, call));
+        call.returnRef(state.executables().get(device, params(call)));
     }
 
-    /** Reads {@code rrr}: format, data, constants; and creates the executable, which is the caller's. */
-    static Executable create(HalState state, Device device, VmCall call) {
+    /** Reads {@code rrr}: format, data, constants. */
+    static ExecutableParams params(VmCall call) {
         String format = call.required(VmBuffer.class).utf8();
         VmBuffer data = call.required(VmBuffer.class);
         int[] constants = constants(call.ref(VmBuffer.class));
         // Constants of a module are used where they are. Anything else the program could change under the executable.
-        ExecutableParams params = data.isModuleConstant()
+        return data.isModuleConstant()
                 ? new ExecutableParams(format, data.segment(), data.owner(), constants)
                 : new ExecutableParams(format, copy(data.segment()), null, constants);
-        return state.executables().get(device, params);
     }
 
     /** A copy that lives as long as somebody refers to it. */

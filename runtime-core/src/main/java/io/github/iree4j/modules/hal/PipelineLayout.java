@@ -1,5 +1,7 @@
 package io.github.iree4j.modules.hal;
 
+import io.github.iree4j.hal.ExecutableLayout;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -12,6 +14,19 @@ import java.util.List;
 record PipelineLayout(int constants, List<DescriptorSetLayout> sets) {
     PipelineLayout {
         sets = List.copyOf(sets);
+    }
+
+    /** What a backend is told. */
+    ExecutableLayout toExecutableLayout() {
+        List<List<Integer>> ordinals = new ArrayList<>();
+        for (DescriptorSetLayout set : sets) {
+            List<Integer> own = new ArrayList<>();
+            for (int i = 0; i < set.count(); i++) {
+                own.add(set.ordinal(i));
+            }
+            ordinals.add(own);
+        }
+        return new ExecutableLayout(constants, ordinals);
     }
 
     int bindings() {

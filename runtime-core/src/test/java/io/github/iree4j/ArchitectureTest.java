@@ -78,9 +78,7 @@ class ArchitectureTest {
                             "task",
                             "nativeaccess",
                             "internal.concurrent")),
-            entry(
-                    "hal.vulkan",
-                    List.of("hal", "hal.spi", "hal.pool", "frontier", "async", "nativeaccess", "flatbuffer")),
+            entry("hal.vulkan", List.of("hal", "hal.spi", "hal.pool", "frontier", "async", "nativeaccess", "spirv")),
             // A virtual device is a CPU with other queues.
             entry("hal.virtual", List.of("hal", "hal.spi", "hal.pool", "hal.local", "frontier", "async")),
             entry("modules.hal", List.of("vm", "hal", "frontier", "async")),

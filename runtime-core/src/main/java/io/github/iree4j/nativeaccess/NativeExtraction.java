@@ -5,13 +5,10 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -32,8 +29,6 @@ import org.jspecify.annotations.Nullable;
 final class NativeExtraction {
     /** System property naming the directory for copies. */
     static final String EXTRACT_DIR = "iree.native.extract-dir";
-
-    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
 
     private final byte[] contents;
     private final String checksum;
@@ -99,19 +94,7 @@ final class NativeExtraction {
 
     /** Where copies may go, in the order to try; a directory inside the configured one, should that be open to others. */
     List<Path> directories() {
-        String own = "iree4j-" + System.getProperty("user.name", "user");
-        String configured = System.getProperty(EXTRACT_DIR);
-        if (configured != null && !configured.isBlank()) {
-            Path directory = Path.of(configured).toAbsolutePath();
-            return List.of(directory, directory.resolve(own));
-        }
-        String cache = System.getenv("XDG_CACHE_HOME");
-        Path home = Path.of(System.getProperty("user.home", "."));
-        Path caches = cache != null && cache.startsWith("/") ? Path.of(cache) : home.resolve(".cache");
-        Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
-        return List.of(
-                caches.resolve("iree4j").toAbsolutePath(),
-                temporary.resolve(own).toAbsolutePath());
+        return CacheDirectory.candidates(System.getProperty(EXTRACT_DIR));
     }
 
     /**
@@ -135,12 +118,9 @@ final class NativeExtraction {
 
     private Path write(Path directory, String name, boolean reuse) {
         try {
-            createPrivately(directory);
             Path file = directory.resolve(name);
-            Path temporary =
-                    Files.createTempFile(directory, "extract-", ".tmp", PosixFilePermissions.asFileAttribute(PRIVATE));
+            Path temporary = CacheDirectory.createTemporary(directory, "extract-", EXTRACT_DIR);
             try {
-                requireOurs(directory, temporary);
                 if (reuse && isGood(file, temporary)) {
                     return file;
                 }
@@ -156,37 +136,6 @@ final class NativeExtraction {
                     "cannot write to directory '%s' (%s); set %s to one that can be written"
                             .formatted(directory, e, EXTRACT_DIR),
                     e);
-        }
-    }
-
-    private static void createPrivately(Path directory) throws IOException {
-        if (!Files.isDirectory(directory)) {
-            Path parent = directory.getParent();
-            if (parent != null) {
-                Files.createDirectories(parent);
-            }
-            try {
-                Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PRIVATE));
-            } catch (FileAlreadyExistsException e) {
-                if (!Files.isDirectory(directory)) {
-                    throw e;
-                }
-                // another process was faster
-            }
-        }
-    }
-
-    /** Others who can rename files in the directory could have their code loaded. */
-    private static void requireOurs(Path directory, Path ownFile) throws IOException {
-        Set<PosixFilePermission> rights = Files.getPosixFilePermissions(directory);
-        boolean othersWrite =
-                rights.contains(PosixFilePermission.GROUP_WRITE) || rights.contains(PosixFilePermission.OTHERS_WRITE);
-        if (othersWrite || !Files.getOwner(directory).equals(Files.getOwner(ownFile))) {
-            throw new IreeException(
-                    StatusCode.UNAVAILABLE,
-                    ("directory '%s' belongs to someone else or can be written by others (%s); set %s to one that is"
-                                    + " this user's alone")
-                            .formatted(directory, PosixFilePermissions.toString(rights), EXTRACT_DIR));
         }
     }
 

@@ -34,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param semaphoreHistory how many of the last signals of a semaphore keep their own frontier, 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}
  * @param executableFormats formats of executables that may be loaded, for example {@code vmvx-bytecode-fb}; empty for all that the device
  *     takes. Programs see a device that takes no others
+ * @param compiledCode where what drivers compile is kept between runs, by drivers that do that: a directory that others cannot write, {@code off}
+ *     for nowhere, or empty for what the driver does by itself, which is the user's cache directory
  */
 public record DeviceOptions(
         int queueCount,
@@ -47,7 +49,8 @@ public record DeviceOptions(
         Duration memoryIdle,
         long memoryRetained,
         int semaphoreHistory,
-        Set<String> executableFormats) {
+        Set<String> executableFormats,
+        String compiledCode) {
 
     /** Less than it takes to wake a worker. */
     private static final long DEFAULT_INLINE_NANOS = 5_000;
@@ -104,6 +107,7 @@ public record DeviceOptions(
         builder.memoryRetained = memoryRetained;
         builder.semaphoreHistory = semaphoreHistory;
         builder.executableFormats = executableFormats;
+        builder.compiledCode = compiledCode;
         return builder;
     }
 
@@ -130,6 +134,7 @@ public record DeviceOptions(
         private long memoryRetained = DEFAULT_MEMORY_RETAINED;
         private int semaphoreHistory = SemaphoreOptions.DEFAULT_HISTORY;
         private Set<String> executableFormats = Set.of();
+        private String compiledCode = "";
 
         private Builder() {}
 
@@ -268,6 +273,17 @@ public record DeviceOptions(
         }
 
         /**
+         * Sets where what drivers compile is kept between runs.
+         *
+         * @param directory a directory that others cannot write; {@code off} for nowhere; empty leaves it to the driver
+         * @return this builder
+         */
+        public Builder compiledCode(String directory) {
+            this.compiledCode = directory;
+            return this;
+        }
+
+        /**
          * Makes the options.
          *
          * @return the options
@@ -286,7 +302,8 @@ public record DeviceOptions(
                     memoryIdle,
                     memoryRetained,
                     semaphoreHistory,
-                    executableFormats);
+                    executableFormats,
+                    compiledCode);
         }
     }
 }

@@ -43,6 +43,7 @@ final class VulkanDevice implements Device {
     private final VulkanDeviceProperties properties;
     private final VulkanHandle handle;
     private final SchedulingDomain domain;
+    private final VulkanCode code;
     private final List<HardwareQueue> hardware = new ArrayList<>();
     private final VulkanQueue[] queues;
     private final VulkanMemory memory;
@@ -84,6 +85,7 @@ final class VulkanDevice implements Device {
         this.allocator = new VulkanAllocator(this, memory);
         this.commands = new CommandsPool(handle, memory);
         this.staging = Staging.of(memory);
+        this.code = new VulkanCode(handle, PipelineCacheFile.configured(options));
         int count = options.queueCount() == 0 ? families.length : options.queueCount();
         int used = Math.min(count, families.length);
         boolean reserves = used > 1 && count == used; // VULKAN-1
@@ -120,6 +122,11 @@ final class VulkanDevice implements Device {
 
     VulkanHandle handle() {
         return handle;
+    }
+
+    /** What compiles for it. */
+    VulkanCode code() {
+        return code;
     }
 
     VulkanDeviceProperties properties() {
@@ -190,7 +197,10 @@ final class VulkanDevice implements Device {
     @Override
     public Executable createExecutable(ExecutableParams params) {
         checkOpen();
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no executables yet");
+        if (!takes(params.format())) {
+            throw VulkanExecutable.unsupported(id(), handle, options.executableFormats(), params.format());
+        }
+        return VulkanExecutable.load(code, params);
     }
 
     @Override
@@ -218,11 +228,15 @@ final class VulkanDevice implements Device {
     public OptionalLong queryI64(String category, String key) {
         return switch (category) {
             case "hal.device.id" -> flag(isNamed(key));
-            case "hal.executable.format" -> flag(false);
+            case "hal.executable.format" -> flag(takes(key));
             case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.length) : OptionalLong.empty();
             case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(1) : OptionalLong.empty();
             default -> OptionalLong.empty();
         };
+    }
+
+    private boolean takes(String format) {
+        return VulkanExecutable.formats(handle, options.executableFormats()).contains(format);
     }
 
     /** Whether a pattern means this device: programs ask for {@code vulkan*}. */
@@ -309,6 +323,7 @@ final class VulkanDevice implements Device {
         commands.close();
         staging.close();
         memory.close();
+        code.close();
         handle.close(); // whatever is made of it keeps it until it is closed too
         proactor.shutdown();
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.vulkan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.flatbuffer.FlatBufferWriter;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.spirv.SpirvExecutable;
 import io.github.iree4j.spirv.SpirvExecutableWriter;
@@ -83,6 +84,14 @@ public final class SpirvExecutables {
         SpirvLayout layout = new SpirvLayout(List.of(), SpirvPipeline.ROOT_BYTES + 4 * constants);
         return SpirvExecutableWriter.write(new SpirvExecutable(
                 List.of(new SpirvPipeline(kernel, kernel, 0, 0, layout, addresses)), segments(module(kernel))));
+    }
+
+    /** An executable of one kernel as compilers wrote it in 2023, which does not say what dispatches pass. */
+    public static byte[] packOld(String kernel) {
+        FlatBufferWriter.Table root = new FlatBufferWriter.Table()
+                .node(0, new FlatBufferWriter.Texts(List.of(kernel)))
+                .node(2, new FlatBufferWriter.Bytes(module(kernel), 4, 4));
+        return FlatBufferWriter.write(root, "SPVE", 4);
     }
 
     private static List<MemorySegment> segments(byte[]... modules) {

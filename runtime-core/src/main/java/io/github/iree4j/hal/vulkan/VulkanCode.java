@@ -1,0 +1,108 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.nativeaccess.VulkanAllocation;
+import io.github.iree4j.nativeaccess.VulkanHandle;
+import io.github.iree4j.nativeaccess.VulkanLayout;
+import io.github.iree4j.nativeaccess.VulkanPipeline;
+import io.github.iree4j.nativeaccess.VulkanPipelineCache;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Compiles code for a device, and keeps what was compiled. Safe from any thread. */
+final class VulkanCode implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VulkanCode.class);
+
+    private static final int NOTHING_BYTES = 256;
+
+    private final VulkanHandle handle;
+    private final @Nullable PipelineCacheFile file;
+    private final VulkanPipelineCache cache;
+    private final AtomicLong compiled = new AtomicLong(); // since the file was read
+    private final int restored;
+    private @Nullable VulkanAllocation nothing; // guarded by this
+
+    /**
+     * Begins with what earlier runs compiled.
+     *
+     * @param configured the directory of the cache; empty for the user's, {@link PipelineCacheFile#OFF} for none
+     */
+    VulkanCode(VulkanHandle handle, String configured) {
+        this.handle = handle;
+        this.file = configured.equals(PipelineCacheFile.OFF)
+                ? null
+                : new PipelineCacheFile(handle.properties(), configured);
+        byte @Nullable [] known = file == null ? null : file.read();
+        VulkanPipelineCache opened = null;
+        if (known != null) {
+            try {
+                opened = handle.createPipelineCache(known);
+            } catch (IreeException e) {
+                LOG.warn("pipeline cache '{}' is not used: {}", file, e.getMessage());
+            }
+        }
+        this.restored = opened == null || known == null ? 0 : known.length;
+        this.cache = opened != null ? opened : handle.createPipelineCache(null);
+    }
+
+    VulkanHandle handle() {
+        return handle;
+    }
+
+    /** How many bytes of compiled code came from the file. */
+    int restoredBytes() {
+        return restored;
+    }
+
+    VulkanPipeline compile(
+            MemorySegment spirv, String entryPoint, VulkanLayout layout, int[] constants, int subgroupSize) {
+        VulkanPipeline pipeline = handle.createPipeline(spirv, entryPoint, layout, constants, subgroupSize, cache);
+        compiled.incrementAndGet();
+        return pipeline;
+    }
+
+    /** A buffer to bind where there is nothing to see; its contents do not matter. */
+    synchronized long nothing() {
+        VulkanAllocation made = nothing;
+        if (made == null) {
+            made = allocate();
+            nothing = made;
+        }
+        return made.buffer();
+    }
+
+    private VulkanAllocation allocate() {
+        IreeException refused = null;
+        for (int type = 0; type < handle.properties().memoryTypes().size(); type++) {
+            try {
+                return handle.allocate(NOTHING_BYTES, type, 0);
+            } catch (IreeException e) {
+                refused = e; // buffers cannot have memory of this type, or there is none left
+            }
+        }
+        throw refused != null ? refused : new IreeException(StatusCode.UNAVAILABLE, "the device has no memory");
+    }
+
+    /** Writes the file, if something was compiled; the device must still be there. */
+    @Override
+    public void close() {
+        try {
+            if (file != null && compiled.get() > 0) {
+                file.write(cache.data());
+            }
+        } catch (IreeException e) {
+            LOG.warn("pipeline cache '{}' is not written: {}", file, e.getMessage());
+        } finally {
+            cache.close();
+            synchronized (this) {
+                if (nothing != null) {
+                    nothing.close();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.ExecutableLayout;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.UnsupportedTarget;
+import io.github.iree4j.nativeaccess.VulkanFeature;
+import io.github.iree4j.nativeaccess.VulkanHandle;
+import io.github.iree4j.spirv.SpirvEntryPoint;
+import io.github.iree4j.spirv.SpirvExecutable;
+import io.github.iree4j.spirv.SpirvLayout;
+import io.github.iree4j.spirv.SpirvLayout.SpirvBinding;
+import io.github.iree4j.spirv.SpirvModule;
+import io.github.iree4j.spirv.SpirvPipeline;
+import io.github.iree4j.spirv.SpirvResource;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Compiled shaders, loaded on a device: {@code vulkan-spirv-fb} and {@code vulkan-spirv-bda-v1}. */
+final class VulkanExecutable extends Executable {
+    /** The format whose code gets descriptors. */
+    static final String DESCRIPTORS = "vulkan-spirv-fb";
+
+    /** The format whose code gets device addresses. */
+    static final String ADDRESSES = "vulkan-spirv-bda-v1";
+
+    /** Specialisation constants of an executable; of compilers they are a few. */
+    private static final int CONSTANTS_LIMIT = 1024;
+
+    private final VulkanCode code;
+    private final String format;
+    private final VulkanKernel[] kernels;
+
+    private VulkanExecutable(VulkanCode code, String format, List<VulkanKernel> kernels) {
+        this.code = code;
+        this.format = format;
+        this.kernels = kernels.toArray(VulkanKernel[]::new);
+    }
+
+    /**
+     * Loads an executable: reads it, checks its modules and what they ask for, has the driver compile all exports.
+     *
+     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE, UNIMPLEMENTED, OUT_OF_RANGE or RESOURCE_EXHAUSTED for what is wrong with it
+     */
+    static VulkanExecutable load(VulkanCode code, ExecutableParams params) {
+        VulkanHandle device = code.handle();
+        if (params.constants().length > CONSTANTS_LIMIT) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%d specialisation constants exceed the limit of %d"
+                            .formatted(params.constants().length, CONSTANTS_LIMIT));
+        }
+        SpirvExecutable executable = SpirvExecutable.read(params.data());
+        List<ExecutableLayout> given = params.layouts();
+        if (!given.isEmpty() && given.size() != executable.pipelines().size()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "executable of format '%s' has %d exports and the program gives %d layouts"
+                            .formatted(params.format(), executable.pipelines().size(), given.size()));
+        }
+        // The driver gets copies: the data may be of a heap, at any alignment, and closed before the last pipeline is
+        // made.
+        List<MemorySegment> words = new ArrayList<>();
+        List<SpirvModule> modules = new ArrayList<>();
+        for (MemorySegment module : executable.modules()) {
+            MemorySegment copy = Arena.ofAuto().allocate(Math.max(8, module.byteSize()), 8);
+            words.add(copy.copyFrom(module).asSlice(0, module.byteSize()).asReadOnly());
+            modules.add(SpirvModule.read(words.getLast(), params.constants()));
+            SpirvRequirements.check(device, modules.getLast());
+        }
+        List<VulkanKernel> kernels = new ArrayList<>();
+        try {
+            for (int i = 0; i < executable.pipelines().size(); i++) {
+                SpirvPipeline pipeline = executable.pipelines().get(i);
+                checkFormat(params.format(), pipeline);
+                SpirvEntryPoint entry = modules.get(pipeline.module()).entryPoint(pipeline.entryPoint());
+                SpirvLayout layout = layout(pipeline, entry, given.isEmpty() ? null : given.get(i));
+                SpirvRequirements.check(
+                        device, pipeline.name(), entry, layout, pipeline.addresses() != null, pipeline.subgroupSize());
+                kernels.add(new VulkanKernel(
+                        code,
+                        pipeline,
+                        layout,
+                        export(pipeline, entry, layout),
+                        words.get(pipeline.module()),
+                        params.constants()));
+            }
+        } catch (RuntimeException e) {
+            kernels.forEach(VulkanKernel::close);
+            throw e;
+        }
+        return new VulkanExecutable(code, params.format(), kernels);
+    }
+
+    /** The formats that a device takes, of those that it may take. */
+    static List<String> formats(VulkanHandle device, Set<String> allowed) {
+        Stream<String> all = device.has(VulkanFeature.BUFFER_DEVICE_ADDRESS)
+                ? Stream.of(DESCRIPTORS, ADDRESSES)
+                : Stream.of(DESCRIPTORS);
+        return all.filter(each -> allowed.isEmpty() || allowed.contains(each)).toList();
+    }
+
+    /** Why a format cannot be loaded, with what can be done about it. */
+    static IreeException unsupported(String deviceId, VulkanHandle device, Set<String> allowed, String format) {
+        if (formats(device, Set.of()).contains(format)) {
+            return new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"
+                            .formatted(deviceId, format, String.join(", ", new TreeSet<>(allowed))));
+        }
+        String why = format.equals(ADDRESSES)
+                ? "it lacks feature '%s'; compile the program for %s"
+                        .formatted(VulkanFeature.BUFFER_DEVICE_ADDRESS.specName(), DESCRIPTORS)
+                : "compile the program for Vulkan or choose another device";
+        return new IreeException(
+                StatusCode.INCOMPATIBLE,
+                "device '%s' cannot run executables of format '%s', it runs %s; %s"
+                        .formatted(deviceId, format, String.join(", ", formats(device, allowed)), why),
+                null,
+                new UnsupportedTarget(List.of(format)));
+    }
+
+    private static void checkFormat(String format, SpirvPipeline pipeline) {
+        String own = pipeline.addresses() == null ? DESCRIPTORS : ADDRESSES;
+        if (!format.equals(own)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "export '%s' is of format '%s', the executable is said to be of '%s'"
+                            .formatted(pipeline.name(), own, format));
+        }
+    }
+
+    /** What the executable says, else what the program says, else what the code says. */
+    private static SpirvLayout layout(SpirvPipeline pipeline, SpirvEntryPoint entry, @Nullable ExecutableLayout given) {
+        SpirvLayout own = pipeline.layout();
+        if (own != null) {
+            return own;
+        }
+        if (given == null) {
+            return SpirvLayout.of(entry);
+        }
+        List<List<SpirvBinding>> sets = new ArrayList<>();
+        for (int set = 0; set < given.sets().size(); set++) {
+            List<SpirvBinding> bindings = new ArrayList<>();
+            for (int number : given.sets().get(set)) {
+                bindings.add(binding(entry, set, number));
+            }
+            sets.add(bindings);
+        }
+        return new SpirvLayout(sets, Integer.BYTES * given.constantCount());
+    }
+
+    /** Programs said of a binding whether it is uniform; so does the code, where it uses it. */
+    private static SpirvBinding binding(SpirvEntryPoint entry, int set, int number) {
+        for (SpirvResource resource : entry.resources()) {
+            if (resource.set() == set && resource.binding() == number) {
+                return new SpirvBinding(number, resource.type(), 1);
+            }
+        }
+        return new SpirvBinding(number, SpirvResource.STORAGE_BUFFER, 1);
+    }
+
+    private static ExecutableExport export(SpirvPipeline pipeline, SpirvEntryPoint entry, SpirvLayout layout) {
+        SpirvPipeline.Addresses addresses = pipeline.addresses();
+        int constants = addresses != null ? addresses.constantCount() : layout.pushConstantBytes() / Integer.BYTES;
+        int bindings = addresses != null ? addresses.bindingCount() : layout.bufferCount();
+        if (constants > CommandBuffer.MAXIMUM_CONSTANTS) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "export '%s' takes %d constants, the limit is %d"
+                            .formatted(pipeline.name(), constants, CommandBuffer.MAXIMUM_CONSTANTS));
+        }
+        return new ExecutableExport(
+                pipeline.name(),
+                0,
+                constants,
+                bindings,
+                entry.workgroupSizeX(),
+                entry.workgroupSizeY(),
+                entry.workgroupSizeZ(),
+                entry.workgroupBytes());
+    }
+
+    /** Whether it was created by a device. */
+    boolean isOf(VulkanDevice device) {
+        return device.code() == code;
+    }
+
+    VulkanKernel kernel(int export) {
+        return kernels[export];
+    }
+
+    @Override
+    public String format() {
+        return format;
+    }
+
+    @Override
+    public int exportCount() {
+        return kernels.length;
+    }
+
+    @Override
+    public ExecutableExport export(int ordinal) {
+        if (ordinal < 0 || ordinal >= kernels.length) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "export %d of an executable of format '%s' with %d exports does not exist"
+                            .formatted(ordinal, format, kernels.length));
+        }
+        return kernels[ordinal].export();
+    }
+
+    @Override
+    protected void destroy() {
+        for (VulkanKernel kernel : kernels) {
+            kernel.close();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.nativeaccess.VulkanFeature;
+import io.github.iree4j.nativeaccess.VulkanLayout;
+import io.github.iree4j.nativeaccess.VulkanPipeline;
+import io.github.iree4j.spirv.SpirvLayout;
+import io.github.iree4j.spirv.SpirvPipeline;
+import io.github.iree4j.spirv.SpirvPipeline.Addresses;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One export of an executable. How a dispatch gives it buffers is a part of the pipeline: by descriptor sets, which can be changed when
+ * commands are recorded, or by descriptors that are recorded with the dispatch, which take no set. The one is made when the executable is
+ * loaded, so that errors show there; the other when the first dispatch asks for it. Safe from any thread.
+ */
+final class VulkanKernel implements AutoCloseable {
+    private final VulkanCode code;
+    private final SpirvPipeline pipeline;
+    private final SpirvLayout layout;
+    private final MemorySegment spirv; // ours
+    private final int[] constants;
+    private final ExecutableExport export;
+    private final boolean[] uniform; // by binding
+    private final VulkanPipeline settable;
+    private @Nullable VulkanPipeline pushing; // guarded by this
+
+    VulkanKernel(
+            VulkanCode code,
+            SpirvPipeline pipeline,
+            SpirvLayout layout,
+            ExecutableExport export,
+            MemorySegment spirv,
+            int[] constants) {
+        this.code = code;
+        this.pipeline = pipeline;
+        this.layout = layout;
+        this.export = export;
+        this.spirv = spirv;
+        this.constants = constants;
+        this.uniform = new boolean[layout.bufferCount()];
+        int at = 0;
+        for (List<SpirvLayout.SpirvBinding> set : layout.sets()) {
+            for (SpirvLayout.SpirvBinding binding : set) {
+                for (int i = 0; i < binding.count(); i++) {
+                    uniform[at++] = binding.type() == VulkanLayout.UNIFORM_BUFFER;
+                }
+            }
+        }
+        this.settable = compile(false);
+    }
+
+    private VulkanPipeline compile(boolean pushes) {
+        List<List<VulkanLayout.Binding>> sets = layout.sets().stream()
+                .map(set -> set.stream()
+                        .map(each -> new VulkanLayout.Binding(each.binding(), each.type(), each.count()))
+                        .toList())
+                .toList();
+        return code.compile(
+                spirv,
+                pipeline.entryPoint(),
+                new VulkanLayout(sets, layout.pushConstantBytes(), pushes),
+                constants,
+                pipeline.subgroupSize());
+    }
+
+    ExecutableExport export() {
+        return export;
+    }
+
+    /** How it is given addresses of buffers; null when it is given descriptors. */
+    @Nullable
+    Addresses addresses() {
+        return pipeline.addresses();
+    }
+
+    int pushConstantBytes() {
+        return layout.pushConstantBytes();
+    }
+
+    /** Whether a binding is a uniform buffer. */
+    boolean isUniform(int binding) {
+        return uniform[binding];
+    }
+
+    /** Whether descriptors can be recorded with dispatches. */
+    boolean canPush() {
+        int count = uniform.length;
+        return count > 0
+                && layout.sets().stream().filter(set -> !set.isEmpty()).count() == 1
+                && code.handle().has(VulkanFeature.PUSH_DESCRIPTOR)
+                && count <= code.handle().properties().limits().maxPushDescriptors();
+    }
+
+    /** The pipeline whose descriptors are in sets, or that has none. */
+    VulkanPipeline settable() {
+        return settable;
+    }
+
+    /** The pipeline whose descriptors are recorded; only if {@link #canPush}. Compiles it the first time. */
+    synchronized VulkanPipeline pushing() {
+        VulkanPipeline made = pushing;
+        if (made == null) {
+            made = compile(true);
+            pushing = made;
+        }
+        return made;
+    }
+
+    @Override
+    public synchronized void close() {
+        settable.close();
+        if (pushing != null) {
+            pushing.close();
+        }
+    }
+}

@@ -34,6 +34,10 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
     private final VulkanDevice device;
     private final MemoryKind kind;
     private final @Nullable RefCounted foreign; // what is freed with memory that is not a pool's
+    private volatile @Nullable Farewell farewell; // once a deallocation is issued
+
+    /** Storage until a deallocation that is issued is over: host calls before it in the stream still see the bytes. */
+    private record Farewell(Frontier death, VulkanStorage storage) {}
 
     private VulkanBuffer(
             VulkanDevice device,
@@ -178,7 +182,9 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
         if (allocation == null) {
             return super.isAllocatedBefore(user); // the host allocated it; or nobody yet
         }
-        return user.reaches(allocation.producerAxis(), allocation.producerEpoch()) || isOver(allocation);
+        return user.reaches(allocation.producerAxis(), allocation.producerEpoch())
+                || isOver(allocation)
+                || isPassed(allocation);
     }
 
     private boolean isOver(Frontier allocation) {
@@ -187,11 +193,21 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
     }
 
     /**
+     * Whether the stream is past the allocation. Who waited for it may run before the scheduler has heard of that: host calls, and work
+     * behind what another queue has told first.
+     */
+    private boolean isPassed(Frontier allocation) {
+        return origin() instanceof VulkanQueue queue && queue.stream().isPast(allocation.producerEpoch());
+    }
+
+    /**
      * Takes the storage away, when the deallocation is issued: those that run after it get FAILED_PRECONDITION.
      *
      * @param death the deallocation's frontier
      */
     void deallocated(Frontier death) {
+        farewell = new Farewell(death, pinStorage());
+        unpin();
         releaseAfter(death);
         markGone();
     }
@@ -207,8 +223,12 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
     @Override
     protected MemorySegment hostBytes(long offset, long length) {
         Frontier allocation = allocation();
-        if (allocation != null && !isOver(allocation)) {
+        if (allocation != null && !isOver(allocation) && !isPassed(allocation)) {
             throw unavailable("use");
+        }
+        Farewell last = farewell;
+        if (last != null && !isOver(last.death())) {
+            return last.storage().mapped().asSlice(offset, length);
         }
         VulkanStorage storage = pinned();
         try {

@@ -204,6 +204,12 @@ final class VulkanStream implements FifoBackend {
         }
     }
 
+    /** Whether what has an epoch is over for the hardware, also when nobody has been told yet. */
+    boolean isPast(long epoch) {
+        long point = point(epoch);
+        return point == 0 || point > 0 && point <= queue.timeline.value();
+    }
+
     @Override
     public boolean canWaitForExternal(Object primitive) {
         return primitive instanceof NativePoint point && point.device() == device;

@@ -28,6 +28,11 @@ final class VulkanDrivers {
         return driver;
     }
 
+    /** Whether tests run at all. */
+    static boolean isAvailable() {
+        return OfTests.INSTANCE.availability().available();
+    }
+
     /** Opens the first device, or the one that {@code -Diree.vulkan.device} names. */
     static VulkanDevice open(DeviceOptions.Builder options) {
         return driver().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Runs a test only where a driver works; elsewhere it is skipped, with the reason that the driver gives. A job that has the hardware sets
- * {@code -Diree4j.require=cuda}, so that a driver that does not work there fails the test instead.
+ * {@code -Diree.require=cuda}, so that a driver that does not work there fails the test instead.
  */
 @Documented
 @Inherited

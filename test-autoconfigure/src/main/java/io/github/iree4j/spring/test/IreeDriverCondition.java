@@ -39,7 +39,7 @@ final class IreeDriverCondition implements ExecutionCondition {
     }
 
     private static ConditionEvaluationResult absent(String name, String reason) {
-        if (List.of(System.getProperty("iree4j.require", "").split(",")).contains(name)) {
+        if (List.of(System.getProperty("iree.require", "").split(",")).contains(name)) {
             throw new IllegalStateException("driver '%s' is required and does not work: %s".formatted(name, reason));
         }
         return ConditionEvaluationResult.disabled("driver '%s' does not work here: %s".formatted(name, reason));

@@ -1,0 +1,157 @@
+package io.github.iree4j.hal.vulkan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.PoolStatistics;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * The random allocations of {@code RandomAllocationTest} on real devices, a CPU and Vulkan, with too little memory for all: invocations that
+ * allocate, write, look and free, on queues of both devices in turn, behind one another or not. Each writes its own mark and looks for
+ * anything else. Memory that goes on too early shows.
+ */
+@Tag("long")
+@ExtendWith(NothingWrong.class)
+class MixedAllocationTest {
+    private static final int PROGRAMS = Effort.rounds(12, 400);
+    private static final int INVOCATIONS = 60;
+    private static final int LIMIT = 8 << 20;
+
+    private long withoutWait;
+    private long waited;
+
+    @Test
+    void noByteOfOneOwnerIsSeenOrOverwrittenByAnother() throws Exception {
+        long first = Effort.seed(MixedAllocationTest.class, PROGRAMS + " programs", 20261120);
+        for (long seed = first; seed < first + PROGRAMS; seed++) {
+            try (Device gpu = VulkanDrivers.open(
+                            DeviceOptions.builder().queueCount(2).memoryLimit(LIMIT));
+                    Device cpu = MixedDevices.cpu(
+                            DeviceOptions.builder().queueCount(2).memoryLimit(LIMIT))) {
+                new Program(seed, List.of(gpu, cpu)).run();
+            }
+        }
+        assertThat(List.of(withoutWait, waited)).as("what was at stake").allMatch(n -> n > PROGRAMS);
+    }
+
+    private final class Program {
+        private final long seed;
+        private final Random random;
+        private final List<Device> devices;
+        private final List<AutoCloseable> toClose = new ArrayList<>();
+        private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
+        private final List<Fence> ends = new ArrayList<>();
+        private final boolean failures;
+
+        Program(long seed, List<Device> devices) {
+            this.seed = seed;
+            this.random = new Random(seed);
+            this.devices = devices;
+            this.failures = random.nextInt(4) == 0;
+        }
+
+        private <T extends AutoCloseable> T closed(T resource) {
+            toClose.add(resource);
+            return resource;
+        }
+
+        private DeviceQueue queue(Device device) {
+            return device.queue(random.nextInt(device.queueCount()));
+        }
+
+        private Device device() {
+            return devices.get(random.nextInt(devices.size()));
+        }
+
+        void run() throws Exception {
+            for (int i = 0; i < INVOCATIONS; i++) {
+                submit((byte) (i + 1));
+            }
+            for (Fence end : ends) {
+                settle(end);
+            }
+            assertThat(wrong).as("seed %d", seed).isEmpty();
+            for (AutoCloseable each : toClose.reversed()) {
+                each.close();
+            }
+            for (Device device : devices) {
+                assertThat(device.allocator().poolStatistics().bytesLive())
+                        .as("seed %d, %s", seed, device.id())
+                        .isZero();
+                for (PoolStatistics pool : device.allocator().poolStatistics().pools()) {
+                    withoutWait += pool.reusedWithoutWait();
+                    waited += pool.waits();
+                }
+            }
+        }
+
+        private void settle(Fence end) {
+            try {
+                end.await(Duration.ofSeconds(60));
+            } catch (IreeException e) {
+                assertThat(e.code()).as("seed %d: %s", seed, e).isEqualTo(StatusCode.DATA_LOSS);
+                assertThat(failures).isTrue();
+            }
+        }
+
+        private void submit(byte mark) {
+            Device home = device();
+            DeviceQueue first = queue(home);
+            DeviceQueue second = random.nextInt(3) == 0 ? queue(home) : first;
+            long size = 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 512));
+            TimelineSemaphore own = closed(home.createSemaphore(0, Device.SEMAPHORE_DEFAULT));
+            Fence behind = ends.isEmpty() || random.nextInt(3) > 0 ? null : ends.get(random.nextInt(ends.size()));
+            Buffer buffer =
+                    closed(first.alloca(behind, at(own, 1), BufferParams.DEFAULT.withConsumer("i" + mark), size, 0));
+            second.fill(at(own, 1), at(own, 2), buffer, 0, Buffer.WHOLE, mark, 1, 0);
+            boolean fails = failures && random.nextInt(12) == 0;
+            // Whoever looks may be the host at the turn of the other device.
+            queue(device()).hostCall(at(own, 2), at(own, 3), () -> look(buffer, mark, fails), 0);
+            Fence end = at(own, 4);
+            ends.add(end);
+            second.dealloca(at(own, 3), end, buffer, random.nextBoolean() ? DeviceQueue.DEALLOCA_PREFER_ORIGIN : 0);
+            if (failures) {
+                buffer.close(); // a failed invocation frees nothing in queue order
+            }
+        }
+
+        private void look(Buffer buffer, byte mark, boolean fails) {
+            MemorySegment bytes = buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE);
+            for (long i = 0; i < bytes.byteSize(); i += 64) {
+                byte found = bytes.get(ValueLayout.JAVA_BYTE, i);
+                if (found != mark) {
+                    wrong.add("byte %d of invocation %d is of %d".formatted(i, mark, found));
+                    return;
+                }
+            }
+            if (fails) {
+                throw new IreeException(StatusCode.DATA_LOSS, "on purpose");
+            }
+        }
+
+        private Fence at(TimelineSemaphore timeline, long value) {
+            return closed(Fence.at(timeline, value));
+        }
+    }
+}

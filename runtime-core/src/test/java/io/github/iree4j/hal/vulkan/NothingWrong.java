@@ -1,0 +1,27 @@
+package io.github.iree4j.hal.vulkan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.nativeaccess.VulkanApi;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * After each test class: Khronos's validation layer, where it is installed, had nothing to say, and no object of Vulkan is left but what the
+ * driver itself needs.
+ */
+final class NothingWrong implements AfterAllCallback {
+    @Override
+    public void afterAll(ExtensionContext context) {
+        if (!VulkanDrivers.isAvailable()) {
+            return;
+        }
+        VulkanDrivers.assertNothingToComplainOf();
+        long[] live = VulkanApi.liveObjects();
+        for (int i = 1; i < live.length; i++) { // the first are instances
+            assertThat(live[i])
+                    .as("%s left by %s", VulkanApi.KINDS.get(i), context.getDisplayName())
+                    .isZero();
+        }
+    }
+}

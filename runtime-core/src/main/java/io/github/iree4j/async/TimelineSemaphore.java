@@ -259,8 +259,13 @@ public final class TimelineSemaphore extends Resource {
         return waiters == null ? null : waiters.takeReached(limit);
     }
 
-    /** Takes a promise of somebody outside back, if it is still there. */
-    void withdrawPromise(long next, Object primitive) {
+    /**
+     * Takes a promise of somebody outside back, if it is still there.
+     *
+     * @param next the value
+     * @param primitive what {@link #promiseExternal} was given
+     */
+    public void withdrawPromise(long next, Object primitive) {
         lock.lock();
         try {
             history.withdrawn(next, primitive);

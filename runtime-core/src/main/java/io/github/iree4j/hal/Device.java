@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
@@ -104,6 +105,34 @@ public interface Device extends AutoCloseable {
      * @return the timeline; the caller closes it
      */
     TimelineSemaphore createSemaphore(long initialValue, long flags);
+
+    /**
+     * Exports a timeline to drivers and processes that wait for it themselves: what they get has the same values from then on, passed on by
+     * the host in order. When the timeline fails, they see a value that no program uses, 2147483647. Where the device cannot,
+     * {@link io.github.iree4j.async.ExternalTimepoints#exportEvent} exports one value as an event.
+     *
+     * @param semaphore of scope SYSTEM_WIDE; not retained
+     * @return a descriptor of the operating system, which the caller closes or hands on
+     * @throws IreeException UNIMPLEMENTED when the device cannot, naming what it lacks; FAILED_PRECONDITION when the scope is narrower
+     */
+    default int exportSemaphore(TimelineSemaphore semaphore) {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no timelines to export");
+    }
+
+    /**
+     * Imports a value of a timeline of another driver or process. It is promised at once, so that queues of this device wait for it without
+     * the host, and reached, tainted, when the other timeline is there. When the device is lost or closed before, the timeline fails.
+     *
+     * @param descriptor of the operating system; the driver's from now on, unless this throws
+     * @param semaphore the timeline; retained until the value is reached or the import cancelled
+     * @param value the value, there and here
+     * @return takes the import back; the value then is somebody else's to signal
+     * @throws IreeException UNIMPLEMENTED when the device cannot, naming what it lacks; INVALID_ARGUMENT for a descriptor of something else,
+     *     and when the value is reached or promised
+     */
+    default Cancellation importSemaphore(int descriptor, TimelineSemaphore semaphore, long value) {
+        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no timelines to import");
+    }
 
     /**
      * Returns the narrowest scope for the declared use of a timeline. The host sees all of them, so its interrupts widen nothing.

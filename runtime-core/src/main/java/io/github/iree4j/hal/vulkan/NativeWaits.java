@@ -1,7 +1,9 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.nativeaccess.VulkanTimeline;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Points of timelines that a submission waits for, one of each timeline. Not safe from several threads. */
@@ -12,6 +14,7 @@ final class NativeWaits {
     private @Nullable VulkanTimeline[] timelines = new @Nullable VulkanTimeline[2];
     private long[] values = new long[2];
     private int count;
+    private final List<VulkanTimeline> foreign = new ArrayList<>(0);
 
     int count() {
         return count;
@@ -45,14 +48,16 @@ final class NativeWaits {
         values[count++] = value;
     }
 
-    void addAll(NativeWaits others) {
-        for (int i = 0; i < others.count; i++) {
-            add(others.timeline(i), others.values[i]);
-        }
+    /** Adds a point of a timeline that somebody else may close: keeps it until {@link #release}. */
+    void addForeign(VulkanTimeline timeline, long value) {
+        timeline.retain();
+        foreign.add(timeline);
+        add(timeline, value);
     }
 
-    void clear() {
-        Arrays.fill(timelines, 0, count, null);
-        count = 0;
+    /** The submission is over, or will never be made. */
+    void release() {
+        foreign.forEach(VulkanTimeline::release);
+        foreign.clear();
     }
 }

@@ -61,6 +61,11 @@ final class StreamEntry {
 
     /** The hardware is done with what it was to run: called without a lock by whoever goes on with the entry. */
     void hardwareOver() {
+        NativeWaits waited = waits;
+        if (waited != null) {
+            waits = null;
+            waited.release();
+        }
         VulkanWork ran = work;
         if (ran != null) {
             work = null;

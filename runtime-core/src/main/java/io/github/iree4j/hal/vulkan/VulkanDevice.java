@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Proactor;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -25,15 +26,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A device with a Vulkan driver. */
 final class VulkanDevice implements Device {
     /** Whether freed memory is overwritten, so that tests see who uses it: {@code -Diree4j.memory.poison=true}. */
     private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
+
+    private static final Logger LOG = LoggerFactory.getLogger(VulkanDevice.class);
 
     /** How long closing waits for work that the hardware has. */
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
@@ -53,9 +60,11 @@ final class VulkanDevice implements Device {
     private final VulkanWaiter waiter;
     private final Proactor proactor;
 
+    private final Set<VulkanExport> exports = ConcurrentHashMap.newKeySet();
     private volatile @Nullable IreeException lost; // why nothing runs here any more
     private volatile boolean hardwareLost; // and the hardware is done with everything
     private final AtomicBoolean losing = new AtomicBoolean();
+    private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean closed;
 
     /*
@@ -220,6 +229,39 @@ final class VulkanDevice implements Device {
     }
 
     @Override
+    public int exportSemaphore(TimelineSemaphore semaphore) {
+        checkOpen();
+        return VulkanExport.create(this, semaphore);
+    }
+
+    @Override
+    public Cancellation importSemaphore(int descriptor, TimelineSemaphore semaphore, long value) {
+        checkOpen();
+        return VulkanImport.create(this, waiter, descriptor, semaphore, value);
+    }
+
+    /** Notes an export, which ends with the device. */
+    void adopt(VulkanExport export) {
+        exports.add(export);
+        if (closed) {
+            export.close();
+        }
+    }
+
+    void forget(VulkanExport export) {
+        exports.remove(export);
+    }
+
+    /** Ends the proactor, from any thread. */
+    void endWaiter() {
+        proactor.shutdown();
+    }
+
+    void wakeWaiter() {
+        proactor.wake();
+    }
+
+    @Override
     public SchedulingDomain schedulingDomain() {
         return domain;
     }
@@ -279,6 +321,9 @@ final class VulkanDevice implements Device {
 
     /** The driver says that the device is lost: the hardware is done with everything. From a thread without locks. */
     void hardwareLost(IreeException cause) {
+        if (!hardwareLost && !closed) {
+            LOG.error("device '{}' is lost; everything on it fails", id(), cause);
+        }
         hardwareLost = true;
         lost(cause);
         for (HardwareQueue queue : hardware) {
@@ -303,6 +348,15 @@ final class VulkanDevice implements Device {
 
     @Override
     public void close() {
+        if (closing.compareAndSet(false, true)) {
+            beginClose();
+        }
+        if (!isOurThread()) {
+            awaitFreed();
+        }
+    }
+
+    private void beginClose() {
         closed = true;
         for (VulkanQueue queue : queues) {
             queue.scheduler().close();
@@ -313,9 +367,6 @@ final class VulkanDevice implements Device {
             queue.stream().stop(cause, false);
         }
         work.close();
-        if (!isOurThread()) {
-            awaitFreed();
-        }
     }
 
     /** The device is closed and its last operation is over. */
@@ -324,6 +375,7 @@ final class VulkanDevice implements Device {
         staging.close();
         memory.close();
         code.close();
+        exports.forEach(VulkanExport::close);
         handle.close(); // whatever is made of it keeps it until it is closed too
         proactor.shutdown();
     }

@@ -188,7 +188,9 @@ final class VulkanStream implements FifoBackend {
         VulkanStream other = (VulkanStream) producer;
         long point = other.point(epoch);
         if (point > 0) {
-            add(new NativePoint(device, other.queue.timeline, point));
+            synchronized (queue) {
+                waits().add(other.queue.timeline, point);
+            }
         }
     }
 
@@ -217,18 +219,20 @@ final class VulkanStream implements FifoBackend {
 
     @Override
     public void waitForExternal(Object primitive) {
-        add((NativePoint) primitive);
+        NativePoint point = (NativePoint) primitive;
+        synchronized (queue) {
+            waits().addForeign(point.timeline(), point.value());
+        }
     }
 
-    private void add(NativePoint point) {
-        synchronized (queue) {
-            NativeWaits all = waits;
-            if (all == null) {
-                all = new NativeWaits();
-                waits = all;
-            }
-            all.add(point.timeline(), point.value());
+    /** Under the lock: what the next entry is to wait for. */
+    private NativeWaits waits() {
+        NativeWaits all = waits;
+        if (all == null) {
+            all = new NativeWaits();
+            waits = all;
         }
+        return all;
     }
 
     // ---- Under the lock of the queue, when the hardware or the host has got on.
@@ -405,6 +409,10 @@ final class VulkanStream implements FifoBackend {
             if (ahead != null && !stepUnderWay) { // it will not be run
                 ahead.fail(cause);
                 stepping = null;
+            }
+            if (waits != null) {
+                waits.release();
+                waits = null;
             }
             if (failing) {
                 begun.forEach(entry -> entry.fail(cause));

@@ -4,7 +4,9 @@ import io.github.iree4j.async.CompletionSource;
 import io.github.iree4j.nativeaccess.VulkanHandle;
 import io.github.iree4j.nativeaccess.VulkanTimeline;
 import io.github.iree4j.status.IreeException;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,10 +23,14 @@ final class VulkanWaiter implements CompletionSource {
      * spin, Mesa's software driver for one. Then it is woken by a submission.
      */
     private final @Nullable VulkanTimeline wakeup;
-    private final VulkanTimeline[] timelines;
-    private final long[] values;
+    private final CopyOnWriteArrayList<VulkanImport> imports = new CopyOnWriteArrayList<>();
+
+    // Owner only.
+    private VulkanTimeline[] timelines;
+    private long[] values;
     private long wakes; // guarded by this
     private long wakesSeen; // owner only
+    private boolean dead; // owner only: the device is lost
     private volatile @Nullable Thread owner;
 
     VulkanWaiter(VulkanDevice device, VulkanHandle handle, List<HardwareQueue> queues) {
@@ -50,22 +56,75 @@ final class VulkanWaiter implements CompletionSource {
 
     @Override
     public void await(long timeoutNanos) {
-        int count = queues.size();
-        for (int i = 0; i < count; i++) {
-            values[i] = queues.get(i).next();
+        if (dead) {
+            return;
+        }
+        int count = 0;
+        for (HardwareQueue queue : queues) {
+            values[count++] = queue.next();
         }
         if (wakeup != null) {
             values[count++] = wakesSeen + 1;
         }
+        count = putImports(count);
         try {
             handle.waitAny(timelines, values, count, timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos);
         } catch (IreeException e) {
-            device.hardwareLost(e);
-            throw e;
+            lost(e);
+            return;
         }
         if (wakeup != null) {
             wakesSeen = wakeup.value();
         }
+    }
+
+    /** Puts the points that are imported behind the rest; returns how many there are then. */
+    private int putImports(int fixed) {
+        int count = fixed;
+        for (VulkanImport each : imports) {
+            if (count == values.length) {
+                timelines = Arrays.copyOf(timelines, count * 2);
+                values = Arrays.copyOf(values, count * 2);
+            }
+            timelines[count] = each.timeline();
+            values[count++] = each.value();
+        }
+        return count;
+    }
+
+    /** Looks for a foreign point from now on. */
+    void add(VulkanImport point) {
+        imports.add(point);
+        IreeException cause = device.failure();
+        if (cause != null) { // nobody may look any more
+            imports.remove(point);
+            point.end(cause);
+        }
+        device.wakeWaiter();
+    }
+
+    /** Looks for it no longer. */
+    void remove(VulkanImport point) {
+        imports.remove(point);
+        device.wakeWaiter();
+    }
+
+    private int endImports() {
+        int ended = 0;
+        for (VulkanImport each : imports) {
+            try {
+                if (each.timeline().value() < each.value()) {
+                    continue;
+                }
+                imports.remove(each);
+                each.end(null);
+            } catch (IreeException e) { // lost, or taken back meanwhile
+                imports.remove(each);
+                each.end(e);
+            }
+            ended++;
+        }
+        return ended;
     }
 
     @Override
@@ -83,14 +142,27 @@ final class VulkanWaiter implements CompletionSource {
         }
     }
 
+    /** The driver says that the device is lost: nothing more comes from here. */
+    private void lost(IreeException cause) {
+        dead = true;
+        device.hardwareLost(cause);
+        imports.forEach(each -> each.end(cause));
+        imports.clear();
+        device.endWaiter();
+    }
+
     @Override
     public int poll(int limit) {
         owner = Thread.currentThread();
         int ended = 0;
-        for (HardwareQueue queue : queues) {
-            ended += queue.look();
+        try {
+            for (HardwareQueue queue : queues) {
+                ended += dead ? 0 : queue.look();
+            }
+        } catch (IreeException e) {
+            lost(e);
         }
-        return ended;
+        return ended + (imports.isEmpty() ? 0 : endImports());
     }
 
     @Override
@@ -105,6 +177,8 @@ final class VulkanWaiter implements CompletionSource {
     @Override
     public void stop(IreeException cause) {
         queues.forEach(queue -> queue.abandon(cause));
+        imports.forEach(each -> each.end(cause));
+        imports.clear();
     }
 
     @Override

@@ -1,0 +1,410 @@
+package io.github.iree4j.hal.vulkan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.FakeVulkan;
+import io.github.iree4j.nativeaccess.VulkanCommands;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** VULKAN-1, VULKAN-3: several hardware queues, and what goes wrong with them, on a library without hardware. */
+@Timeout(60)
+class VulkanQueuesTest {
+    @TempDir
+    private Path directory;
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private @Nullable VulkanDriver driver;
+    private @Nullable FakeVulkan library;
+    private final List<VulkanDevice> devices = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : opened.reversed()) {
+            each.close();
+        }
+        for (VulkanDevice device : devices) {
+            device.close();
+            VulkanDrivers.assertNothingLeft(device);
+        }
+        if (driver != null) {
+            assertThat(driver.takeValidationMessages()).isEmpty();
+        }
+    }
+
+    private VulkanDriver driver(String settings) {
+        FakeVulkan fake = FakeVulkan.in(directory, settings);
+        library = fake;
+        VulkanDriver made = new VulkanDriver(fake.library(), true);
+        driver = made;
+        return made;
+    }
+
+    private VulkanDevice device(String settings, int queues) {
+        VulkanDevice device = driver(settings)
+                .open("vulkan", DeviceOptions.builder().queueCount(queues).build());
+        devices.add(device);
+        return device;
+    }
+
+    private TimelineSemaphore semaphore(SemaphoreScope scope) {
+        TimelineSemaphore made = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(scope));
+        opened.add(made);
+        return made;
+    }
+
+    private TimelineSemaphore semaphore() {
+        return semaphore(SemaphoreScope.DEVICE_LOCAL);
+    }
+
+    private Fence at(TimelineSemaphore semaphore, long value) {
+        Fence made = Fence.at(semaphore, value);
+        opened.add(made);
+        return made;
+    }
+
+    private static VulkanQueue queue(Device device, int index) {
+        return (VulkanQueue) device.queue(index);
+    }
+
+    /** Commands that do nothing. */
+    private static final class Commands extends VulkanOperation implements VulkanWork {
+        private final VulkanCommands commands;
+        private final @Nullable CountDownLatch pause; // of a step behind them
+
+        Commands(VulkanQueue queue, @Nullable CountDownLatch pause) {
+            super("commands");
+            this.commands = queue.vulkanDevice().handle().createCommands(queue.family());
+            this.pause = pause;
+            commands.record(Arena.ofAuto().allocate(8, 8), 0);
+        }
+
+        @Override
+        VulkanWork prepare() {
+            return this;
+        }
+
+        @Override
+        @Nullable
+        HostStep hostStep() {
+            CountDownLatch end = pause;
+            return end == null
+                    ? null
+                    : done -> {
+                        try {
+                            end.await();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                        done.accept(null);
+                    };
+        }
+
+        @Override
+        public VulkanCommands commands() {
+            return commands;
+        }
+
+        @Override
+        public void over() {
+            commands.close();
+        }
+
+        @Override
+        protected void retain() {}
+
+        @Override
+        protected void release() {}
+    }
+
+    private static void run(VulkanQueue queue, @Nullable Fence wait, Fence signal) {
+        queue.scheduler().submit(wait, signal, () -> new Commands(queue, null));
+    }
+
+    private static void pause(VulkanQueue queue, @Nullable Fence wait, Fence signal, CountDownLatch end) {
+        queue.scheduler().submit(wait, signal, () -> new Commands(queue, end));
+    }
+
+    private static void assertFails(TimelineSemaphore semaphore, StatusCode code, String message) {
+        assertThatThrownBy(() -> semaphore.await(Long.MAX_VALUE - 1))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(code))
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void everyHardwareQueueIsAQueueThoseThatOnlyCopyLast() {
+        VulkanDevice device = device("", 0);
+        assertThat(device.queueCount()).isEqualTo(3);
+        assertThat(List.of(
+                        queue(device, 0).family(),
+                        queue(device, 1).family(),
+                        queue(device, 2).family()))
+                .containsExactly(0, 0, 1);
+        VulkanDevice many = device("", 7);
+        assertThat(many.queueCount()).isEqualTo(7);
+        assertThat(queue(many, 5).family()).isEqualTo(1);
+    }
+
+    @Test
+    void waitsBetweenQueuesRideInSubmissions() {
+        VulkanDevice device = device("", 0);
+        TimelineSemaphore timeline = semaphore();
+        CountDownLatch end = new CountDownLatch(1);
+        pause(queue(device, 0), null, at(timeline, 1), end);
+        for (int i = 1; i < 30; i++) {
+            run(queue(device, i % 3), at(timeline, i), at(timeline, i + 1));
+        }
+        // The host hears of nothing before the end of the step, and has given everything to the hardware by then.
+        for (int i = 0; i < 3; i++) {
+            QueueCounters counters = device.queue(i).counters();
+            assertThat(counters.deferred()).isZero();
+            assertThat(counters.inFlight()).isEqualTo(10);
+            assertThat(counters.deviceWaits()).isPositive();
+        }
+        assertThat(timeline.value()).isZero();
+        end.countDown();
+        timeline.await(30);
+    }
+
+    @Test
+    void aBarrierBetweenQueuesIsASubmissionWithoutCommands() {
+        VulkanDevice device = device("", 2);
+        TimelineSemaphore timeline = semaphore();
+        CountDownLatch end = new CountDownLatch(1);
+        pause(queue(device, 0), null, at(timeline, 1), end);
+        device.queue(1).barrier(at(timeline, 1), at(timeline, 2), 0);
+        device.queue(1).barrier(at(timeline, 2), at(timeline, 3), 0);
+        run(queue(device, 0), at(timeline, 3), at(timeline, 4));
+        assertThat(device.queue(1).counters().deviceWaits()).isEqualTo(1);
+        assertThat(device.queue(0).counters().deviceWaits()).isEqualTo(1);
+        end.countDown();
+        timeline.await(4);
+    }
+
+    @Test
+    void semaphoresTakeNothingOfTheDevice() {
+        VulkanDevice device = device("", 0);
+        long[] before = device.handle().liveObjects();
+        for (SemaphoreScope scope : SemaphoreScope.values()) {
+            TimelineSemaphore timeline = semaphore(scope);
+            for (int i = 1; i <= 60; i++) {
+                device.queue(scope == SemaphoreScope.QUEUE_LOCAL ? 0 : i % 3)
+                        .barrier(i == 1 ? null : at(timeline, i - 1), at(timeline, i), 0);
+            }
+            timeline.await(60);
+        }
+        assertThat(device.handle().liveObjects()).isEqualTo(before);
+    }
+
+    @Test
+    void randomGraphsOverStepsAndQueuesEndWhateverIsShared() throws Exception {
+        for (int queues : new int[] {2, 3, 5}) {
+            long seed = System.nanoTime();
+            VulkanDevice device = device("", queues);
+            Random random = new Random(seed);
+            List<TimelineSemaphore> done = new ArrayList<>();
+            AtomicInteger steps = new AtomicInteger();
+            for (int i = 0; i < 300; i++) {
+                done.add(semaphore());
+            }
+            for (int i = 0; i < 300; i++) {
+                List<Fence> waits = new ArrayList<>();
+                for (int w = 0; w < 3 && i > 0; w++) {
+                    waits.add(at(done.get(random.nextInt(Math.max(0, i - 20), i)), 1));
+                }
+                Fence wait = Fence.join(waits);
+                if (wait != null) {
+                    opened.add(wait);
+                }
+                VulkanQueue queue = queue(device, random.nextInt(queues));
+                Fence signal = at(done.get(i), 1);
+                switch (random.nextInt(4)) {
+                    case 0 -> queue.hostCall(wait, signal, steps::incrementAndGet, 0);
+                    case 1 -> queue.barrier(wait, signal, 0);
+                    default -> run(queue, wait, signal);
+                }
+            }
+            for (TimelineSemaphore each : done) {
+                try {
+                    each.await(1, java.time.Duration.ofSeconds(20));
+                } catch (IreeException e) {
+                    throw new AssertionError("seed " + seed + " with " + queues + " queues", e);
+                }
+            }
+        }
+    }
+
+    // ---- Failure.
+
+    @Test
+    void aSubmissionThatFindsTheDeviceLostFailsEverything() {
+        VulkanDevice device = device("lost_submit=3", 2);
+        TimelineSemaphore first = semaphore();
+        TimelineSemaphore waiting = semaphore();
+        device.queue(1).barrier(at(semaphore(), 1), at(waiting, 1), 0);
+        run(queue(device, 0), null, at(first, 1));
+        first.await(1);
+        TimelineSemaphore second = semaphore();
+        TimelineSemaphore third = semaphore();
+        run(queue(device, 0), null, at(second, 1));
+        run(queue(device, 0), null, at(third, 1));
+        assertFails(third, StatusCode.ABORTED, "lost");
+        assertFails(waiting, StatusCode.ABORTED, "lost");
+        assertThat(Objects.requireNonNull(device.failure())).hasMessageContaining("lost");
+        TimelineSemaphore refused = semaphore();
+        device.queue(0).barrier(null, at(refused, 1), 0);
+        assertFails(refused, StatusCode.ABORTED, "lost");
+    }
+
+    @Test
+    void aDeviceThatIsLostWhileItRunsFailsEverything() {
+        VulkanDevice device = device("lost_execution=2", 2);
+        TimelineSemaphore done = semaphore();
+        TimelineSemaphore other = semaphore();
+        run(queue(device, 0), null, at(done, 1));
+        run(queue(device, 0), at(done, 1), at(done, 2));
+        run(queue(device, 1), at(done, 2), at(other, 1));
+        assertFails(other, StatusCode.ABORTED, "lost");
+        assertFails(done, StatusCode.ABORTED, "lost");
+    }
+
+    @Test
+    void aDeviceThatIsLostWhileNothingRunsIsFoundOut() {
+        VulkanDevice device = device("", 2);
+        CountDownLatch end = new CountDownLatch(1);
+        TimelineSemaphore done = semaphore();
+        pause(queue(device, 0), null, at(done, 1), end);
+        run(queue(device, 0), null, at(done, 2));
+        Objects.requireNonNull(library).loseDevice();
+        TimelineSemaphore waiting = semaphore();
+        run(queue(device, 1), null, at(waiting, 1));
+        assertFails(waiting, StatusCode.ABORTED, "lost");
+        end.countDown();
+        assertFails(done, StatusCode.ABORTED, "lost");
+    }
+
+    @Test
+    void aDeviceThatSomebodyDeclaresLostLetsItsQueuesGo() {
+        VulkanDevice device = device("", 2);
+        CountDownLatch end = new CountDownLatch(1);
+        TimelineSemaphore done = semaphore();
+        TimelineSemaphore other = semaphore();
+        pause(queue(device, 0), null, at(done, 1), end);
+        run(queue(device, 0), null, at(done, 2));
+        run(queue(device, 1), at(done, 2), at(other, 1)); // on the hardware, behind what will not be submitted
+        device.lost(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        end.countDown();
+        assertFails(other, StatusCode.DATA_LOSS, "lost on purpose");
+        assertFails(done, StatusCode.DATA_LOSS, "lost on purpose");
+    }
+
+    @Test
+    void closingLetsQueuesGoThatWaitForWhatIsNotSubmitted() {
+        VulkanDevice device = device("", 2);
+        CountDownLatch end = new CountDownLatch(1);
+        TimelineSemaphore done = semaphore();
+        TimelineSemaphore other = semaphore();
+        pause(queue(device, 0), null, at(done, 1), end);
+        run(queue(device, 0), null, at(done, 2));
+        run(queue(device, 1), at(done, 2), at(other, 1));
+        Thread closer = Thread.ofPlatform().start(device::close);
+        while (device.failure() == null) {
+            Thread.onSpinWait();
+        }
+        end.countDown();
+        assertFails(other, StatusCode.ABORTED, "closed");
+        assertThat(done.value()).isLessThanOrEqualTo(1);
+        try {
+            closer.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    // ---- Native timelines from and to outside.
+
+    @Test
+    void aTimelineIsExportedAndImportedByAnotherDevice() {
+        VulkanDriver made = driver("devices=discrete+discrete");
+        VulkanDevice from = made.open("vulkan:0", DeviceOptions.DEFAULT);
+        VulkanDevice to = made.open("vulkan:1", DeviceOptions.DEFAULT);
+        devices.add(from);
+        devices.add(to);
+        TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
+        source.signal(1);
+        TimelineSemaphore target = semaphore();
+        int descriptor = from.exportSemaphore(source);
+        to.importSemaphore(descriptor, target, 5);
+        TimelineSemaphore done = semaphore();
+        run(queue(to, 0), at(target, 5), at(done, 1));
+        assertThat(to.queue(0).counters().deviceWaits()).isEqualTo(1);
+        run(queue(from, 0), null, at(source, 3));
+        source.await(3);
+        assertThat(target.value()).isZero();
+        run(queue(from, 0), null, at(source, 5));
+        done.await(1);
+        target.await(5);
+        assertThat(target.isTainted(5)).isTrue();
+        assertThat(source.isTainted(5)).isFalse();
+    }
+
+    @Test
+    void anExportOfATimelineThatFailsReachesAValueThatNobodyUses() {
+        VulkanDevice device = device("", 1);
+        TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
+        TimelineSemaphore target = semaphore();
+        device.importSemaphore(device.exportSemaphore(source), target, VulkanExport.FAILED);
+        source.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        target.await(VulkanExport.FAILED);
+    }
+
+    @Test
+    void anImportIsTakenBackOrFailsWithItsDevice() {
+        VulkanDevice device = device("", 1);
+        TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
+        TimelineSemaphore target = semaphore();
+        TimelineSemaphore other = semaphore();
+        Cancellation cancelled = device.importSemaphore(device.exportSemaphore(source), target, 1);
+        device.importSemaphore(device.exportSemaphore(source), other, 1);
+        assertThat(cancelled.cancel()).isTrue();
+        assertThat(cancelled.cancel()).isFalse();
+        target.signal(1);
+        device.close();
+        assertThat(other.failure()).isNotNull();
+    }
+
+    @Test
+    void exportsNeedTheScopeAndTheExtension() {
+        VulkanDevice device = device("", 1);
+        assertThatThrownBy(() -> device.exportSemaphore(semaphore()))
+                .hasMessageContaining("export needs a semaphore of scope 'SYSTEM_WIDE'");
+        VulkanDevice without = device("no_export", 1);
+        assertThatThrownBy(() -> without.exportSemaphore(semaphore(SemaphoreScope.SYSTEM_WIDE)))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
+                .hasMessageContaining("VK_KHR_external_semaphore_fd");
+    }
+}

@@ -3,6 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,60 @@ public interface Allocator {
      *     is closed
      */
     Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner);
+
+    /**
+     * Allocates memory that can be given to others: other processes, devices and APIs. It is not of a pool.
+     *
+     * @param params what kind
+     * @param size bytes, above 0
+     * @return the buffer; the caller closes it
+     * @throws IreeException UNIMPLEMENTED when the device gives none away; otherwise as {@link #allocate(BufferParams, long)}
+     */
+    default Buffer allocateExportable(BufferParams params, long size) {
+        throw notShared();
+    }
+
+    /**
+     * Gives memory to others. Contents are shared, order is not: who uses it elsewhere must be ordered by a semaphore that both know, or by
+     * the host. It stays while anybody has it.
+     *
+     * @param buffer one of {@link #allocateExportable}, or a part of it: all of the memory is given
+     * @return the memory, with a new descriptor, the caller's
+     * @throws IreeException INVALID_ARGUMENT for another buffer, FAILED_PRECONDITION when it is closed, UNIMPLEMENTED when the device gives
+     *     none away
+     */
+    default ExternalMemory exportMemory(Buffer buffer) {
+        throw notShared();
+    }
+
+    /**
+     * Makes a buffer of memory that others gave.
+     *
+     * @param params what may be done with it; it lies where it lies
+     * @param memory the memory; the descriptor is the device's once this returns, and stays the caller's when it throws
+     * @return the buffer, as large as the memory; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT for memory of another device, or a descriptor of something else, UNIMPLEMENTED when the device
+     *     takes none
+     */
+    default Buffer importMemory(BufferParams params, ExternalMemory memory) {
+        throw notShared();
+    }
+
+    /**
+     * Closes the descriptor of memory that nobody is going to import in this process; what was sent to another is that one's own.
+     *
+     * @param memory the memory, not to be used any more
+     * @throws IreeException UNIMPLEMENTED when the device makes no descriptors
+     */
+    default void discard(ExternalMemory memory) {
+        throw notShared();
+    }
+
+    private IreeException notShared() {
+        return new IreeException(
+                StatusCode.UNIMPLEMENTED,
+                "device '" + device().id() + "' shares no memory with others; copy through the host");
+    }
 
     /**
      * Returns what has been given out.

@@ -105,6 +105,15 @@ public final class VulkanAllocation extends VulkanObject {
         }
     }
 
+    /**
+     * Closes a descriptor that {@link #exportDescriptor} gave out and nobody imports.
+     *
+     * @param descriptor the descriptor; not to be used any more
+     */
+    public static void closeDescriptor(int descriptor) {
+        Shim.eventClose(descriptor);
+    }
+
     @Override
     protected String describe() {
         return "allocation of " + size + " bytes on " + device.describe();

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.ExternalMemory;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
@@ -121,6 +122,26 @@ final class VulkanAllocator implements Allocator {
                             .formatted(bytes.byteSize(), MemoryAccess.format(params.access())));
         }
         return params.withAccess(MemoryAccess.READ);
+    }
+
+    @Override
+    public Buffer allocateExportable(BufferParams params, long size) {
+        return SharedMemory.allocate(device, params, size);
+    }
+
+    @Override
+    public ExternalMemory exportMemory(Buffer buffer) {
+        return SharedMemory.export(device, buffer);
+    }
+
+    @Override
+    public Buffer importMemory(BufferParams params, ExternalMemory external) {
+        return SharedMemory.importMemory(device, params, external);
+    }
+
+    @Override
+    public void discard(ExternalMemory external) {
+        SharedMemory.discard(external);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
 import io.github.iree4j.nativeaccess.VulkanDeviceProperties.MemoryHeap;
 import io.github.iree4j.nativeaccess.VulkanLimits;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +37,7 @@ class MemoryKindTest {
                 limits,
                 0,
                 heaps,
-                java.util.Arrays.stream(types)
+                Arrays.stream(types)
                         .map(type -> new VulkanDeviceProperties.MemoryType(type[0], type[1]))
                         .toList(),
                 List.of());

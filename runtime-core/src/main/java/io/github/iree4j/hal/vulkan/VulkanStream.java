@@ -152,7 +152,14 @@ final class VulkanStream implements FifoBackend {
     private void begin(StreamEntry entry) {
         if (entry.needsSubmission()) {
             NativeWaits before = entry.waits == null ? NativeWaits.NONE : entry.waits;
-            last = queue.submit(before, entry.work, entry.reserved);
+            try {
+                last = queue.submit(before, entry.work, entry.reserved);
+            } catch (IreeException e) {
+                if (device.handle().isLost()) {
+                    device.loseLater(e); // the wait of the waiter need not say so
+                }
+                throw e;
+            }
         }
         entry.ticket = last;
         if (entry.step != null) {

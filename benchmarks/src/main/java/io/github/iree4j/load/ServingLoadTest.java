@@ -1,15 +1,16 @@
 package io.github.iree4j.load;
 
+import com.sun.tools.attach.VirtualMachine;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.ElementType;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -24,11 +25,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.management.ObjectName;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
 
 /**
- * What do the web and service layers add to a call? Starts the sample on a free port of the loopback interface, asks {@code
- * /v2/models/digits/infer} in binary and in JSON for some seconds over one and over eight connections, and compares with calling the
- * runtime directly and with a request that calls nothing.
+ * What do the web and service layers add to a call? Starts the sample on a free port of the loopback interface, asks its {@code /infer} and
+ * {@code /v2/models/digits/infer} for some seconds over one and over eight connections, with one picture and with 4 MiB of them, and
+ * compares with calling the runtime directly and with a request that calls nothing. Ends with status 1 when a bound does not hold: 100 us
+ * added at the median, and a sixteenth of a large body on the heap.
  *
  * <p>Run after {@code ./mvnw -q package -DskipTests -pl benchmarks,sample-app -am}:
  *
@@ -37,9 +43,12 @@ import java.util.regex.Pattern;
  * }</pre>
  */
 public final class ServingLoadTest {
-    private static final int ROWS = 1;
     private static final int PIXELS = 64;
+    /** 4 MiB of pictures. */
+    private static final int LARGE = 1 << 14;
+
     private static final int MANY = 8;
+    private static final double BOUND_NANOS = 100_000;
     private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
     private static final Pattern VALUE = Pattern.compile("\"value\":([0-9.E+]+)");
 
@@ -61,12 +70,15 @@ public final class ServingLoadTest {
             System.exit(2);
         }
         int seconds = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 5;
-        new ServingLoadTest(Math.clamp(seconds, 1, 60)).run(Path.of(arguments[0]));
+        System.exit(new ServingLoadTest(Math.clamp(seconds, 1, 60)).run(Path.of(arguments[0])) ? 0 : 1);
     }
 
-    private void run(Path jar) throws Exception {
-        Latencies direct = direct(jar);
-        System.out.printf("%-44s %s%n", "runtime, called directly", direct);
+    /** Returns whether the bounds hold. */
+    private boolean run(Path jar) throws Exception {
+        Latencies direct = direct(jar, 1);
+        show("runtime, called directly", direct);
+        Latencies directLarge = direct(jar, LARGE);
+        show("runtime, called directly, 4 MiB", directLarge);
         Path log = Files.createTempFile("iree4j-load", ".log");
         Process server = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElse("java"),
@@ -81,7 +93,10 @@ public final class ServingLoadTest {
                 .redirectOutput(log.toFile())
                 .start();
         try {
-            measure(port(server, log), direct);
+            int port = port(server, log);
+            try (Allocations allocations = new Allocations(server.pid())) {
+                return measure(port, allocations, direct, directLarge);
+            }
         } finally {
             server.destroy();
             server.waitFor();
@@ -100,35 +115,63 @@ public final class ServingLoadTest {
         throw new IOException("the sample did not start:\n" + Files.readString(log));
     }
 
-    private void measure(int port, Latencies direct) throws Exception {
-        byte[] binary = binaryRequest();
-        byte[] json = jsonRequest();
+    private boolean measure(int port, Allocations allocations, Latencies direct, Latencies directLarge)
+            throws Exception {
         byte[] nothing = request("GET", "/v2/health/live", "", new byte[0]);
-        for (byte[] warm : List.of(nothing, binary, json)) {
+        byte[] own = ownRequest(1);
+        byte[] binary = protocolRequest(1);
+        byte[] json = jsonRequest();
+        for (byte[] warm : List.of(nothing, own, binary, json)) {
             load(port, warm, MANY);
         }
         Latencies empty = load(port, nothing, 1);
-        System.out.printf("%-44s %s%n", "a request that calls nothing, 1 connection", empty);
-        double allocated = metric(port, "jvm.gc.memory.allocated");
-        Latencies one = load(port, binary, 1);
-        System.out.printf("%-44s %s%n", "infer, binary, 1 connection", one);
-        Latencies many = load(port, binary, MANY);
-        System.out.printf("%-44s %s%n", "infer, binary, " + MANY + " connections", many);
-        double bytes = metric(port, "jvm.gc.memory.allocated") - allocated;
-        System.out.printf("%-44s %s%n", "infer, JSON, 1 connection", load(port, json, 1));
-        System.out.printf("%-44s %s%n", "infer, JSON, " + MANY + " connections", load(port, json, MANY));
-        System.out.printf("threads of the server: %.0f%n", metric(port, "jvm.threads.live"));
+        show("a request that calls nothing, 1 connection", empty);
+        Latencies one = measured("/infer, bytes", port, own, 1, allocations);
+        measured("/infer, bytes", port, own, MANY, allocations);
+        Latencies protocol = measured("/v2, binary", port, binary, 1, allocations);
+        measured("/v2, binary", port, binary, MANY, allocations);
+        measured("/v2, JSON", port, json, 1, allocations);
+        measured("/v2, JSON", port, json, MANY, allocations);
         System.out.printf(
-                "allocated for each binary request (by garbage collections): %.0f bytes%n",
-                bytes / (one.count() + many.count()));
+                "threads of the server: %.0f, at most %.0f%n",
+                metric(port, "jvm.threads.live"), metric(port, "jvm.threads.peak"));
+        load(port, ownRequest(LARGE), 1);
+        Latencies large = measured("/infer, 4 MiB", port, ownRequest(LARGE), 1, allocations);
+        Latencies largeProtocol = measured("/v2, 4 MiB", port, protocolRequest(LARGE), 1, allocations);
         System.out.printf(
-                "added by web and service layers at the median: %.0f us beside the transport, %.0f us with it%n",
-                (one.median() - empty.median() - direct.median()) / 1e3, (one.median() - direct.median()) / 1e3);
+                "added at the median by web, service and transport: /infer %.0f us, /v2 %.0f us; without the transport of a request that calls nothing: %.0f us, %.0f us%n",
+                (one.median() - direct.median()) / 1e3,
+                (protocol.median() - direct.median()) / 1e3,
+                (one.median() - empty.median() - direct.median()) / 1e3,
+                (protocol.median() - empty.median() - direct.median()) / 1e3);
+        System.out.printf(
+                "added to 4 MiB: /infer %.0f us, /v2 %.0f us%n",
+                (large.median() - directLarge.median()) / 1e3, (largeProtocol.median() - directLarge.median()) / 1e3);
+        double heapBound = Float.BYTES * LARGE * PIXELS / 16.0;
+        boolean holds = one.median() - direct.median() < BOUND_NANOS
+                && protocol.median() - direct.median() < BOUND_NANOS
+                && large.allocated() < heapBound
+                && largeProtocol.allocated() < heapBound;
+        System.out.println(holds ? "the bounds hold" : "A BOUND DOES NOT HOLD");
+        return holds;
+    }
+
+    private Latencies measured(String what, int port, byte[] request, int connections, Allocations allocations)
+            throws Exception {
+        long before = allocations.bytes();
+        Latencies latencies = load(port, request, connections);
+        latencies.allocated((double) (allocations.bytes() - before) / latencies.count());
+        show("%s, %d connection%s".formatted(what, connections, connections == 1 ? "" : "s"), latencies);
+        return latencies;
+    }
+
+    private static void show(String what, Latencies latencies) {
+        System.out.printf("%-44s %s%n", what, latencies);
     }
 
     // What is compared.
 
-    private Latencies direct(Path jar) throws Exception {
+    private Latencies direct(Path jar, int rows) throws Exception {
         Path directory = Files.createTempDirectory("iree4j-load");
         Path module = directory.resolve("digits.vmfb");
         Path parameters = directory.resolve("digits.irpa");
@@ -142,14 +185,16 @@ public final class ServingLoadTest {
                         .parameters("model", parameters)
                         .build())) {
             ProgramFunction classify = program.function("classify");
-            float[] pixels = new float[ROWS * PIXELS];
+            byte[] pixels = new byte[Float.BYTES * rows * PIXELS];
             Latencies measured = new Latencies();
             for (int round = 0; round < 2; round++) { // the first warms up
                 measured = new Latencies();
                 long end = System.nanoTime() + seconds * 1_000_000_000L / 2;
                 for (long start = System.nanoTime(); start < end; start = System.nanoTime()) {
-                    try (Results results = classify.invoke(Tensor.of(pixels, ROWS, PIXELS))) {
-                        results.tensor(0).toFloatArray();
+                    // As a server gets them and answers: from bytes to bytes.
+                    Tensor pictures = Tensor.read(new ByteArrayInputStream(pixels), ElementType.F32, rows, PIXELS);
+                    try (Results results = classify.invoke(pictures)) {
+                        results.tensor(0).toBytes();
                     }
                     measured.add(System.nanoTime() - start);
                 }
@@ -163,23 +208,30 @@ public final class ServingLoadTest {
         }
     }
 
-    private static byte[] binaryRequest() {
+    private static byte[] ownRequest(int rows) {
+        return request(
+                "POST",
+                "/infer",
+                "Content-Type: application/octet-stream;type=f32;shape=\"%d,%d\"\r\nAccept: application/octet-stream\r\n"
+                        .formatted(rows, PIXELS),
+                new byte[Float.BYTES * rows * PIXELS]);
+    }
+
+    private static byte[] protocolRequest(int rows) {
+        int size = Float.BYTES * rows * PIXELS;
         String header =
                 "{\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,%d],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":%d}}],\"parameters\":{\"binary_data_output\":true}}"
-                        .formatted(ROWS, PIXELS, 4 * ROWS * PIXELS);
-        ByteBuffer body =
-                ByteBuffer.allocate(header.length() + 4 * ROWS * PIXELS).order(ByteOrder.LITTLE_ENDIAN);
-        body.put(header.getBytes(StandardCharsets.US_ASCII));
+                        .formatted(rows, PIXELS, size);
         return request(
                 "POST",
                 "/v2/models/digits/infer",
                 "Inference-Header-Content-Length: %d\r\n".formatted(header.length()),
-                body.array());
+                Arrays.copyOf(header.getBytes(StandardCharsets.US_ASCII), header.length() + size));
     }
 
     private static byte[] jsonRequest() {
         String body = "{\"inputs\":[{\"name\":\"input0\",\"shape\":[%d,%d],\"datatype\":\"FP32\",\"data\":%s}]}"
-                .formatted(ROWS, PIXELS, Arrays.toString(new float[ROWS * PIXELS]));
+                .formatted(1, PIXELS, Arrays.toString(new float[PIXELS]));
         return request(
                 "POST",
                 "/v2/models/digits/infer",
@@ -231,11 +283,38 @@ public final class ServingLoadTest {
         }
     }
 
+    /** How much the threads of another process have allocated in Java, asked through its management agent. */
+    private static final class Allocations implements AutoCloseable {
+        private final JMXConnector connector;
+
+        @SuppressWarnings("BanJNDI") // the address is that of a process of ours
+        Allocations(long process) throws Exception {
+            VirtualMachine machine = VirtualMachine.attach(Long.toString(process));
+            try {
+                connector = JMXConnectorFactory.connect(new JMXServiceURL(machine.startLocalManagementAgent()));
+            } finally {
+                machine.detach();
+            }
+        }
+
+        long bytes() throws Exception {
+            return (Long) connector
+                    .getMBeanServerConnection()
+                    .getAttribute(new ObjectName("java.lang:type=Threading"), "TotalThreadAllocatedBytes");
+        }
+
+        @Override
+        public void close() throws IOException {
+            connector.close();
+        }
+    }
+
     /** For how long each of many requests took. */
     private static final class Latencies {
         private long[] nanos = new long[1 << 16];
         private int count;
         private double seconds;
+        private double allocated = Double.NaN;
 
         void add(long value) {
             if (count == nanos.length) {
@@ -259,6 +338,15 @@ public final class ServingLoadTest {
             return count;
         }
 
+        /** Sets how many bytes the server allocated in Java for each. */
+        void allocated(double bytes) {
+            allocated = bytes;
+        }
+
+        double allocated() {
+            return allocated;
+        }
+
         double median() {
             return at(0.5);
         }
@@ -269,8 +357,12 @@ public final class ServingLoadTest {
 
         @Override
         public String toString() {
-            return "%8.0f per second, p50 %7.1f us, p99 %8.1f us"
-                    .formatted(count / seconds, median() / 1e3, at(0.99) / 1e3);
+            return "%8.0f per second, p50 %7.1f us, p99 %8.1f us%s"
+                    .formatted(
+                            count / seconds,
+                            median() / 1e3,
+                            at(0.99) / 1e3,
+                            Double.isNaN(allocated) ? "" : ", %7.0f bytes".formatted(allocated));
         }
     }
 

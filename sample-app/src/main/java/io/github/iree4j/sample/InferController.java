@@ -1,0 +1,30 @@
+package io.github.iree4j.sample;
+
+import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.InvocationService;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Runs the network on as many pictures as come: {@code POST /infer} with a tensor {@code ?x64xf32}, as bytes, NumPy array or JSON, is
+ * answered with a tensor {@code ?x10xf32} in the form that the client accepts.
+ */
+@RestController
+final class InferController {
+
+    private final InvocationService invocations;
+
+    InferController(InvocationService invocations) {
+        this.invocations = invocations;
+    }
+
+    /** The pictures need no closing, and the CPU reads them where they were received; the answer is closed once it is written. */
+    @PostMapping("/infer")
+    Tensor infer(@RequestBody Tensor pictures) {
+        try (Results results = invocations.invoke("digits.classify", pictures)) {
+            return results.take(0);
+        }
+    }
+}

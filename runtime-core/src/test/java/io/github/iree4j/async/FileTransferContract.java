@@ -150,11 +150,12 @@ abstract class FileTransferContract {
     }
 
     @Test
+    @SuppressWarnings("restricted") // the file ends before the memory does
     void aReadOfMoreThanTwoGibibytesReadsWhatThereIs() throws IOException {
         byte[] contents = bytes(1000);
         try (AsyncFile file = io.open(file(contents), true, false)) {
             MemorySegment target = memory(1000);
-            MemorySegment huge = target.reinterpret(5L << 30); // the file ends before the memory does
+            MemorySegment huge = target.reinterpret(5L << 30);
             assertThat(read(file, 0, huge).result).isEqualTo(1000);
             assertThat(target.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(contents);
         }

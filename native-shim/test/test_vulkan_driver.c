@@ -1,5 +1,7 @@
 // Vulkan on the driver of this machine, under validation where that is
 // installed; says so and passes where there is none.
+#include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 
 #include "shim_vulkan.h"
@@ -9,6 +11,33 @@ static shim_vulkan_api_t* api;
 static shim_vulkan_device_t* device;
 static shim_vulkan_device_info_t info;
 static uint32_t family, type;
+
+// What drivers and layers keep to the end is theirs. They stay loaded here, so
+// that a leak sanitizer can name them.
+const char* __lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char*
+__lsan_default_suppressions(void) {
+  return "leak:libvulkan\nleak:libVkLayer\nleak:libLLVM\nleak:libdrm\n"
+         "leak:libxcb\nleak:libX11\nleak:libwayland\n";
+}
+
+// Layers and drivers synchronise in ways, and with code, that a thread sanitizer
+// does not see.
+const char* __tsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char*
+__tsan_default_suppressions(void) {
+  return "race:libVkLayer\nrace:libvulkan_\nrace:libLLVM\n"
+         "mutex:libVkLayer\nmutex:libvulkan_\n"
+         "deadlock:libVkLayer\ndeadlock:libvulkan_\n";
+}
+
+static int keep_loaded(struct dl_phdr_info* module, size_t size, void* unused) {
+  (void)size, (void)unused;
+  if (module->dlpi_name[0]) {
+    dlopen(module->dlpi_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+  return 0;
+}
 
 static bool open_driver(void) {
   shim_error_t failure = {0};
@@ -28,6 +57,7 @@ static bool open_driver(void) {
   while ((info.types[type][0] & 6) != 6) ++type;
   CHECK_OK(shim_vulkan_device_open(api, 0, &family, 1, UINT64_MAX, &device,
                                    &error));
+  dl_iterate_phdr(keep_loaded, NULL);
   return true;
 }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -148,6 +149,63 @@ class FakeVulkanTest {
             assertThat(Objects.requireNonNull(download.memory()).get(ValueLayout.JAVA_INT, 512))
                     .isEqualTo(42);
         }
+    }
+
+    /** Runs scale.comp: target[i] = source[i] * 10 + 3. */
+    private static void scales(VulkanHandle d, boolean push) throws IOException {
+        VulkanLayout layout = new VulkanLayout(
+                List.of(List.of(
+                        new VulkanLayout.Binding(0, VulkanLayout.STORAGE_BUFFER, 1),
+                        new VulkanLayout.Binding(1, VulkanLayout.STORAGE_BUFFER, 1))),
+                8,
+                push);
+        try (Arena arena = Arena.ofConfined();
+                VulkanPipeline pipeline =
+                        d.createPipeline(VulkanApiTest.shader(), "main", layout, new int[] {3}, 0, null);
+                VulkanAllocation memory = d.allocate(4096, HOST_MEMORY, 0);
+                VulkanTimeline timeline = d.createTimeline(0);
+                VulkanCommands commands = d.createCommands(0)) {
+            MemorySegment host = Objects.requireNonNull(memory.memory());
+            for (int i = 0; i < 100; i++) {
+                host.setAtIndex(ValueLayout.JAVA_INT, i, i);
+            }
+            long b = memory.buffer();
+            long mode = push ? VulkanWords.MODE_PUSH : VulkanWords.MODE_SETS;
+            MemorySegment recording = words(
+                    arena,
+                    VulkanWords.DISPATCH,
+                    pipeline.handle(),
+                    mode,
+                    2,
+                    b,
+                    0,
+                    400,
+                    b,
+                    1024,
+                    400,
+                    0,
+                    8,
+                    10 | 90L << 32,
+                    4,
+                    1,
+                    1);
+            commands.record(recording, recording.byteSize() / 8);
+            d.submit(0, words(arena, 0, 1, 1, timeline.handle(), 1, commands.handle()));
+            await(d, timeline, 1);
+            for (int i = 0; i < 100; i++) {
+                assertThat(host.getAtIndex(ValueLayout.JAVA_INT, 256 + i)).isEqualTo(i < 90 ? 10 * i + 3 : 0);
+            }
+        }
+    }
+
+    @Test
+    void shadersAreInterpreted() throws IOException {
+        scales(device("", 0), false);
+    }
+
+    @Test
+    void shadersAreInterpretedWithPushedDescriptors() throws IOException {
+        scales(device("push", 0), true);
     }
 
     @Test

@@ -168,7 +168,7 @@ class VulkanApiTest {
         return device.createPipeline(shader(), "main", layout, new int[] {bias}, 0, cache);
     }
 
-    private static MemorySegment shader() throws IOException {
+    static MemorySegment shader() throws IOException {
         try (InputStream file = VulkanApiTest.class.getResourceAsStream("/vulkan/shim/scale.spv")) {
             return MemorySegment.ofArray(Objects.requireNonNull(file).readAllBytes());
         }

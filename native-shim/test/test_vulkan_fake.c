@@ -182,8 +182,19 @@ static void memory_is_freed_wherever_making_it_fails(void) {
 // Words
 //===--------------------------------------------------------------------===//
 
+// void main() {}
+static const uint32_t code[] = {
+    0x07230203, 0x00010000, 0, 5, 0,                // version, bound
+    2 << 16 | 17, 1,                                // shader
+    3 << 16 | 14, 0, 1,                             // memory model
+    5 << 16 | 15, 5, 1, 0x6e69616d, 0,              // %1 is main
+    6 << 16 | 16, 1, 17, 1, 1, 1,                   // of size 1
+    2 << 16 | 19, 2, 3 << 16 | 33, 3, 2,            // void, void()
+    5 << 16 | 54, 2, 1, 0, 3, 2 << 16 | 248, 4,     // function, label
+    1 << 16 | 253, 1 << 16 | 56,                    // return, end
+};
+
 static shim_vulkan_pipeline_t* pipeline_of(shim_vulkan_device_t* device) {
-  static const uint32_t code[8] = {0x07230203};
   static const uint64_t layout[] = {2, 1, 0, 7, 1, 1, 5, 7, 2};
   const shim_vulkan_pipeline_params_t params = {
       .code = code,

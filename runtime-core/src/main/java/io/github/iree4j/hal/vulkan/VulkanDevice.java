@@ -216,7 +216,7 @@ final class VulkanDevice implements Device {
     public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.length);
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no command buffers yet");
+        return new VulkanCommandBuffer(this, modes, categories, bindingCapacity);
     }
 
     @Override

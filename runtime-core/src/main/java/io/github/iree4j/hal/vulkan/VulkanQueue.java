@@ -18,7 +18,6 @@ import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
@@ -201,9 +200,14 @@ final class VulkanQueue implements DeviceQueue {
             int[] constants,
             BindingTable bindings,
             long flags) {
-        submit(wait, signal, () -> {
-            throw notYet("dispatch");
-        });
+        // A command buffer of one command that this call owns; a submission that has to wait retains it.
+        try (VulkanCommandBuffer commands = VulkanDispatches.forDispatch(device, bindings)) {
+            submit(
+                    wait,
+                    signal,
+                    () -> VulkanDispatches.dispatch(
+                            this, commands, executable, export, config, constants, bindings, flags));
+        }
     }
 
     @Override
@@ -213,9 +217,7 @@ final class VulkanQueue implements DeviceQueue {
             CommandBuffer commands,
             @Nullable BindingTable bindings,
             long flags) {
-        submit(wait, signal, () -> {
-            throw notYet("execute");
-        });
+        submit(wait, signal, () -> VulkanDispatches.execute(this, commands, bindings));
     }
 
     @Override
@@ -238,9 +240,5 @@ final class VulkanQueue implements DeviceQueue {
     private @Nullable IreeException submit(
             @Nullable Fence wait, @Nullable Fence signal, Supplier<? extends VulkanOperation> make) {
         return scheduler.submit(wait, signal, make);
-    }
-
-    private static IreeException notYet(String what) {
-        return new IreeException(StatusCode.UNIMPLEMENTED, what + " is not there yet");
     }
 }

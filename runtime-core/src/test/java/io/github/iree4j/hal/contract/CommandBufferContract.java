@@ -84,18 +84,22 @@ public abstract class CommandBufferContract extends DeviceContract {
     void isReusedWithOtherBindings() {
         Executable kernels = closed(kernels(device));
         CommandBuffer commands = commands(0, 2);
+        int first = 64; // bindings of shaders begin at multiples of up to 256 bytes
         commands.dispatch(
                 kernels,
                 JavaKernels.SCALE,
                 DispatchConfig.of(2, 1, 1),
                 new int[] {2, 1},
-                List.of(slot(0), BufferRef.slot(1, 4, 8)),
+                List.of(slot(0), BufferRef.slot(1, 4 * first, 8)),
                 0);
         commands.finish();
         for (int i = 0; i < 50; i++) {
-            Buffer out = ints(0, 0, 0);
+            Buffer out = ints(new int[first + 2]);
             run(commands, ints(i, -i), out);
-            assertThat(read(out)).containsExactly(0, 2 * i + 1, -2 * i + 1);
+            int[] expected = new int[first + 2];
+            expected[first] = 2 * i + 1;
+            expected[first + 1] = -2 * i + 1;
+            assertThat(read(out)).containsExactly(expected);
         }
     }
 

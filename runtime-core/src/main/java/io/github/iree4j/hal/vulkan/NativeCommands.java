@@ -1,0 +1,438 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.nativeaccess.VulkanCommands;
+import io.github.iree4j.nativeaccess.VulkanLimits;
+import io.github.iree4j.nativeaccess.VulkanWords;
+import io.github.iree4j.spirv.SpirvPipeline;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the hardware runs of a {@link VulkanRecording}: lent to one execution at a time.
+ *
+ * <p>Dispatches whose buffers may change have them in descriptor sets or in a table of addresses, both of which are written when buffers
+ * lie elsewhere than at the execution before. Everything else is recorded again when what it uses does: transfers with slots, and the
+ * counts of indirect dispatches.
+ */
+final class NativeCommands implements AutoCloseable {
+    /** What a uniform buffer may show on any device of today; more of it cannot be read. */
+    private static final long UNIFORM_RANGE = 65536;
+
+    private static final int ADDRESS_BYTES = Long.BYTES;
+
+    private static final int DESCRIPTOR_WORDS = 3;
+
+    private final VulkanDevice device;
+    private final VulkanRecording recording;
+    private final @Nullable VulkanStorage updates;
+    private final @Nullable VulkanStorage addresses;
+    private final RecordedCommands commands;
+    private final boolean lent;
+    private final NativeCounters counters;
+    private final Places places;
+    private final int[] constants = new int[256]; // of one dispatch, as push constants
+    private final long[] descriptor = new long[DESCRIPTOR_WORDS]; // of one binding
+    private boolean recorded;
+
+    /**
+     * Makes commands with nothing in them; may take long.
+     *
+     * @param updates the bytes of updates; null for none
+     * @param commands to be recorded, this one's from now on
+     * @param lent whether they go back to the pool
+     */
+    NativeCommands(
+            VulkanDevice device,
+            VulkanRecording recording,
+            @Nullable VulkanStorage updates,
+            RecordedCommands commands,
+            boolean lent,
+            NativeCounters counters) {
+        this.device = device;
+        this.recording = recording;
+        this.updates = updates;
+        this.commands = commands;
+        this.lent = lent;
+        this.counters = counters;
+        this.places = new Places(device, recording);
+        long tableBytes = 0;
+        for (int at : recording.commands()) {
+            if (recording.isDispatch(at) && recording.kernel(at).addresses() != null) {
+                tableBytes += (long) ADDRESS_BYTES * recording.bindingCount(at);
+            }
+        }
+        try {
+            this.addresses = tableBytes == 0 ? null : device.commands().upload(tableBytes);
+        } catch (RuntimeException e) {
+            closeCommands();
+            throw e;
+        }
+    }
+
+    private void closeCommands() {
+        if (lent) {
+            commands.release();
+        } else {
+            commands.close();
+        }
+    }
+
+    int family() {
+        return commands.family();
+    }
+
+    /**
+     * Makes the commands ready for one execution.
+     *
+     * @param table what slots stand for, checked
+     * @return the commands
+     * @throws IreeException when a buffer has no storage, or lies where a command cannot use it
+     */
+    VulkanCommands prepare(VulkanOperation user, @Nullable BindingTable table) {
+        try {
+            places.resolve(user, table);
+            if (!recorded || mustRecordAgain()) {
+                record();
+                recorded = true;
+                counters.recorded();
+            } else if (places.anyChanged()) {
+                rebind();
+                counters.rebound();
+            } else {
+                counters.reused();
+            }
+        } catch (RuntimeException e) {
+            recorded = false;
+            places.forget();
+            throw e;
+        }
+        return commands.commands();
+    }
+
+    /** The hardware is done with the commands, or never got them. */
+    void over() {
+        places.unpin();
+    }
+
+    private boolean mustRecordAgain() {
+        if (!places.anyChanged()) {
+            return false;
+        }
+        for (int at : recording.commands()) {
+            switch (recording.op(at)) {
+                case VulkanRecording.FILL, VulkanRecording.UPDATE -> {
+                    if (places.isChanged(at + 1)) {
+                        return true;
+                    }
+                }
+                case VulkanRecording.COPY -> {
+                    if (places.isChanged(at + 1) || places.isChanged(at + 1 + VulkanRecording.RANGE_WORDS)) {
+                        return true;
+                    }
+                }
+                default -> {
+                    boolean counts = recording.op(at) == VulkanRecording.INDIRECT
+                            && places.isChanged(at + VulkanRecording.DISPATCH_WORDS);
+                    if (counts || recording.isPushed(at) && bindingsChanged(at)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean bindingsChanged(int at) {
+        int binding = recording.bindings(at);
+        for (int i = 0; i < recording.bindingCount(at); i++, binding += VulkanRecording.RANGE_WORDS) {
+            if (places.isChanged(binding)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void rebind() {
+        int ordinal = 0;
+        long tableAt = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment words = null;
+            for (int at : recording.commands()) {
+                if (!recording.isDispatch(at)) {
+                    continue;
+                }
+                boolean changed = bindingsChanged(at);
+                if (recording.kernel(at).addresses() != null) {
+                    if (changed) {
+                        writeAddresses(at, tableAt);
+                    }
+                    tableAt += (long) ADDRESS_BYTES * recording.bindingCount(at);
+                } else if (changed) {
+                    if (words == null) {
+                        words = arena.allocate(
+                                ValueLayout.JAVA_LONG, (long) DESCRIPTOR_WORDS * CommandBuffer.MAXIMUM_BINDINGS);
+                    }
+                    commands.commands().bind(ordinal, descriptors(at, words));
+                }
+                ordinal++;
+            }
+        }
+    }
+
+    private void record() {
+        commands.clear();
+        CommandEncoder encoder = commands.encoder();
+        encoder.beginAfterAll();
+        Hazards hazards = new Hazards();
+        long tableAt = 0;
+        for (int region = 0; region < recording.regions().length - 1; region++) {
+            int first = recording.regions()[region];
+            int end = recording.regions()[region + 1];
+            int kinds = kinds(first, end);
+            int sources = hazards.order(kinds);
+            if (sources != 0) {
+                encoder.barrier(
+                        Hazards.stages(sources),
+                        Hazards.writes(sources),
+                        Hazards.stages(kinds),
+                        Hazards.accesses(kinds));
+            }
+            for (int i = first; i < end; i++) {
+                tableAt = record(encoder, recording.commands()[i], tableAt);
+            }
+            hazards.add(kinds);
+        }
+        if (hazards.written() != 0) {
+            // The host reads once it has waited for the end.
+            encoder.barrier(
+                    Hazards.stages(hazards.written()),
+                    Hazards.writes(hazards.written()),
+                    VulkanWords.STAGE_HOST,
+                    VulkanWords.ACCESS_HOST_READ);
+        }
+        commands.record();
+    }
+
+    private int kinds(int first, int end) {
+        int kinds = 0;
+        for (int i = first; i < end; i++) {
+            kinds |= switch (recording.op(recording.commands()[i])) {
+                case VulkanRecording.DISPATCH -> Hazards.COMPUTE;
+                case VulkanRecording.INDIRECT -> Hazards.COMPUTE | Hazards.INDIRECT;
+                default -> Hazards.TRANSFER;
+            };
+        }
+        return kinds;
+    }
+
+    private long record(CommandEncoder encoder, int at, long tableAt) {
+        long[] code = recording.code();
+        int range = at + 1;
+        switch (recording.op(at)) {
+            case VulkanRecording.FILL -> {
+                long length = places.length(range);
+                int patternLength = (int) code[at + 5];
+                if (length % patternLength != 0) {
+                    throw new IreeException(
+                            StatusCode.INVALID_ARGUMENT,
+                            "fill of %d bytes is not aligned to its pattern of %d bytes"
+                                    .formatted(length, patternLength));
+                }
+                encoder.fill(places.storage(range), places.offset(range), length, code[at + 4], patternLength);
+            }
+            case VulkanRecording.UPDATE ->
+                encoder.copy(
+                        mapped(updates),
+                        code[at + 4],
+                        places.storage(range),
+                        places.offset(range),
+                        places.length(range));
+            case VulkanRecording.COPY -> copy(encoder, range, range + VulkanRecording.RANGE_WORDS);
+            default -> {
+                return dispatch(encoder, at, tableAt);
+            }
+        }
+        return tableAt;
+    }
+
+    private static VulkanStorage mapped(@Nullable VulkanStorage storage) {
+        if (storage == null) {
+            throw new IllegalStateException("no memory for a command that uses it");
+        }
+        return storage;
+    }
+
+    private void copy(CommandEncoder encoder, int source, int target) {
+        long length = places.length(source);
+        if (length > places.room(target)) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "copy of %d bytes does not fit the %d bytes of its target".formatted(length, places.room(target)));
+        }
+        VulkanStorage from = places.storage(source);
+        VulkanStorage to = places.storage(target);
+        long distance = from.offset() + places.offset(source) - to.offset() - places.offset(target);
+        if (from.buffer() == to.buffer() && Math.abs(distance) < length) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "copy source and target of %d bytes overlap by %d; copy through another buffer"
+                            .formatted(length, length - Math.abs(distance)));
+        }
+        encoder.copy(from, places.offset(source), to, places.offset(target), length);
+    }
+
+    private long dispatch(CommandEncoder encoder, int at, long tableAt) {
+        VulkanKernel kernel = recording.kernel(at);
+        boolean byAddress = kernel.addresses() != null;
+        boolean pushed = recording.isPushed(at);
+        boolean indirect = recording.op(at) == VulkanRecording.INDIRECT;
+        int count = recording.bindingCount(at);
+        long pipeline = (pushed ? kernel.pushing() : kernel.settable()).handle();
+        if (byAddress || count == 0) {
+            encoder.dispatch(pipeline, VulkanWords.MODE_NONE, 0, indirect);
+        } else {
+            encoder.dispatch(pipeline, pushed ? VulkanWords.MODE_PUSH : VulkanWords.MODE_SETS, count, indirect);
+            for (int i = 0; i < count; i++) {
+                descriptor(at, i, descriptor);
+                for (long word : descriptor) {
+                    encoder.word(word);
+                }
+            }
+        }
+        encoder.constants(0, pushConstants(at, kernel, tableAt));
+        if (indirect) {
+            int counts = at + VulkanRecording.DISPATCH_WORDS;
+            encoder.indirectWorkgroups(places.storage(counts), places.offset(counts));
+        } else {
+            long[] code = recording.code();
+            encoder.workgroups((int) (code[at + 2] >>> 32), (int) code[at + 2], (int) (code[at + 3] >>> 32));
+        }
+        if (byAddress) {
+            writeAddresses(at, tableAt);
+            return tableAt + (long) ADDRESS_BYTES * count;
+        }
+        return tableAt;
+    }
+
+    private MemorySegment pushConstants(int at, VulkanKernel kernel, long tableAt) {
+        int words = kernel.pushConstantBytes() / Integer.BYTES;
+        Arrays.fill(constants, 0, words, 0);
+        SpirvPipeline.Addresses byAddress = kernel.addresses();
+        int first = 0;
+        if (byAddress != null) {
+            long table = addresses == null ? 0 : addresses.deviceAddress() + tableAt;
+            int root = byAddress.rootOffset() / Integer.BYTES;
+            constants[root] = (int) table;
+            constants[root + 1] = (int) (table >>> 32);
+            first = byAddress.constantOffset() / Integer.BYTES;
+        }
+        int from = recording.constants(at);
+        for (int i = 0; i < recording.constantCount(at); i++) {
+            constants[first + i] = (int) (recording.code()[from + i / 2] >>> 32 * (i % 2));
+        }
+        return MemorySegment.ofArray(constants).asSlice(0, (long) words * Integer.BYTES);
+    }
+
+    private MemorySegment descriptors(int at, MemorySegment words) {
+        int count = recording.bindingCount(at);
+        for (int i = 0; i < count; i++) {
+            descriptor(at, i, descriptor);
+            for (int k = 0; k < DESCRIPTOR_WORDS; k++) {
+                words.setAtIndex(ValueLayout.JAVA_LONG, (long) DESCRIPTOR_WORDS * i + k, descriptor[k]);
+            }
+        }
+        return words.asSlice(0, (long) Long.BYTES * DESCRIPTOR_WORDS * count);
+    }
+
+    /** Writes buffer, offset and range of a binding. */
+    private void descriptor(int at, int binding, long[] out) {
+        int range = recording.bindings(at) + VulkanRecording.RANGE_WORDS * binding;
+        VulkanKernel kernel = recording.kernel(at);
+        VulkanLimits limits = device.properties().limits();
+        long length = places.length(range);
+        if (length == 0) {
+            // Nothing to see; Vulkan wants a buffer all the same.
+            out[0] = device.code().nothing();
+            out[1] = 0;
+            out[2] = Integer.BYTES;
+            return;
+        }
+        long offset = places.storage(range).offset() + places.offset(range);
+        if (offset % limits.minStorageBufferOffsetAlignment() != 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "binding %d of dispatch '%s' begins at byte %d of its memory, device '%s' needs a multiple of %d"
+                            .formatted(
+                                    binding,
+                                    kernel.export().name(),
+                                    offset,
+                                    device.properties().name(),
+                                    limits.minStorageBufferOffsetAlignment()));
+        }
+        if (kernel.isUniform(binding)) {
+            length = Math.min(length, UNIFORM_RANGE);
+        }
+        if (length > limits.maxStorageBufferRange()) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "binding %d of dispatch '%s' has %d bytes, device '%s' takes up to %d; bind a part, or compile the program for addresses (vulkan-spirv-bda-v1)"
+                            .formatted(
+                                    binding,
+                                    kernel.export().name(),
+                                    length,
+                                    device.properties().name(),
+                                    limits.maxStorageBufferRange()));
+        }
+        out[0] = places.storage(range).buffer();
+        out[1] = offset;
+        out[2] = length;
+    }
+
+    private void writeAddresses(int at, long tableAt) {
+        VulkanKernel kernel = recording.kernel(at);
+        SpirvPipeline.Addresses required = kernel.addresses();
+        if (addresses == null || required == null) {
+            return; // no bindings
+        }
+        int range = recording.bindings(at);
+        for (int i = 0; i < recording.bindingCount(at); i++, range += VulkanRecording.RANGE_WORDS) {
+            long address = places.address(range);
+            long length = places.length(range);
+            if (address == 0) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION,
+                        "binding %d of dispatch '%s' is memory without a device address"
+                                .formatted(i, kernel.export().name()));
+            }
+            if ((address & required.alignments()[i] - 1) != 0) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "binding %d of dispatch '%s' is at address 0x%x, it must be a multiple of %d"
+                                .formatted(i, kernel.export().name(), address, required.alignments()[i]));
+            }
+            if (length < required.lengths()[i]) {
+                throw new IreeException(
+                        StatusCode.OUT_OF_RANGE,
+                        "binding %d of dispatch '%s' has %d bytes, it needs at least %d"
+                                .formatted(i, kernel.export().name(), length, required.lengths()[i]));
+            }
+            addresses.mapped().set(ValueLayout.JAVA_LONG_UNALIGNED, tableAt + (long) ADDRESS_BYTES * i, address);
+        }
+    }
+
+    @Override
+    public void close() {
+        closeCommands();
+        if (addresses != null) {
+            addresses.release(Frontier.EMPTY);
+        }
+    }
+}

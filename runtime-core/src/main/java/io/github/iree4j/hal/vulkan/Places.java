@@ -1,0 +1,134 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Where the buffers of a recording lie in one execution: the fixed ones, then what its slots stand for. */
+final class Places {
+    private final VulkanDevice device;
+    private final VulkanRecording recording;
+    private final int[] placeOfSlot;
+    private final VulkanStorage[] storages;
+    private final long[] offsets; // in the storage
+    private final long[] lengths;
+    private final boolean[] changed;
+    private final @Nullable VulkanBuffer[] pinned;
+    private int pinnedCount;
+    private boolean anyChanged;
+
+    Places(VulkanDevice device, VulkanRecording recording) {
+        this.device = device;
+        this.recording = recording;
+        int fixed = recording.fixed().length;
+        int count = fixed + recording.slots().length;
+        this.placeOfSlot = new int[recording.slotLimit()];
+        for (int i = 0; i < recording.slots().length; i++) {
+            placeOfSlot[recording.slots()[i]] = fixed + i;
+        }
+        this.storages = new VulkanStorage[count];
+        Arrays.fill(storages, VulkanStorage.NONE);
+        this.offsets = new long[count];
+        this.lengths = new long[count];
+        this.changed = new boolean[count];
+        this.pinned = new @Nullable VulkanBuffer[count];
+    }
+
+    /**
+     * Looks where everything lies now, and notes what lies elsewhere than the last time. Everything is pinned until {@link #unpin}, also
+     * when this fails.
+     *
+     * @throws io.github.iree4j.status.IreeException FAILED_PRECONDITION when a buffer has no storage for the operation
+     */
+    void resolve(VulkanOperation user, @Nullable BindingTable table) {
+        Arrays.fill(changed, false);
+        anyChanged = false;
+        VulkanBuffer[] fixed = recording.fixed();
+        for (int i = 0; i < fixed.length; i++) {
+            set(i, fixed[i], user, 0, fixed[i].length());
+        }
+        for (int i = 0; i < recording.slots().length; i++) {
+            int slot = recording.slots()[i];
+            if (table == null || !(table.buffer(slot) instanceof Buffer buffer)) {
+                throw new IllegalStateException("slot " + slot + " was checked and is empty");
+            }
+            long offset = table.offset(slot);
+            long length = table.length(slot) == Buffer.WHOLE ? buffer.length() - offset : table.length(slot);
+            VulkanBuffer own = VulkanBuffer.of(device, "bound buffer", buffer);
+            set(fixed.length + i, own, user, buffer.offset() + offset, length);
+        }
+    }
+
+    private void set(int place, VulkanBuffer buffer, VulkanOperation user, long offset, long length) {
+        VulkanStorage storage = buffer.pin(user);
+        pinned[pinnedCount++] = buffer;
+        VulkanStorage before = storages[place];
+        boolean same = before.buffer() == storage.buffer()
+                && before.offset() + offsets[place] == storage.offset() + offset
+                && lengths[place] == length;
+        storages[place] = storage;
+        offsets[place] = offset;
+        lengths[place] = length;
+        changed[place] = !same;
+        anyChanged |= !same;
+    }
+
+    /** Ends what {@link #resolve} began. The hardware is done with the buffers. */
+    void unpin() {
+        while (pinnedCount > 0) {
+            VulkanBuffer buffer = pinned[--pinnedCount];
+            pinned[pinnedCount] = null;
+            if (buffer != null) {
+                buffer.unpin();
+            }
+        }
+    }
+
+    /** Forgets everything, since what was made of it was not used. */
+    void forget() {
+        Arrays.fill(storages, VulkanStorage.NONE);
+        Arrays.fill(lengths, -1);
+    }
+
+    boolean anyChanged() {
+        return anyChanged;
+    }
+
+    private int place(int at) {
+        long word = recording.code()[at];
+        return word < 0 ? (int) ~word : placeOfSlot[(int) word];
+    }
+
+    /** Whether the range at a word lies elsewhere than before. */
+    boolean isChanged(int at) {
+        return changed[place(at)];
+    }
+
+    /** The storage that the range at a word is in. */
+    VulkanStorage storage(int at) {
+        return storages[place(at)];
+    }
+
+    /** Where in that storage the range begins. */
+    long offset(int at) {
+        return offsets[place(at)] + recording.code()[at + 1];
+    }
+
+    /** Its address; 0 when the memory has none. */
+    long address(int at) {
+        long address = storage(at).deviceAddress();
+        return address == 0 ? 0 : address + offset(at);
+    }
+
+    /** How long the range is. */
+    long length(int at) {
+        long length = recording.code()[at + 2];
+        return length == Buffer.WHOLE ? room(at) : length;
+    }
+
+    /** How many bytes there are from the beginning of the range to the end of what it is in. */
+    long room(int at) {
+        return lengths[place(at)] - recording.code()[at + 1];
+    }
+}

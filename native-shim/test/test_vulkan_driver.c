@@ -176,10 +176,19 @@ static void nothing_is_left_and_nothing_was_complained_about(void) {
   for (int i = 0; i < SHIM_VULKAN_KIND_COUNT; ++i) CHECK_EQ(counts[i], 0);
 }
 
+static void a_loader_without_drivers_says_so(void) {
+  setenv("VK_ICD_FILENAMES", "/nonexistent.json", 1);
+  setenv("VK_DRIVER_FILES", "/nonexistent.json", 1);
+  CHECK_FAILS(shim_vulkan_open(NULL, 0, &api, &error), SHIM_UNAVAILABLE,
+              "finds no Vulkan driver");
+  CHECK(!api);
+}
+
 int main(void) {
   if (!open_driver()) return 0;
   RUN(fills_copies_and_updates_reach_memory);
   RUN(dispatches_run);
   RUN(nothing_is_left_and_nothing_was_complained_about);
+  RUN(a_loader_without_drivers_says_so);
   return 0;
 }

@@ -292,6 +292,38 @@ static void random_words_never_do_harm(void) {
   shim_vulkan_close(api);
 }
 
+// Neither do the words of layouts.
+static void random_layouts_never_do_harm(void) {
+  shim_vulkan_api_t* api = open_fake("push");
+  shim_vulkan_device_t* device = open_device(api);
+  int made = 0;
+  for (int run = 0; run < 20000; ++run) {
+    size_t count = (size_t)random_below(12);
+    uint64_t* layout = malloc(count * 8 + 1);
+    CHECK(layout);
+    for (size_t i = 0; i < count; ++i) {
+      layout[i] = random_below(20)  ? random_below(4)
+                  : random_below(2) ? 7
+                                    : UINT64_MAX >> random_below(64);
+    }
+    const shim_vulkan_pipeline_params_t params = {
+        .code = code,
+        .code_size = sizeof(code),
+        .entry_point = "main",
+        .layout = layout,
+        .layout_words = count,
+        .push_descriptors = (uint32_t)random_below(2),
+    };
+    shim_vulkan_pipeline_t* pipeline = NULL;
+    made += shim_vulkan_pipeline_create(device, &params, &pipeline, NULL) ==
+            SHIM_OK;
+    shim_vulkan_pipeline_release(pipeline);
+    free(layout);
+  }
+  CHECK(made > 100);
+  finish(api, device);
+}
+
 static void bindings_change_with_and_without_help_of_the_device(void) {
   const char* settings[] = {"", "update_after_bind"};
   for (int i = 0; i < 2; ++i) {
@@ -423,6 +455,7 @@ int main(void) {
   RUN(what_is_lost_stays_lost);
   RUN(memory_is_freed_wherever_making_it_fails);
   RUN(random_words_never_do_harm);
+  RUN(random_layouts_never_do_harm);
   RUN(bindings_change_with_and_without_help_of_the_device);
   RUN(threads_share_queues);
   RUN(messages_are_read_whole_while_others_write);

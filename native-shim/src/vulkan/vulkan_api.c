@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vulkan/vulkan_internal.h"
+#include "vulkan/vulkan_status.h"
 
 #define LIBRARY "libvulkan.so.1"
 #define RESOLVER "vkGetInstanceProcAddr"
@@ -161,11 +162,13 @@ static shim_status_t create_instance(shim_vulkan_api_t* api,
                                                     &api->instance);
   if (result < 0) {
     api->instance = NULL;
+    bool no_driver = result == SHIM__VK_INCOMPATIBLE_DRIVER;
     return shim_error_set(
         error, SHIM_UNAVAILABLE, result,
-        "'%s' made no instance: vkCreateInstance failed with %s (%d); is a "
-        "Vulkan driver installed and are its files readable?",
-        api->name, shim__vk_result_name(result), result);
+        "'%s' %s: vkCreateInstance failed with %s (%d); install a driver, for "
+        "example the package mesa-vulkan-drivers",
+        api->name, no_driver ? "finds no Vulkan driver" : "made no instance",
+        shim__vk_result_name(result), result);
   }
   shim__vk_count(NULL, SHIM_VULKAN_KIND_INSTANCES, 1);
   return SHIM_OK;

@@ -8,6 +8,7 @@
 #define SHIM__VK_INCOMPLETE 5
 #define SHIM__VK_INITIALIZATION_FAILED (-3)
 #define SHIM__VK_DEVICE_LOST (-4)
+#define SHIM__VK_INCOMPATIBLE_DRIVER (-9)
 
 #define SHIM__VK_RESULTS(X)                                          \
   X(0, OK, SUCCESS)                                                  \

@@ -89,6 +89,8 @@ static void set_word(const char* word) {
   }
 #define FLAG(name) \
   if (strcmp(word, #name) == 0) s->name = true
+  FLAG(no_driver);
+  FLAG(no_access);
   FLAG(no_timeline);
   FLAG(no_sync2);
   FLAG(no_address);
@@ -188,6 +190,7 @@ static svk_result_t vkCreateInstance(const svk_instance_create_info_t* info,
   pthread_mutex_lock(&fake_lock);
   read_settings();
   pthread_mutex_unlock(&fake_lock);
+  if (fake_settings.no_driver) return FAKE_INCOMPATIBLE_DRIVER;
   fake_instance_t* instance = calloc(1, sizeof(*instance));
   for (int i = 0; i < fake_settings.device_count; ++i) {
     instance->physicals[i] =
@@ -222,6 +225,7 @@ static void vkDestroyDebugUtilsMessengerEXT(svk_instance_t instance,
 static svk_result_t vkEnumeratePhysicalDevices(svk_instance_t instance,
                                                uint32_t* count,
                                                svk_physical_device_t* out) {
+  if (fake_settings.no_access) return FAKE_INITIALIZATION_FAILED;
   uint32_t there = (uint32_t)fake_settings.device_count;
   for (uint32_t i = 0; out && i < there && i < *count; ++i) {
     out[i] = &instance->physicals[i];

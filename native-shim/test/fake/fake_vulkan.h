@@ -10,6 +10,8 @@
 //
 //   devices=TYPE+TYPE    discrete (what is there unless told), integrated, cpu;
 //                        "none" for no device
+//   no_driver            there is a library but no driver
+//   no_access            the driver cannot get at its devices
 //   api=1.2              version of devices, 1.3 unless told
 //   no_symbol=NAME       that entry point is missing
 //   no_timeline, no_sync2, no_address, no_export    a feature is missing
@@ -42,7 +44,9 @@ enum {
   FAKE_TIMEOUT = 2,
   FAKE_OUT_OF_HOST_MEMORY = -1,
   FAKE_OUT_OF_DEVICE_MEMORY = -2,
+  FAKE_INITIALIZATION_FAILED = -3,
   FAKE_DEVICE_LOST = -4,
+  FAKE_INCOMPATIBLE_DRIVER = -9,
   FAKE_INVALID_EXTERNAL_HANDLE = -1000072003,
   FAKE_MAX_DEVICES = 4,
   FAKE_MAX_QUEUES = 3,
@@ -56,6 +60,7 @@ typedef struct fake_settings_t {
   int32_t types[FAKE_MAX_DEVICES];
   uint32_t api;
   char no_symbol[64];
+  bool no_driver, no_access;
   bool no_timeline, no_sync2, no_address, no_export;
   bool unified, one_queue, push, update_after_bind;
   uint64_t heap_bytes;

@@ -99,6 +99,13 @@ class FakeVulkanTest {
     }
 
     @Test
+    void aDriverThatIsAbsentOrCannotReachItsDevicesIsTold() {
+        failsWith(StatusCode.UNAVAILABLE, "finds no Vulkan driver", () -> library("no_driver"));
+        // As a process sees it that may not open the device nodes.
+        assertThat(library("no_access").devices()).isEmpty();
+    }
+
+    @Test
     void aSymbolThatIsMissingIsNamed() {
         failsWith(StatusCode.UNAVAILABLE, "no symbol vkCreateInstance", () -> library("no_symbol=vkCreateInstance"));
         failsWith(StatusCode.UNAVAILABLE, "no symbol vkCreateDevice", () -> library("no_symbol=vkCreateDevice"));

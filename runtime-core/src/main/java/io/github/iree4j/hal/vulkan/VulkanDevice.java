@@ -23,6 +23,7 @@ import io.github.iree4j.nativeaccess.VulkanHandle;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -90,31 +91,50 @@ final class VulkanDevice implements Device {
         this.properties = properties;
         this.handle = handle;
         this.domain = options.schedulingDomain();
-        this.memory = new VulkanMemory(handle, properties, options, this::isBusy, POISON);
-        this.allocator = new VulkanAllocator(this, memory);
-        this.commands = new CommandsPool(handle, memory);
-        this.staging = Staging.of(memory);
-        this.code = new VulkanCode(handle, PipelineCacheFile.configured(options));
-        int count = options.queueCount() == 0 ? families.length : options.queueCount();
-        int used = Math.min(count, families.length);
-        boolean reserves = used > 1 && count == used; // VULKAN-1
-        for (int i = 0; i < used; i++) {
-            hardware.add(new HardwareQueue(handle, i, families[i], reserves));
+        ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
+        boolean made = false;
+        try {
+            this.memory = new VulkanMemory(handle, properties, options, this::isBusy, POISON);
+            undo.push(memory::close);
+            this.allocator = new VulkanAllocator(this, memory);
+            this.commands = new CommandsPool(handle, memory);
+            undo.push(commands::close);
+            this.staging = Staging.of(memory);
+            undo.push(staging::close);
+            this.code = new VulkanCode(handle, PipelineCacheFile.configured(options));
+            undo.push(code::close);
+            int count = options.queueCount() == 0 ? families.length : options.queueCount();
+            int used = Math.min(count, families.length);
+            boolean reserves = used > 1 && count == used; // VULKAN-1
+            for (int i = 0; i < used; i++) {
+                HardwareQueue queue = new HardwareQueue(handle, i, families[i], reserves);
+                undo.push(queue::close);
+                hardware.add(queue);
+            }
+            this.waiter = new VulkanWaiter(this, handle, hardware);
+            this.queues = new VulkanQueue[count];
+            for (int i = 0; i < count; i++) {
+                queues[i] = makeQueue(hardware.get(i % used), i);
+            }
+            this.proactor = Proactor.start("iree4j-" + info.id(), waiter);
+            made = true;
+        } finally {
+            if (!made) {
+                undo.forEach(Runnable::run);
+            }
         }
-        this.queues = new VulkanQueue[count];
-        for (int i = 0; i < count; i++) {
-            VulkanStream stream = new VulkanStream(this, hardware.get(i % used), i);
-            QueueScheduler scheduler = QueueScheduler.create(domain, this, this, stream);
-            stream.connect(scheduler);
-            scheduler.whenIdle(memory.pools()::idle);
-            queues[i] = new VulkanQueue(this, i, stream, scheduler);
-        }
-        this.waiter = new VulkanWaiter(this, handle, hardware);
-        this.proactor = Proactor.start("iree4j-" + info.id(), waiter);
         proactor.wake(); // its owner waits for the hardware from now on, whether or not there is work
     }
 
-    /** The native device; borrowed, for those whose natives keep it. */
+    private VulkanQueue makeQueue(HardwareQueue on, int index) {
+        VulkanStream stream = new VulkanStream(this, on, index);
+        QueueScheduler scheduler = QueueScheduler.create(domain, this, this, stream);
+        stream.connect(scheduler);
+        scheduler.whenIdle(memory.pools()::idle);
+        return new VulkanQueue(this, index, stream, scheduler);
+    }
+
+    /** The memory that buffers are made of. */
     VulkanMemory memory() {
         return memory;
     }
@@ -129,6 +149,7 @@ final class VulkanDevice implements Device {
         return staging;
     }
 
+    /** The native device; borrowed: whatever is made of it keeps it. */
     VulkanHandle handle() {
         return handle;
     }

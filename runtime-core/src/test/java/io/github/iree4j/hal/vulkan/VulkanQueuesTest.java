@@ -3,12 +3,15 @@ package io.github.iree4j.hal.vulkan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.FakeVulkan;
@@ -17,8 +20,10 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -222,7 +227,7 @@ class VulkanQueuesTest {
     @Test
     void randomGraphsOverStepsAndQueuesEndWhateverIsShared() throws Exception {
         for (int queues : new int[] {2, 3, 5}) {
-            long seed = System.nanoTime();
+            long seed = Effort.seed(20261120) + queues;
             VulkanDevice device = device("", queues);
             Random random = new Random(seed);
             List<TimelineSemaphore> done = new ArrayList<>();
@@ -249,7 +254,7 @@ class VulkanQueuesTest {
             }
             for (TimelineSemaphore each : done) {
                 try {
-                    each.await(1, java.time.Duration.ofSeconds(20));
+                    each.await(1, Duration.ofSeconds(20));
                 } catch (IreeException e) {
                     throw new AssertionError("seed " + seed + " with " + queues + " queues", e);
                 }
@@ -257,7 +262,58 @@ class VulkanQueuesTest {
         }
     }
 
+    @Test
+    void devicesAreFoundByNumberAndByUuidAndSoftwareOnlyWhenAskedForOrAlone() {
+        VulkanDriver made = driver("devices=cpu+discrete+integrated");
+        assertThat(made.devices()).extracting(DeviceInfo::id).containsExactly("vulkan:0", "vulkan:1", "vulkan:2");
+        assertThat(made.devices().get(1).details())
+                .containsEntry("type", "discrete gpu")
+                .containsKeys("uuid", "api", "heaps", "queues", "limits", "features");
+        String uuid = made.devices().get(2).details().get("uuid");
+        for (List<String> each : List.of(
+                List.of("vulkan", "vulkan:1"),
+                List.of("vulkan:0", "vulkan:0"),
+                List.of("2", "vulkan:2"),
+                List.of(uuid, "vulkan:2"),
+                List.of("vulkan:" + uuid.toUpperCase(Locale.ROOT), "vulkan:2"))) {
+            try (VulkanDevice device = made.open(each.getFirst(), DeviceOptions.DEFAULT)) {
+                assertThat(device.id()).as(each.getFirst()).isEqualTo(each.getLast());
+                assertThat(device.queryI64("hal.device.id", "vulkan*")).hasValue(1);
+                assertThat(device.queryI64("hal.device.id", "local*")).hasValue(0);
+            }
+        }
+        assertThatThrownBy(() -> made.open("vulkan:3", DeviceOptions.DEFAULT))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND))
+                .hasMessageContaining("has no device 'vulkan:3'; it has: vulkan:0 (fake device 0)");
+        VulkanDriver alone = driver("devices=cpu");
+        try (VulkanDevice device = alone.open("vulkan", DeviceOptions.DEFAULT)) {
+            assertThat(device.info().details()).containsEntry("type", "cpu");
+        }
+    }
+
+    @Test
+    void aDeviceThatLacksSomethingIsListedAndSaysWhat() {
+        VulkanDriver made = driver("devices=discrete no_timeline");
+        assertThat(made.availability().reason()).contains("'fake device 0' lacks the feature timelineSemaphore");
+        assertThat(driver("api=1.1").availability().reason())
+                .contains("has Vulkan 1.1")
+                .contains("1.2 is needed");
+    }
+
     // ---- Failure.
+
+    @Test
+    void memoryThatIsNotThereFailsWhatNeedsItAndNothingElse() {
+        VulkanDriver made = driver("oom_allocation=1");
+        try (VulkanDevice device = made.open("vulkan", DeviceOptions.DEFAULT)) {
+            assertThatThrownBy(() -> device.allocator().allocate(BufferParams.DEFAULT, 64))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+            device.allocator().allocate(BufferParams.DEFAULT, 64).close();
+            devices.add(device);
+        }
+    }
 
     @Test
     void aSubmissionThatFindsTheDeviceLostFailsEverything() {

@@ -58,7 +58,13 @@ shim_status_t shim_file_open(const char* path, size_t path_length,
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) {
     int code = errno;
-    return shim_error_set(error, status_of(code), code, "errno %d", code);
+    shim_status_t status = status_of(code);
+    return shim_error_set(error, status, code, "%s (errno %d)",
+                          status == SHIM_NOT_FOUND ? "it does not exist"
+                          : status == SHIM_PERMISSION_DENIED
+                              ? "this process may not do that"
+                              : "the system refuses",
+                          code);
   }
   struct stat facts;
   if (fstat(fd, &facts) != 0 ||

@@ -68,6 +68,9 @@ final class ParameterReports implements ParameterProgress.Listener, AutoCloseabl
                 scope.over += progress.totalBytes();
                 arrived(name, scope, progress.file(), scope.over);
             }
+            case STORING, STORED -> {
+                // What a program stores is no part of its loading.
+            }
             case FAILED -> report(new ParameterProgress(Phase.FAILED, name, progress.file(), scope.seen, scope.total));
         }
     }

@@ -124,6 +124,9 @@ final class ProgramOpening {
                 "parameters of scope '%s': %d of %d bytes"
                         .formatted(scope, parameters.doneBytes(), parameters.totalBytes());
             case LOADED -> "parameters of scope '%s': %d bytes loaded".formatted(scope, parameters.doneBytes());
+            case STORING, STORED ->
+                "parameters of scope '%s': %d of %d bytes stored"
+                        .formatted(scope, parameters.doneBytes(), parameters.totalBytes());
             case FAILED -> "parameters of scope '%s' failed after %d bytes".formatted(scope, parameters.doneBytes());
         };
     }

@@ -156,6 +156,15 @@ public final class AsyncFile extends Resource {
         io.proactor().wake();
     }
 
+    /**
+     * Returns whether the calling thread is the one on which completions run, which must not wait for one.
+     *
+     * @return whether it is inside a poll of the proactor
+     */
+    public boolean isCompletionThread() {
+        return io.proactor().isOwner();
+    }
+
     /** Where its completions run. */
     Proactor proactor() {
         return io.proactor();

@@ -228,7 +228,7 @@ public final class Proactor implements AutoCloseable {
     @Override
     public void close() {
         shutdown();
-        if (Thread.currentThread().equals(polling.get())) {
+        if (isOwner()) {
             return;
         }
         while (!threaded && over.getCount() > 0 && polling.compareAndSet(null, Thread.currentThread())) {
@@ -249,6 +249,15 @@ public final class Proactor implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /**
+     * Returns whether the calling thread is polling now, which is to say that it is in a callback.
+     *
+     * @return whether it must not wait for anything that this proactor brings about
+     */
+    public boolean isOwner() {
+        return Thread.currentThread().equals(polling.get());
     }
 
     /**

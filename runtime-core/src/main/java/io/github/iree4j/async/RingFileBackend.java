@@ -23,6 +23,12 @@ final class RingFileBackend implements FileBackend {
     /** How many transfers the kernel has at once. Enough for any disk; more wait at no cost. A guess. */
     static final int CAPACITY = 64;
 
+    /**
+     * Transfers from so many bytes on are made by threads of the kernel also when they would not block: copying them from its cache
+     * would keep the owner busy. A guess.
+     */
+    private static final int PUNTED = 128 << 10;
+
     private static final Logger LOG = LoggerFactory.getLogger(RingFileBackend.class);
 
     private final FileRing ring = FileRing.create(CAPACITY);
@@ -179,7 +185,8 @@ final class RingFileBackend implements FileBackend {
         OpenFile file = ((Descriptor) operation.file.handle()).file();
         MemorySegment memory = operation.memory;
         long length = Math.min(memory.byteSize(), MAX_LENGTH);
-        ring.prepare(operation.write, operation.token, file, operation.offset, memory.asSlice(0, length), true);
+        ring.prepare(
+                operation.write, operation.token, file, operation.offset, memory.asSlice(0, length), length >= PUNTED);
     }
 
     @Override

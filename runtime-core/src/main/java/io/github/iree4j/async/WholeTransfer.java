@@ -11,7 +11,7 @@ public final class WholeTransfer {
      * Pieces are started from whatever thread begins, and from then on by the completions of those before, on the owner. All state is
      * under the monitor; nothing of others is called with it held but the start of pieces, which calls nobody back.
      */
-    /** Bytes of one piece. Measured, see benchmarks/README.md: larger ones are no faster, smaller ones cost more calls. */
+    /** Bytes of one piece. A guess; with it large ranges are read as fast as memory is copied, see FileReadBenchmark. */
     static final int PIECE = 1 << 20;
 
     /** Pieces under way at once; so much memory of the kernel, and no more, is in use for one range. */

@@ -1,21 +1,13 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.async.Completion;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.EnumSet;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Bytes that queue operations read from and write to: host memory or a file. Safe from any thread. */
 public abstract class HalFile extends Resource {
@@ -52,29 +44,15 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Opens a file of the file system.
+     * Opens a file of the file system. The system transfers it while nobody waits, see {@link #isAsynchronous}.
      *
      * @param path where it is; it must exist
      * @param access bits of {@link MemoryAccess}
      * @return the file; the caller closes it
-     * @throws IreeException NOT_FOUND or PERMISSION_DENIED when it cannot be opened
+     * @throws IreeException NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a directory or device, when it cannot be opened
      */
     public static HalFile open(Path path, int access) {
-        Set<StandardOpenOption> options = EnumSet.noneOf(StandardOpenOption.class);
-        if ((access & MemoryAccess.READ) != 0) {
-            options.add(StandardOpenOption.READ);
-        }
-        if ((access & MemoryAccess.WRITE) != 0) {
-            options.add(StandardOpenOption.WRITE);
-        }
-        try {
-            return new ChannelFile(path.toString(), access, FileChannel.open(path, options));
-        } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "file '" + path + "' does not exist", e);
-        } catch (IOException e) {
-            throw new IreeException(
-                    StatusCode.PERMISSION_DENIED, "file '" + path + "' cannot be opened: " + e.getMessage(), e);
-        }
+        return SystemFile.at(path, access);
     }
 
     /**
@@ -103,7 +81,70 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Reads bytes.
+     * Returns whether transfers can be started and heard of later. Of others, {@link #read} and {@link #write} take no longer than a
+     * copy.
+     *
+     * @return whether {@link #startRead} and {@link #startWrite} may be called
+     */
+    public boolean isAsynchronous() {
+        return false;
+    }
+
+    /**
+     * Starts to read bytes. The caller keeps this file and the memory until the completion is called.
+     *
+     * @param offset first byte in the file
+     * @param target native memory that threads share, filled completely, in pieces
+     * @param completion told how it ended, on the thread of {@link io.github.iree4j.async.SystemIo#ofProcess()}; its rules hold
+     * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, INVALID_ARGUMENT for other memory, FAILED_PRECONDITION when it is not
+     *     asynchronous; the completion is not called then
+     */
+    public final void startRead(long offset, MemorySegment target, Completion completion) {
+        check("read", MemoryAccess.READ, offset, target.byteSize());
+        doStartRead(offset, target, completion);
+    }
+
+    /**
+     * Starts to write bytes. The caller keeps this file and the memory until the completion is called.
+     *
+     * @param offset first byte in the file
+     * @param source native memory that threads share
+     * @param completion told how it ended, as for {@link #startRead}
+     * @throws IreeException as {@link #startRead}
+     */
+    public final void startWrite(long offset, MemorySegment source, Completion completion) {
+        check("write", MemoryAccess.WRITE, offset, source.byteSize());
+        doStartWrite(offset, source, completion);
+    }
+
+    /**
+     * Starts to read a range that fits. For asynchronous files.
+     *
+     * @param offset first byte in the file
+     * @param target filled completely
+     * @param completion told how it ended
+     */
+    protected void doStartRead(long offset, MemorySegment target, Completion completion) {
+        throw notAsynchronous();
+    }
+
+    /**
+     * Starts to write a range that fits. For asynchronous files.
+     *
+     * @param offset first byte in the file
+     * @param source what to write
+     * @param completion told how it ended
+     */
+    protected void doStartWrite(long offset, MemorySegment source, Completion completion) {
+        throw notAsynchronous();
+    }
+
+    private IreeException notAsynchronous() {
+        return new IreeException(StatusCode.FAILED_PRECONDITION, describe() + " is not asynchronous");
+    }
+
+    /**
+     * Reads bytes, and waits for them. Not on the thread on which completions of files run.
      *
      * @param offset first byte in the file
      * @param target filled completely
@@ -115,7 +156,7 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Writes bytes.
+     * Writes bytes, and waits until that is done. Not on the thread on which completions of files run.
      *
      * @param offset first byte in the file
      * @param source what to write
@@ -204,72 +245,6 @@ public abstract class HalFile extends Resource {
         protected void destroy() {
             if (owner != null) {
                 owner.release();
-            }
-        }
-    }
-
-    private static final class ChannelFile extends HalFile {
-        private static final Logger LOG = LoggerFactory.getLogger(HalFile.class);
-        private static final int CHUNK = 1 << 30; // a ByteBuffer holds less than 2 GiB
-
-        private final FileChannel channel;
-
-        ChannelFile(String path, int access, FileChannel channel) {
-            super("file '" + path + "'", access);
-            this.channel = channel;
-        }
-
-        @Override
-        public long length() {
-            try {
-                return channel.size();
-            } catch (IOException e) {
-                throw failed(e);
-            }
-        }
-
-        @Override
-        protected void doRead(long offset, MemorySegment target) {
-            try {
-                for (long done = 0; done < target.byteSize(); ) {
-                    int n = channel.read(chunk(target, done), offset + done);
-                    if (n < 0) {
-                        throw new IreeException(
-                                StatusCode.DATA_LOSS,
-                                describe() + " ended at byte " + (offset + done) + " while being read");
-                    }
-                    done += n;
-                }
-            } catch (IOException e) {
-                throw failed(e);
-            }
-        }
-
-        @Override
-        protected void doWrite(long offset, MemorySegment source) {
-            try {
-                for (long done = 0; done < source.byteSize(); ) {
-                    done += channel.write(chunk(source, done), offset + done);
-                }
-            } catch (IOException e) {
-                throw failed(e);
-            }
-        }
-
-        private static ByteBuffer chunk(MemorySegment bytes, long done) {
-            return bytes.asSlice(done, Math.min(CHUNK, bytes.byteSize() - done)).asByteBuffer();
-        }
-
-        private IreeException failed(IOException e) {
-            return new IreeException(StatusCode.DATA_LOSS, describe() + " cannot be accessed: " + e.getMessage(), e);
-        }
-
-        @Override
-        protected void destroy() {
-            try {
-                channel.close();
-            } catch (IOException e) {
-                LOG.warn("{} was not closed properly", describe(), e); // what was written has reached the system before
             }
         }
     }

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.HostWork;
 import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,16 @@ abstract class HostOperation extends QueueOperation implements HostWork {
 
     /** Whether it may wait: for files, or because it is code of users. Such work is no worker's, which others wait for. */
     boolean mayBlock() {
+        return false;
+    }
+
+    /**
+     * Starts it on behalf of this thread, which goes on; for what others do while nobody waits.
+     *
+     * @param over told once when it is over, with what execute() would return; by any thread, also before this returns
+     * @return false when it has to be executed instead; then nothing was started
+     */
+    boolean start(Consumer<@Nullable IreeException> over) {
         return false;
     }
 

@@ -121,6 +121,11 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return block;
     }
 
+    /** Whether somebody else may free its memory at any time, against the rules; Java notices that when it accesses it. */
+    boolean isMemoryOfUser() {
+        return isImported();
+    }
+
     @Override
     protected void wipe(HostMemory.Block freed) {
         memory.wipe(freed);

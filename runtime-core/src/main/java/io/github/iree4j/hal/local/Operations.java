@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Completion;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferUsage;
@@ -14,6 +15,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -301,6 +303,38 @@ final class Operations {
 
         @Override
         boolean mayBlock() {
+            return true;
+        }
+
+        @Override
+        boolean start(Consumer<@Nullable IreeException> over) {
+            // Memory of users may be unmapped under a transfer that Java does not see; it is copied to.
+            if (!file.isAsynchronous() || buffer.isMemoryOfUser()) {
+                return false;
+            }
+            boolean pinned = false;
+            try {
+                IreeException cause = stopped();
+                if (cause != null) {
+                    throw cause;
+                }
+                MemorySegment bytes = buffer.pin().segment.asSlice(offset, length);
+                pinned = true;
+                Completion ended = (_, failure) -> {
+                    buffer.unpin();
+                    over.accept(failure);
+                };
+                if (read) {
+                    file.startRead(fileOffset, bytes, ended);
+                } else {
+                    file.startWrite(fileOffset, bytes, ended);
+                }
+            } catch (IreeException e) {
+                if (pinned) {
+                    buffer.unpin();
+                }
+                over.accept(e);
+            }
             return true;
         }
 

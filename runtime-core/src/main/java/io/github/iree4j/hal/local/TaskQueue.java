@@ -137,6 +137,9 @@ final class TaskQueue implements UnorderedBackend {
     public void issue(QueueOperation operation) {
         HostOperation work = (HostOperation) operation;
         if (work.mayBlock()) {
+            if (work.start(failure -> completed(work, failure))) {
+                return;
+            }
             CallThreads.start(name + " " + work.name(), () -> completed(work, work.execute()));
             return;
         }

@@ -428,7 +428,12 @@ final class VulkanTransfers {
 
         @Override
         public void run(Consumer<@Nullable IreeException> done) {
-            file.read(offset, piece.storage().mapped());
+            MemorySegment staged = piece.storage().mapped();
+            if (file.isAsynchronous()) {
+                file.startRead(offset, staged, (_, failure) -> done.accept(failure));
+                return;
+            }
+            file.read(offset, staged);
             done.accept(null);
         }
 
@@ -502,7 +507,12 @@ final class VulkanTransfers {
 
         @Override
         public void run(Consumer<@Nullable IreeException> done) {
-            file.write(fileOffset, piece.storage().mapped());
+            MemorySegment staged = piece.storage().mapped();
+            if (file.isAsynchronous()) {
+                file.startWrite(fileOffset, staged, (_, failure) -> done.accept(failure));
+                return;
+            }
+            file.write(fileOffset, staged);
             done.accept(null);
         }
 

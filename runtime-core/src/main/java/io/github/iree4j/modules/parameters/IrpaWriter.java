@@ -123,7 +123,7 @@ public final class IrpaWriter {
                 .filter(ParameterEntry.Stored.class::isInstance)
                 .mapToLong(ParameterEntry::length)
                 .sum();
-        LoadProgress progress = listener == null ? null : new LoadProgress(listener, "");
+        LoadProgress progress = listener == null ? null : LoadProgress.ofLoading(listener, "");
         if (progress != null) {
             progress.expect(total);
         }

@@ -14,6 +14,8 @@ final class LoadProgress {
 
     private final ParameterProgress.Listener listener;
     private final String scope;
+    private final Phase underWay;
+    private final Phase end;
 
     // Under the monitor, which is held while the listener runs so that it hears of rising numbers.
     private long total;
@@ -22,9 +24,19 @@ final class LoadProgress {
     private boolean complete;
     private boolean over;
 
-    LoadProgress(ParameterProgress.Listener listener, String scope) {
+    private LoadProgress(ParameterProgress.Listener listener, String scope, Phase underWay, Phase end) {
         this.listener = listener;
         this.scope = scope;
+        this.underWay = underWay;
+        this.end = end;
+    }
+
+    static LoadProgress ofLoading(ParameterProgress.Listener listener, String scope) {
+        return new LoadProgress(listener, scope, Phase.LOADING, Phase.LOADED);
+    }
+
+    static LoadProgress ofStoring(ParameterProgress.Listener listener, String scope) {
+        return new LoadProgress(listener, scope, Phase.STORING, Phase.STORED);
     }
 
     /** More bytes are wanted; called before any arrive. */
@@ -32,11 +44,11 @@ final class LoadProgress {
         total += bytes;
     }
 
-    /** Bytes have arrived. */
+    /** Bytes have arrived where they belong. */
     synchronized void arrived(ParameterEntry entry, long bytes) {
         done += bytes;
         if (!over && (done - reported >= Math.max(1, Math.min(STEP, total / PARTS)) || done == total)) {
-            report(Phase.LOADING, fileOf(entry));
+            report(underWay, fileOf(entry));
         }
         finish();
     }
@@ -57,7 +69,7 @@ final class LoadProgress {
     private void finish() {
         if (complete && done == total && !over) {
             over = true;
-            report(Phase.LOADED, null);
+            report(end, null);
         }
     }
 

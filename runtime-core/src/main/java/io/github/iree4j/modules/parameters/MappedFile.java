@@ -1,5 +1,7 @@
 package io.github.iree4j.modules.parameters;
 
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -18,11 +20,16 @@ import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One mapping of one file, shared by everyone who has the file open in the same way; unmapped when the last of them lets go. */
 final class MappedFile extends Resource {
     /** Which file, in which state: a file replaced or rewritten under its name is another one. */
     record Identity(Object file, long size, FileTime modified, boolean writable) {}
+
+    private static final Logger LOG = LoggerFactory.getLogger(MappedFile.class);
 
     // Entries leave in destroy(); a dying one may be found here for a moment and is then replaced.
     private static final Map<Identity, MappedFile> OPEN = new ConcurrentHashMap<>();
@@ -31,6 +38,8 @@ final class MappedFile extends Resource {
     private final Arena arena;
     private final MemorySegment bytes;
     private final Path path;
+    private @Nullable HalFile file; // guarded by this, like the next
+    private boolean asked;
 
     private MappedFile(Identity identity, Path path) throws IOException {
         this.identity = identity;
@@ -117,6 +126,31 @@ final class MappedFile extends Resource {
         return bytes;
     }
 
+    /** The same file, to be read and written without the mapping; null when its path does not lead to it any more. */
+    synchronized @Nullable HalFile file() {
+        if (!asked) {
+            asked = true;
+            file = openAgain();
+        }
+        return file;
+    }
+
+    private @Nullable HalFile openAgain() {
+        HalFile opened = null;
+        try {
+            opened = HalFile.open(path, identity.writable ? MemoryAccess.READ | MemoryAccess.WRITE : MemoryAccess.READ);
+            if (identify(path, identity.writable).file().equals(identity.file())) {
+                return opened;
+            }
+        } catch (IreeException e) {
+            LOG.debug("'{}' is read through its mapping", path, e);
+        }
+        if (opened != null) {
+            opened.close();
+        }
+        return null;
+    }
+
     private boolean tryRetain() {
         if (!isLive()) {
             return false;
@@ -138,6 +172,12 @@ final class MappedFile extends Resource {
     protected void destroy() {
         OPEN.remove(identity, this);
         try {
+            synchronized (this) {
+                asked = true;
+                if (file != null) {
+                    file.close();
+                }
+            }
             if (identity.writable) {
                 bytes.force();
             }

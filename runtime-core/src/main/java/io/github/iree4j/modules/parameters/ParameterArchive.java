@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
  * shows in its contents; its name does not matter.
  *
  * <p>The file is mapped, not read; opening one that is open already shares its mapping. Buffers that a program imported from it keep
- * the mapping, so closing an archive while programs use it is safe. The file must not be truncated while it is open, as with every
- * mapped file: the operating system then stops whoever touches the missing part. Safe to use from any thread.
+ * the mapping, so closing an archive while programs use it is safe. The file must not be truncated while programs use it where it is
+ * mapped: the operating system then stops whoever touches the missing part. Programs that get copies fail with a status instead. Safe
+ * to use from any thread.
  *
  * <p>Nobody vouches for such files: their indexes are checked completely when they are opened, in time and memory linear in their size.
  */

@@ -4,12 +4,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a program's parameters are on their way from files to where the program wants them.
+ * How far a program's parameters are on their way from files to where the program wants them, or back.
  *
  * @param phase what is going on
  * @param scope the scope of the parameters, empty for those without one
  * @param file the file that was opened, or from which the bytes counted last came; null for splats and for bytes of no file
- * @param doneBytes bytes that have arrived, or that are used where they are mapped
+ * @param doneBytes bytes that have arrived, or that are used where they are mapped; bytes that the system has taken when they are stored
  * @param totalBytes bytes that the program has asked for in this request; when a file was opened, its size
  */
 public record ParameterProgress(
@@ -22,6 +22,10 @@ public record ParameterProgress(
         LOADING,
         /** All bytes of a request are there. */
         LOADED,
+        /** A request to store parameters is under way; the file is the one that bytes counted last went to. */
+        STORING,
+        /** All bytes of a request to store parameters are with the system. */
+        STORED,
         /** A request has failed; the program hears why. */
         FAILED
     }

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The {@code io_parameters} module, version 0: gives programs their parameters.
  *
- * <p>Stored parameters that a program will not write are used where they are mapped; others are copied in queue order. A program
- * can write parameters of archives that are open for writing. Contexts retain
+ * <p>Stored parameters that a program will not write are used where they are mapped; others are read from their files, and written to
+ * them, in queue order, while no thread waits. A program can write parameters of archives that are open for writing. Contexts retain
  * the providers they use, so providers may be closed once the contexts exist. The module may be shared between contexts and threads.
  * Signatures: {@code iree/modules/io/parameters/exports.inl}.
  */
@@ -107,7 +107,7 @@ public final class ParametersModule {
             BufferParams params,
             ParameterSpans spans) {
         VmList buffers = VmList.create(VmType.ref("hal.buffer", Buffer.class), spans.count());
-        LoadProgress progress = state.progress(scope, spans);
+        LoadProgress progress = state.loading(scope, spans);
         try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
             for (int row = 0; row < spans.count(); row++) {
                 ParameterEntry entry = scope.find(spans.key(row));
@@ -197,7 +197,7 @@ public final class ParametersModule {
             Scope scope,
             Buffer target,
             ParameterSpans spans) {
-        LoadProgress progress = state.progress(scope, spans);
+        LoadProgress progress = state.loading(scope, spans);
         try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
             for (int row = 0; row < spans.count(); row++) {
                 ParameterEntry entry = scope.find(spans.key(row));
@@ -221,7 +221,7 @@ public final class ParametersModule {
         Fence signal = call.ref(Fence.class);
         Buffer source = call.required(Buffer.class);
         Scope scope = state.scope(call.ref(VmBuffer.class));
-        scatter(device, affinity, wait, signal, source, scope, spans(call));
+        scatter(state, device, affinity, wait, signal, source, scope, spans(call));
     }
 
     private static void writeOne(State state, VmCall call) {
@@ -234,10 +234,11 @@ public final class ParametersModule {
         long offset = call.i64();
         Buffer source = call.required(Buffer.class);
         ParameterSpans span = ParameterSpans.of(key, offset, call.i64(), call.i64());
-        scatter(device, affinity, wait, signal, source, scope, span);
+        scatter(state, device, affinity, wait, signal, source, scope, span);
     }
 
     private static void scatter(
+            State state,
             Device device,
             long affinity,
             @Nullable Fence wait,
@@ -245,7 +246,8 @@ public final class ParametersModule {
             Buffer source,
             Scope scope,
             ParameterSpans spans) {
-        try (TransferBatch batch = new TransferBatch(device, affinity, wait, null)) {
+        LoadProgress progress = state.storing(scope, spans);
+        try (TransferBatch batch = new TransferBatch(device, affinity, wait, progress)) {
             for (int row = 0; row < spans.count(); row++) {
                 ParameterEntry.Stored entry = writable(scope, scope.find(spans.key(row)));
                 spans.checkFits(row, entry);
@@ -253,8 +255,11 @@ public final class ParametersModule {
                 batch.store(entry, spans.parameterOffset(row), source, spans.bufferOffset(row), spans.length(row));
             }
             batch.end(signal);
+            if (progress != null) {
+                progress.complete();
+            }
         } catch (RuntimeException e) {
-            throw failed(signal, null, e);
+            throw failed(signal, progress, e);
         }
     }
 
@@ -339,13 +344,19 @@ public final class ParametersModule {
             }
         }
 
-        /** What reports the progress of a request; null when nobody listens. */
+        /** What reports the progress of a request to load; null when nobody listens. */
         @Nullable
-        LoadProgress progress(Scope scope, ParameterSpans spans) {
-            if (listener == null) {
-                return null;
-            }
-            LoadProgress progress = new LoadProgress(listener, scope.name());
+        LoadProgress loading(Scope scope, ParameterSpans spans) {
+            return listener == null ? null : expecting(LoadProgress.ofLoading(listener, scope.name()), spans);
+        }
+
+        /** What reports the progress of a request to store; null when nobody listens. */
+        @Nullable
+        LoadProgress storing(Scope scope, ParameterSpans spans) {
+            return listener == null ? null : expecting(LoadProgress.ofStoring(listener, scope.name()), spans);
+        }
+
+        private static LoadProgress expecting(LoadProgress progress, ParameterSpans spans) {
             for (int row = 0; row < spans.count(); row++) {
                 progress.expect(Math.max(0, spans.length(row)));
             }

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.MemoryAccess;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,10 +66,30 @@ final class TransferBatch implements AutoCloseable {
     /** Writes a range of a buffer into a parameter that may be written. */
     void store(ParameterEntry.Stored entry, long offset, Buffer source, long sourceOffset, long length) {
         inPieces(entry, length, (before, after, done, size) -> {
+            HalFile stored = fileOf(entry);
+            if (stored != null) {
+                queue.write(
+                        before, after, source, sourceOffset + done, stored, placeOf(entry) + offset + done, size, 0);
+                return;
+            }
             try (HalFile file = HalFile.ofMemory(entry.data(), MemoryAccess.WRITE, entry.owner())) {
                 queue.write(before, after, source, sourceOffset + done, file, offset + done, size, 0);
             }
         });
+    }
+
+    /**
+     * The file with the bytes of an entry, when they are in one. It is read and written without a thread that waits for pages, and
+     * without the signal that stops whoever touches a mapping whose file has become shorter.
+     */
+    private static @Nullable HalFile fileOf(ParameterEntry.Stored entry) {
+        return entry.owner() instanceof MappedFile mapped ? mapped.file() : null;
+    }
+
+    /** Where the bytes of an entry begin in its file. */
+    private static long placeOf(ParameterEntry.Stored entry) {
+        MappedFile mapped = (MappedFile) Objects.requireNonNull(entry.owner());
+        return entry.data().address() - mapped.bytes().address();
     }
 
     private void inPieces(ParameterEntry entry, long length, Transfer transfer) {
@@ -115,6 +136,11 @@ final class TransferBatch implements AutoCloseable {
             long length) {
         switch (entry) {
             case ParameterEntry.Stored stored -> {
+                HalFile inFile = fileOf(stored);
+                if (inFile != null) {
+                    queue.read(before, after, inFile, placeOf(stored) + offset, target, targetOffset, length, 0);
+                    return;
+                }
                 try (HalFile file = HalFile.ofMemory(stored.data(), MemoryAccess.READ, stored.owner())) {
                     queue.read(before, after, file, offset, target, targetOffset, length, 0);
                 }

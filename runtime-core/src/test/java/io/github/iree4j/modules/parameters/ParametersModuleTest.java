@@ -1,6 +1,7 @@
 package io.github.iree4j.modules.parameters;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -22,8 +23,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -290,6 +295,74 @@ class ParametersModuleTest {
         try (ParameterArchive archive = ParameterArchive.open(file)) {
             assertThat(floats(archive, "a")).containsExactly(1, 30, 40, 4);
             assertThat(floats(archive, "b")).containsExactly(10, 6);
+        }
+    }
+
+    @Test
+    void storingReportsItsProgressToo() throws IOException {
+        Path file = directory.resolve("state.irpa");
+        new IrpaWriter().stored("a", 1, 2, 3, 4).stored("b", 5, 6).write(file);
+        Buffer source = device.allocator().allocate(BufferParams.DEFAULT, 24);
+        List<ParameterProgress> heard = Collections.synchronizedList(new ArrayList<>());
+        try (ParameterArchive archive = ParameterArchive.openWritable(file);
+                ParameterProvider provider = ParameterProvider.of("state", archive);
+                ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(provider), heard::add))) {
+            calls.call(
+                    "scatter",
+                    SCATTER,
+                    scatterArguments(source, "state", new Span("a", 0, 0, 16), new Span("b", 0, 16, 8)));
+            done.await();
+            assertThat(heard)
+                    .extracting(ParameterProgress::doneBytes)
+                    .isSorted()
+                    .endsWith(24L);
+            assertThat(heard)
+                    .extracting(ParameterProgress::phase)
+                    .contains(ParameterProgress.Phase.STORING)
+                    .endsWith(ParameterProgress.Phase.STORED)
+                    .doesNotContain(ParameterProgress.Phase.LOADING, ParameterProgress.Phase.FAILED);
+            assertThat(heard.getFirst().file()).isNotNull().hasFileName("state.irpa");
+            assertThat(heard).allMatch(p -> p.totalBytes() == 24 && p.scope().equals("state"));
+            heard.clear();
+            Object[] missing = scatterArguments(source, "state", new Span("none", 0, 0, 8));
+            calls.failure(StatusCode.NOT_FOUND, "scatter", SCATTER, missing);
+            assertThat(heard).extracting(ParameterProgress::phase).containsExactly(ParameterProgress.Phase.FAILED);
+        }
+        source.close();
+    }
+
+    @Test
+    void aFileThatHasBecomeShorterFailsTheRequestThatReadsIt() throws IOException {
+        Path file = directory.resolve("shrinking.irpa");
+        new IrpaWriter().stored("a", new float[4096]).write(file);
+        try (ParameterArchive archive = ParameterArchive.open(file);
+                ParameterProvider provider = ParameterProvider.of("shrinking", archive);
+                ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(provider)))) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(256); // whoever touches the mapping behind that is stopped by the system
+            }
+            VmList list = calls.one("load", LOAD, arguments("shrinking", MAPPED, new Span("a", 0, 0, 16_384)));
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(done::await)
+                    .satisfies(e -> assertThat(e.code()).isIn(StatusCode.OUT_OF_RANGE, StatusCode.DATA_LOSS));
+            list.release();
+        }
+    }
+
+    @Test
+    void aFileReplacedUnderItsNameIsReadWhereItIsMapped() throws IOException {
+        Path file = directory.resolve("replaced.irpa");
+        new IrpaWriter().stored("a", 1, 2).write(file);
+        try (ParameterArchive archive = ParameterArchive.open(file);
+                ParameterProvider provider = ParameterProvider.of("replaced", archive);
+                ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(provider)))) {
+            Path other = directory.resolve("other.irpa");
+            new IrpaWriter().stored("a", 7, 8).write(other);
+            Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+            VmList list = calls.one("load", LOAD, arguments("replaced", MAPPED, new Span("a", 0, 0, 8)));
+            done.await();
+            assertThat(floats((Buffer) list.ref(0))).containsExactly(1, 2);
+            list.release();
         }
     }
 

@@ -1,0 +1,121 @@
+package io.github.iree4j.hal;
+
+import io.github.iree4j.async.AsyncFile;
+import io.github.iree4j.async.Completion;
+import io.github.iree4j.async.SystemIo;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+
+/** A file of the file system. */
+final class SystemFile extends HalFile {
+    /**
+     * Whoever waits may pass memory of any kind, also such that somebody else frees meanwhile, which the system would not notice; it
+     * goes through as much of ours at a time. A few pieces of the asynchronous file.
+     */
+    private static final int COPIED = 4 << 20;
+
+    private final AsyncFile file;
+
+    private SystemFile(String path, int access, AsyncFile file) {
+        super("file '" + path + "'", access);
+        this.file = file;
+    }
+
+    static SystemFile at(Path path, int access) {
+        boolean read = (access & MemoryAccess.READ) != 0;
+        boolean write = (access & MemoryAccess.WRITE) != 0;
+        return new SystemFile(path.toString(), access, SystemIo.ofProcess().open(path, read, write));
+    }
+
+    @Override
+    public long length() {
+        return file.length();
+    }
+
+    @Override
+    public boolean isAsynchronous() {
+        return true;
+    }
+
+    @Override
+    protected void doStartRead(long offset, MemorySegment target, Completion completion) {
+        file.readFully(offset, target, completion);
+    }
+
+    @Override
+    protected void doStartWrite(long offset, MemorySegment source, Completion completion) {
+        file.writeFully(offset, source, completion);
+    }
+
+    @Override
+    protected void doRead(long offset, MemorySegment target) {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment piece = arena.allocate(Math.min(COPIED, Math.max(1, target.byteSize())));
+            for (long done = 0; done < target.byteSize(); done += piece.byteSize()) {
+                MemorySegment part = piece.asSlice(0, Math.min(piece.byteSize(), target.byteSize() - done));
+                long at = offset + done;
+                await(ended -> file.readFully(at, part, ended));
+                MemorySegment.copy(part, 0, target, done, part.byteSize());
+            }
+        }
+    }
+
+    @Override
+    protected void doWrite(long offset, MemorySegment source) {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment piece = arena.allocate(Math.min(COPIED, Math.max(1, source.byteSize())));
+            for (long done = 0; done < source.byteSize(); done += piece.byteSize()) {
+                MemorySegment part = piece.asSlice(0, Math.min(piece.byteSize(), source.byteSize() - done));
+                long at = offset + done;
+                MemorySegment.copy(source, done, part, 0, part.byteSize());
+                await(ended -> file.writeFully(at, part, ended));
+            }
+        }
+    }
+
+    /** Starts something whose completion it passes on. */
+    @FunctionalInterface
+    private interface Start {
+        void start(Completion completion);
+    }
+
+    /** Waits however long it takes: the memory is in use until then. */
+    private void await(Start transfer) {
+        if (file.isCompletionThread()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    describe() + " cannot be waited for by a callback that runs where its transfers are heard of");
+        }
+        CountDownLatch over = new CountDownLatch(1);
+        @Nullable IreeException[] outcome = {null};
+        transfer.start((_, failure) -> {
+            outcome[0] = failure;
+            over.countDown();
+        });
+        boolean interrupted = false;
+        while (over.getCount() > 0) {
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        IreeException failure = outcome[0];
+        if (failure != null) {
+            throw failure.during("transfer of " + describe());
+        }
+    }
+
+    @Override
+    protected void destroy() {
+        file.close();
+    }
+}

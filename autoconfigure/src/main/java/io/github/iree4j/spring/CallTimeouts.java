@@ -10,8 +10,9 @@ import org.springframework.core.Ordered;
 /** Gives calls that say nothing of it the time that is configured for their program. */
 public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
-    private final @Nullable Duration general;
-    private final Map<String, Duration> byModel;
+    private record Timeouts(@Nullable Duration general, Map<String, Duration> byModel) {}
+
+    private volatile Timeouts timeouts;
 
     /**
      * Timeouts.
@@ -20,8 +21,17 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
      * @param byModel by the program's name
      */
     public CallTimeouts(@Nullable Duration general, Map<String, Duration> byModel) {
-        this.general = general;
-        this.byModel = Map.copyOf(byModel);
+        this.timeouts = new Timeouts(general, Map.copyOf(byModel));
+    }
+
+    /**
+     * Changes them for calls that are made from now on.
+     *
+     * @param general for programs that have none of their own; null for as long as it takes
+     * @param byModel by the program's name
+     */
+    public void change(@Nullable Duration general, Map<String, Duration> byModel) {
+        timeouts = new Timeouts(general, Map.copyOf(byModel));
     }
 
     @Override
@@ -31,8 +41,9 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
     @Override
     public CompletableFuture<Results> intercept(InvocationRequest request, InvocationChain chain) {
-        Duration own = byModel.get(request.model());
-        Duration timeout = own == null ? general : own;
+        Timeouts now = timeouts;
+        Duration own = now.byModel().get(request.model());
+        Duration timeout = own == null ? now.general() : own;
         return chain.proceed(
                 timeout == null || request.options().timeout() != null
                         ? request

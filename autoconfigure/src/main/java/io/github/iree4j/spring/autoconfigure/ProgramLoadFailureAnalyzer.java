@@ -8,6 +8,7 @@ import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.UnresolvedImport;
 import io.github.iree4j.vm.bytecode.UnsupportedVersion;
 import java.io.FileNotFoundException;
 import java.nio.file.Path;
@@ -87,6 +88,12 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         }
         if (failure.detail(UnsupportedVersion.class) != null) {
             return "Compile the program again, with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
+        }
+        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
+        if (unresolved != null && !unresolved.moduleIsThere() && failure.code() != StatusCode.INCOMPATIBLE) {
+            return """
+                    Define a bean whose class is an '@IreeModule("%s")', if that module is written in Java, or add it with a bean of type \
+                    'IreeModuleCustomizer'.""".formatted(unresolved.module());
         }
         if (failure.code() == StatusCode.INCOMPATIBLE) {
             return "Compile the program again, with another release of iree-compile: it asks for something of the runtime that this one does not have. 'bin/iree4j dump' shows what it imports.";

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.resilience;
 
 import io.github.iree4j.Results;
 import io.github.iree4j.TransferredTensor;
+import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
@@ -87,15 +88,16 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
         }
         long start = breaker == null ? 0 : breaker.getCurrentTimestamp();
         CompletableFuture<Results> call = chain.proceed(limited(request, protection.timeLimit()));
-        call.whenComplete((results, failure) -> {
+        // Counted before the caller hears of it, whose next call may be one too many.
+        return new ForwardedCall(call, (failure, settle) -> {
             if (bulkhead != null) {
                 bulkhead.onComplete();
             }
             if (breaker != null) {
                 count(breaker, breaker.getCurrentTimestamp() - start, failure);
             }
+            settle.run();
         });
-        return call;
     }
 
     private static InvocationRequest limited(InvocationRequest request, @Nullable Duration limit) {

@@ -70,6 +70,35 @@ class StartupFailureTests {
     }
 
     @Test
+    void aProgramThatNeedsMoreMemoryThanItMayHaveLeadsToTheBudget(CapturedOutput output) throws IOException {
+        fail("--iree.modules.hungry.location=" + TestModules.hungry(directory), "--iree.pools.local.budget=1MB");
+        assertThat(output)
+                .contains("Module 'hungry' could not be loaded")
+                .contains("RESOURCE_EXHAUSTED")
+                .contains("'iree.pools.<device>.budget'")
+                .contains("'iree.pools.<device>.quotas.hungry'");
+    }
+
+    @Test
+    void aProgramThatImportsWhatThisRuntimeLacksLeadsToTheCompiler(CapturedOutput output) throws IOException {
+        fail("--iree.modules.future.location=" + TestModules.future(directory));
+        assertThat(output)
+                .contains("Module 'future' could not be loaded")
+                .contains("'hal.device.dream'")
+                .contains("Compile the program again, with another release of iree-compile")
+                .contains("'bin/iree4j dump' shows what it imports");
+    }
+
+    @Test
+    void aProgramThatImportsFromAModuleOfTheApplicationLeadsToABean(CapturedOutput output) throws IOException {
+        fail("--iree.modules.doubling.location=" + TestModules.doubling(directory));
+        assertThat(output)
+                .contains("Module 'doubling' could not be loaded")
+                .contains("imports 'custom.twice'")
+                .contains("Define a bean whose class is an '@IreeModule(\"custom\")'");
+    }
+
+    @Test
     void whatIsNoModuleIsSaidSo(CapturedOutput output) throws IOException {
         Path text =
                 Files.writeString(directory.resolve("text.vmfb"), "This is a text and not a module at all. Really.");

@@ -23,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /**
  * {@link AutoConfiguration Auto-configuration} for timeouts of calls, and for circuit breakers, bulkheads, time limiters and retries where
@@ -47,13 +48,13 @@ public final class IreeResilienceAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     CallTimeouts ireeCallTimeouts(IreeProperties properties) {
-        Map<String, Duration> timeouts = new HashMap<>();
-        properties.modules().forEach((name, module) -> {
-            if (module.timeout() != null) {
-                timeouts.put(name, module.timeout());
-            }
-        });
-        return new CallTimeouts(properties.invocation().timeout(), timeouts);
+        return new CallTimeouts(properties.invocation().timeout(), TimeoutReload.timeouts(properties));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeTimeoutReload")
+    TimeoutReload ireeTimeoutReload(CallTimeouts timeouts, Environment environment) {
+        return new TimeoutReload(timeouts, environment);
     }
 
     /** With Resilience4j. */

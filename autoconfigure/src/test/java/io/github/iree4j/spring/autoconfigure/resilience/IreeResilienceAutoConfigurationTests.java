@@ -14,6 +14,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,6 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
 
 @Timeout(60)
 class IreeResilienceAutoConfigurationTests {
@@ -69,22 +74,42 @@ class IreeResilienceAutoConfigurationTests {
     }
 
     @Test
+    void timeoutsFollowPropertiesThatChange() throws Exception {
+        runner.withPropertyValues(
+                        "iree.modules.adder.location=" + TestModules.adder(directory),
+                        "iree.modules.adder.timeout=1h")
+                .run(context -> {
+                    Map<String, Object> changed = new HashMap<>(Map.of("iree.modules.adder.timeout", "9ms"));
+                    ConfigurableEnvironment environment = context.getBean(ConfigurableEnvironment.class);
+                    environment.getPropertySources().addFirst(new MapPropertySource("changed", changed));
+                    context.publishEvent(new EnvironmentChangeEvent(context));
+                    assertTimesOutAfter(context, "PT0.009S");
+
+                    changed.put("iree.modules.adder.timeout", "soon");
+                    context.publishEvent(new EnvironmentChangeEvent(context));
+                    assertTimesOutAfter(context, "PT0.009S");
+                });
+    }
+
+    private static void assertTimesOutAfter(ApplicationContext context, String time) {
+        try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline()) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> context.getBean(InvocationService.class)
+                            .request("adder.add")
+                            .inputs(1, 2)
+                            .after(timeline.at(1))
+                            .invoke())
+                    .withMessageContaining(time);
+            timeline.at(1).signal();
+        }
+    }
+
+    @Test
     void callsThatTakeLongerThanTheirProgramMayAreGivenUp() throws Exception {
         runner.withPropertyValues(
                         "iree.modules.adder.location=" + TestModules.adder(directory),
                         "iree.modules.adder.timeout=7ms",
                         "iree.invocation.timeout=1h")
-                .run(context -> {
-                    try (Timeline timeline = context.getBean(IreeRuntime.class).createTimeline()) {
-                        assertThatExceptionOfType(IreeException.class)
-                                .isThrownBy(() -> context.getBean(InvocationService.class)
-                                        .request("adder.add")
-                                        .inputs(1, 2)
-                                        .after(timeline.at(1))
-                                        .invoke())
-                                .withMessageContaining("PT0.007S");
-                        timeline.at(1).signal();
-                    }
-                });
+                .run(context -> assertTimesOutAfter(context, "PT0.007S"));
     }
 }

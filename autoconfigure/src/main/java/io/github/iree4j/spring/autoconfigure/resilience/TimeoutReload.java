@@ -1,0 +1,58 @@
+package io.github.iree4j.spring.autoconfigure.resilience;
+
+import io.github.iree4j.spring.CallTimeouts;
+import io.github.iree4j.spring.autoconfigure.IreeProperties;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.ApplicationEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.Environment;
+
+/**
+ * Reads timeouts again when Spring Cloud says that properties have changed. Devices, pools and workers are what the runtime was opened with,
+ * and programs are replaced by loading them: neither happens because a property has another value.
+ */
+final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
+
+    /** Nothing of ours depends on Spring Cloud. */
+    private static final String CHANGE = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
+
+    private static final Logger log = LoggerFactory.getLogger(TimeoutReload.class);
+
+    private final CallTimeouts timeouts;
+    private final Environment environment;
+
+    TimeoutReload(CallTimeouts timeouts, Environment environment) {
+        this.timeouts = timeouts;
+        this.environment = environment;
+    }
+
+    /** Those that programs have of their own. */
+    static Map<String, Duration> timeouts(IreeProperties properties) {
+        Map<String, Duration> timeouts = new HashMap<>();
+        properties.modules().forEach((name, module) -> {
+            if (module.timeout() != null) {
+                timeouts.put(name, module.timeout());
+            }
+        });
+        return timeouts;
+    }
+
+    @Override
+    public void onApplicationEvent(ApplicationEvent event) {
+        if (!event.getClass().getName().equals(CHANGE)) {
+            return;
+        }
+        try {
+            IreeProperties changed = Binder.get(environment).bindOrCreate("iree", IreeProperties.class);
+            timeouts.change(changed.invocation().timeout(), timeouts(changed));
+        } catch (BindException e) {
+            log.warn("properties 'iree.*' have changed and cannot be read; timeouts stay as they were", e);
+        }
+    }
+}

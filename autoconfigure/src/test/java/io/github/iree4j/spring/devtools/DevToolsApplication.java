@@ -1,0 +1,65 @@
+package io.github.iree4j.spring.devtools;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Results;
+import io.github.iree4j.spring.InvocationService;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Is restarted once by DevTools, as after a change of a class; says at each start what works and ends after the second. */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+public class DevToolsApplication {
+
+    private static final String BEFORE = DevToolsApplication.class.getName();
+
+    /** For Spring. */
+    public DevToolsApplication() {}
+
+    /** Starts it. */
+    public static void main(String[] arguments) {
+        SpringApplication.run(DevToolsApplication.class, arguments);
+    }
+
+    @Bean
+    ApplicationRunner says(IreeRuntime runtime, InvocationService invocations) {
+        return arguments -> {
+            Object before = System.getProperties().put(BEFORE, runtime); // outlives the restart
+            int sum;
+            try (Results results = invocations.invoke("adder.add", 40, 2)) {
+                sum = results.intValue(0);
+            }
+            System.out.printf(
+                    "start %d: sum %d, native code %s, class loader %s%n",
+                    before == null ? 1 : 2,
+                    sum,
+                    IreeRuntime.nativeUnavailabilityCause() == null ? "works" : "does not work",
+                    getClass().getClassLoader().getClass().getSimpleName());
+            if (before == null) {
+                Thread.ofPlatform().start(DevToolsApplication::restart);
+                return;
+            }
+            // Kept over the restart with its class, so that it can be asked.
+            IreeRuntime first = (IreeRuntime) before;
+            System.out.printf(
+                    "first runtime: programs %d, device %s%n",
+                    first.programs().size(), first.device().failure() == null ? "open" : "closed");
+            Runtime.getRuntime().halt(0);
+        };
+    }
+
+    /** DevTools are on the class path of this application only. */
+    private static void restart() {
+        try {
+            Class<?> restarter = Class.forName("org.springframework.boot.devtools.restart.Restarter");
+            restarter
+                    .getMethod("restart")
+                    .invoke(restarter.getMethod("getInstance").invoke(null));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

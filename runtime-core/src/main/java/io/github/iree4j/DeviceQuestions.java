@@ -31,7 +31,7 @@ final class DeviceQuestions implements DeviceQueryListener {
             "embedded-elf-riscv_32",
             "vmvx-bytecode-fb",
             "vulkan-spirv-fb",
-            "vulkan-spirv-fb-ptr",
+            "vulkan-spirv-bda-v1",
             "cuda-nvptx-fb",
             "rocm-hsaco-fb");
 
@@ -135,6 +135,7 @@ final class DeviceQuestions implements DeviceQueryListener {
                         + "--iree-llvmcpu-target-triple=aarch64-unknown-unknown-eabi-elf";
             case "vmvx-bytecode-fb" ->
                 "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx";
+            case "vulkan-spirv-fb" -> "iree-compile --iree-hal-target-device=vulkan";
             default -> null;
         };
     }

@@ -1,0 +1,29 @@
+package io.github.iree4j.hal.vulkan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.hal.spi.Availability;
+import org.junit.jupiter.api.Assumptions;
+
+/** The driver that runtimes find, for tests of other packages. Tests run with the validation layers, where they are installed. */
+public final class VulkanOfProcess {
+    private VulkanOfProcess() {}
+
+    /** Skips the test where Vulkan does not work, saying why; fails it under {@code -Diree.require=vulkan}. */
+    public static void assume() {
+        Availability vulkan = VulkanDriver.ofProcess().availability();
+        if (!vulkan.available()) {
+            assertThat(System.getProperty("iree.require", ""))
+                    .as(vulkan.reason())
+                    .doesNotContain("vulkan");
+            Assumptions.abort("no Vulkan: " + vulkan.reason());
+        }
+    }
+
+    /** Fails when validation has complained since this was called last. */
+    public static void assertNothingToComplainOf() {
+        assertThat(VulkanDriver.ofProcess().takeValidationMessages())
+                .as("messages of the validation layers")
+                .isEmpty();
+    }
+}

@@ -7,7 +7,6 @@ import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryType;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /**
  * Moves bytes between the host and memory that it does not see, for calls that wait for it. In pieces, so that it takes no more memory than
@@ -38,7 +37,7 @@ final class HostTransfers {
                 long to = offset + at;
                 pieces++;
                 try (Fence done = Fence.at(timeline, pieces)) {
-                    VulkanTransfers.submit(queue, null, done, () -> VulkanTransfers.updates(queue, target, to, piece));
+                    TransferPlan.submit(queue, null, done, () -> VulkanTransfers.updates(queue, target, to, piece));
                 }
                 if (pieces > 1) {
                     await(timeline, pieces - 1); // one is under way while the next is captured
@@ -66,11 +65,11 @@ final class HostTransfers {
                 long from = offset + at;
                 pieces++;
                 try (Fence done = Fence.at(timeline, pieces)) {
-                    VulkanTransfers.submit(
+                    TransferPlan.submit(
                             queue,
                             null,
                             done,
-                            () -> List.of(() -> VulkanTransfers.copy(queue, source, from, piece, length)));
+                            () -> TransferPlan.of(() -> VulkanTransfers.copy(queue, source, from, piece, length)));
                 }
                 await(timeline, pieces);
                 target.asSlice(at, length).copyFrom(piece.hostBytes(0, length));

@@ -138,6 +138,11 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
         return foreign;
     }
 
+    /** Whether somebody else may free its memory at any time, against the rules; Java notices that when it accesses it. */
+    boolean isMemoryOfUser() {
+        return isImported();
+    }
+
     /** Returns what kind of memory it is in. */
     MemoryKind kind() {
         return kind;

@@ -174,7 +174,7 @@ final class VulkanQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
-        VulkanTransfers.read(this, wait, signal, source, sourceOffset, target, targetOffset, length);
+        FileTransfers.read(this, wait, signal, source, sourceOffset, target, targetOffset, length);
     }
 
     @Override
@@ -187,7 +187,7 @@ final class VulkanQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
-        VulkanTransfers.write(this, wait, signal, source, sourceOffset, target, targetOffset, length);
+        FileTransfers.write(this, wait, signal, source, sourceOffset, target, targetOffset, length);
     }
 
     @Override

@@ -2,19 +2,30 @@ package io.github.iree4j.hal.vulkan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.FakeVulkan;
 import java.nio.file.Path;
 
 /** A driver over a Vulkan library without hardware. */
-record FakeDriver(FakeVulkan library, VulkanDriver driver) {
+public final class FakeDriver {
+    private final VulkanDriver driver;
+
+    private FakeDriver(VulkanDriver driver) {
+        this.driver = driver;
+    }
+
+    /** A device with memory that the host does not see, whose queues run nothing but transfers. Skips the test where there is no library. */
+    public static Device deviceWithHiddenMemory(Path directory) {
+        return in(directory, "").open(DeviceOptions.builder());
+    }
 
     /** With settings and state of its own, see {@link FakeVulkan}. */
     static FakeDriver in(Path directory, String settings) {
         FakeVulkan library = FakeVulkan.in(directory, settings);
         VulkanDriver driver = new VulkanDriver(library.library(), true);
         assertThat(driver.availability().reason()).isNull();
-        return new FakeDriver(library, driver);
+        return new FakeDriver(driver);
     }
 
     VulkanDevice open(DeviceOptions.Builder options) {

@@ -147,7 +147,8 @@ static void query_properties(const shim_vulkan_api_t* api,
   memset(&old, 0, sizeof(old));
   api->table.vkGetPhysicalDeviceProperties(physical->handle, &old);
   svk_physical_device_push_descriptor_properties_t push = {
-      .sType = SVK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PUSH_DESCRIPTOR_PROPERTIES_KHR,
+      .sType =
+          SVK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PUSH_DESCRIPTOR_PROPERTIES_KHR,
   };
   svk_physical_device_external_memory_host_properties_t host = {
       .sType =

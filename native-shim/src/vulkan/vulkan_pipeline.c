@@ -311,12 +311,12 @@ static shim_status_t check_push(const shim_vulkan_pipeline_t* pipeline,
                           device->physical->info.name);
   }
   uint32_t limit = (uint32_t)device->physical->info.max_push_descriptors;
-  if (pipeline->slot_count > limit ||
-      (pipeline->slot_count && pipeline->slots[0].set !=
-                                   pipeline->slots[pipeline->slot_count - 1].set)) {
+  const shim__vk_slot_t* slots = pipeline->slots;
+  uint32_t count = pipeline->slot_count;
+  if (count > limit || (count && slots[0].set != slots[count - 1].set)) {
     return shim_error_set(error, SHIM_OUT_OF_RANGE, 0,
-                          "%u descriptors to push; device '%s' takes %u, of one "
-                          "set",
+                          "%u descriptors to push; device '%s' takes %u, of "
+                          "one set",
                           pipeline->slot_count, device->physical->info.name,
                           limit);
   }

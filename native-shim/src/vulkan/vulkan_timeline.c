@@ -10,8 +10,8 @@ enum { FEW = 64 };
 static shim_status_t lacks_export(const shim_vulkan_device_t* device,
                                   shim_error_t* error) {
   return shim_error_set(error, SHIM_UNIMPLEMENTED, 0,
-                        "device '%s' does not have VK_KHR_external_semaphore_fd "
-                        "for timelines",
+                        "device '%s' does not have "
+                        "VK_KHR_external_semaphore_fd for timelines",
                         device->physical->info.name);
 }
 
@@ -184,7 +184,9 @@ shim_status_t shim_vulkan_wait_any(shim_vulkan_device_t* device,
                           "no timelines to wait for");
   }
   svk_handle_t few[FEW];
-  if (count <= FEW) return wait_for(device, words, few, count, timeout_ns, error);
+  if (count <= FEW) {
+    return wait_for(device, words, few, count, timeout_ns, error);
+  }
   svk_handle_t* many = calloc(count, sizeof(*many));
   if (!many) {
     return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");

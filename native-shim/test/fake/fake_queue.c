@@ -1,5 +1,5 @@
-// Queues of the fake: a thread each, timelines, submissions, waits, and the loss
-// of devices.
+// Queues of the fake: a thread each, timelines, submissions, waits, and the
+// loss of devices.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

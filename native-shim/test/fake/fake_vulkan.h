@@ -1,7 +1,7 @@
 // A Vulkan library for tests: enough of Vulkan on the CPU to open devices,
 // allocate memory, record, submit to several queues that run at the same time,
-// and wait; and to fail where a test wants it to. No loader and no driver: it is
-// opened in place of libvulkan.so.1.
+// and wait; and to fail where a test wants it to. No loader and no driver: it
+// is opened in place of libvulkan.so.1.
 //
 // Settings are words "name" or "name=value", separated by blanks or lines, from
 // the environment variable FAKE_VULKAN and from the file <path of this

@@ -8,8 +8,8 @@ import java.lang.ref.Reference;
 /**
  * Commands that are recorded once and submitted any number of times, to queues of one family.
  *
- * <p>One thread at a time records, binds or submits; recording, binding and closing also not while submitted work uses it. What was
- * recorded with it outlives its submissions: buffers and pipelines are named, not kept.
+ * <p>One thread at a time records, binds or submits; recording, binding and closing also not while submitted work uses it. It may be
+ * submitted again before that is over. What was recorded with it outlives its submissions: buffers and pipelines are named, not kept.
  */
 public final class VulkanCommands extends VulkanObject {
     private final int family;

@@ -112,8 +112,8 @@ enum {
 };
 
 // Opens the Vulkan library |name| (NULL is "libvulkan.so.1"), makes an instance
-// and looks at its devices. Validation is in force when asked for and installed:
-// shim_vulkan_flags tells. UNAVAILABLE when there is no such library, naming
+// and looks at its devices. Validation is in force when asked for and
+// installed: shim_vulkan_flags tells. UNAVAILABLE when there is no such library, naming
 // it, when it lacks an entry point, naming that, or refuses an instance. No
 // device is no failure.
 shim_status_t shim_vulkan_open(const char* name, uint32_t wanted_flags,
@@ -207,8 +207,8 @@ shim_status_t shim_vulkan_device_query(const shim_vulkan_api_t* api,
 // Opens a device with one queue per element of |families|: the first element
 // that names a family is its first queue. All features are enabled that it has
 // and |wanted_features| names. INCOMPATIBLE when it lacks what the runtime
-// cannot do without, naming it; OUT_OF_RANGE for families and queues it does not
-// have.
+// cannot do without, naming it; OUT_OF_RANGE for families and queues it does
+// not have.
 shim_status_t shim_vulkan_device_open(shim_vulkan_api_t* api, uint32_t index,
                                       const uint32_t* families,
                                       uint32_t queue_count,
@@ -403,7 +403,8 @@ enum {
 };
 
 // A command buffer for queues of one family. One thread at a time records,
-// binds, submits or releases it, and not while submitted work uses it.
+// binds, submits or releases it, and records, binds or releases it not while
+// submitted work uses it. It can be submitted again before that is over.
 shim_status_t shim_vulkan_commands_create(
     shim_vulkan_device_t* device, uint32_t family,
     shim_vulkan_commands_t** out_commands, shim_error_t* error);
@@ -417,8 +418,8 @@ shim_status_t shim_vulkan_commands_record(shim_vulkan_commands_t* commands,
                                           shim_error_t* error);
 
 // Changes the descriptors of a dispatch that was recorded in mode SETS, the
-// |ordinal|-th of all dispatches. |words| are (buffer offset range)*, as many as
-// it was recorded with. Takes effect with the next submission. Where the device
+// |ordinal|-th of all dispatches. |words| are (buffer offset range)*, as many
+// as it was recorded with. Takes effect with the next submission. Where the device
 // cannot change descriptors of recorded commands, that records them again.
 shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
                                         uint32_t ordinal,

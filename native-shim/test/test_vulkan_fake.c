@@ -252,7 +252,9 @@ static void random_words_never_do_harm(void) {
       memcpy(words + count, operation + 1, operation[0] * 8);
       count += operation[0];
     }
-    if (count && random_below(3)) count -= random_below(count < 20 ? count : 20);
+    if (count && random_below(3)) {
+      count -= random_below(count < 20 ? count : 20);
+    }
     uint64_t* exact = malloc(count * 8 + 1);
     CHECK(exact);
     memcpy(exact, words, count * 8);

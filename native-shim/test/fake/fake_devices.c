@@ -145,8 +145,8 @@ static void vkGetPhysicalDeviceMemoryProperties2(
   const uint32_t host = SVK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                         SVK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   memory->memoryHeapCount = discrete() ? 2 : 1;
-  memory->memoryHeaps[0] = (svk_memory_heap_t){fake_settings.heap_bytes,
-                                               SVK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+  memory->memoryHeaps[0] = (svk_memory_heap_t){
+      fake_settings.heap_bytes, SVK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
   memory->memoryHeaps[1] = (svk_memory_heap_t){fake_settings.heap_bytes, 0};
   if (discrete()) {
     memory->memoryTypeCount = 3;
@@ -187,10 +187,9 @@ static void vkGetPhysicalDeviceExternalSemaphoreProperties(
   (void)device;
   out->exportFromImportedHandleTypes = info->handleType;
   out->compatibleHandleTypes = info->handleType;
-  out->externalSemaphoreFeatures =
-      fake_settings.no_export ? 0
-                              : SVK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT |
-                                    SVK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+  const uint32_t both = SVK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT |
+                        SVK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+  out->externalSemaphoreFeatures = fake_settings.no_export ? 0 : both;
 }
 
 static void vkGetPhysicalDeviceExternalBufferProperties(

@@ -40,12 +40,11 @@ static void branch(fake_run_t* run, fake_invocation_t* self, uint32_t label) {
   self->pc = at;
 }
 
-static void enter(fake_run_t* run, fake_invocation_t* self, const uint32_t* function) {
+static void enter(fake_invocation_t* self, const uint32_t* function) {
   const uint32_t* at = function + fake_length_of(function);
   while (fake_op_of(at) == 55) at += fake_length_of(at);
   self->block = at[1];
   self->pc = at + fake_length_of(at);
-  (void)run;
 }
 
 static void call(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
@@ -61,7 +60,7 @@ static void call(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
     self->values[parameter[2]] = fake_get(run, self, at[i]);
     parameter += fake_length_of(parameter);
   }
-  enter(run, self, function);
+  enter(self, function);
 }
 
 static void leave(fake_invocation_t* self, const fake_value_t* result) {
@@ -75,7 +74,8 @@ static void leave(fake_invocation_t* self, const fake_value_t* result) {
   self->pc = frame->next;
 }
 
-static void choose(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
+static void choose(fake_run_t* run, fake_invocation_t* self,
+                   const uint32_t* at) {
   uint32_t selector = (uint32_t)fake_get(run, self, at[1]).c[0];
   uint32_t label = at[2];
   for (uint32_t i = 3; i + 1 < fake_length_of(at); i += 2) {
@@ -85,7 +85,8 @@ static void choose(fake_run_t* run, fake_invocation_t* self, const uint32_t* at)
 }
 
 // Instructions that go elsewhere than to the next.
-static bool control(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
+static bool control(fake_run_t* run, fake_invocation_t* self,
+                    const uint32_t* at) {
   fake_value_t value;
   switch (fake_op_of(at)) {
     case 57:
@@ -122,14 +123,15 @@ static bool control(fake_run_t* run, fake_invocation_t* self, const uint32_t* at
 // Instructions
 //===--------------------------------------------------------------------===//
 
-static void compute(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
+static void compute(fake_run_t* run, fake_invocation_t* self,
+                    const uint32_t* at) {
   fake_value_t operands[3] = {{{0}}};
   uint32_t count = 0;
   for (uint32_t i = 3; i < fake_length_of(at) && count < 3; ++i) {
     operands[count++] = fake_get(run, self, at[i]);
   }
-  if (!fake_compute(&run->module, fake_op_of(at), at[1], fake_type_of(run, at[3]),
-                    operands, count, &self->values[at[2]])) {
+  if (!fake_compute(&run->module, fake_op_of(at), at[1],
+                    fake_type_of(run, at[3]), operands, count, &self->values[at[2]])) {
     fake_fail(run, "operation", fake_op_of(at));
   }
 }
@@ -160,16 +162,17 @@ static void step(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
       break;
     case 59:
       if (fake_length_of(at) > 4) {
-        fake_store(run, fake_variable(run, self, at[2]), fake_pointee(run, at[1]),
-              fake_get(run, self, at[4]));
+        fake_store(run, fake_variable(run, self, at[2]),
+                   fake_pointee(run, at[1]), fake_get(run, self, at[4]));
       }
       break;
     case 61:
       *out = fake_load(run, fake_get(run, self, at[3]), at[1]);
       break;
     case 62:
-      fake_store(run, fake_get(run, self, at[1]), fake_pointee(run, fake_type_of(run, at[1])),
-            fake_get(run, self, at[2]));
+      fake_store(run, fake_get(run, self, at[1]),
+                 fake_pointee(run, fake_type_of(run, at[1])),
+                 fake_get(run, self, at[2]));
       break;
     case 65:
     case 66:
@@ -179,7 +182,8 @@ static void step(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
       *out = (fake_value_t){{fake_array_length(run, self, at)}};
       break;
     case 79: {  // shuffle
-      fake_value_t one = fake_get(run, self, at[3]), two = fake_get(run, self, at[4]);
+      fake_value_t one = fake_get(run, self, at[3]);
+      fake_value_t two = fake_get(run, self, at[4]);
       uint32_t width = fake_components(&run->module, fake_type_of(run, at[3]));
       for (uint32_t i = 5; i < fake_length_of(at) && i < 9; ++i) {
         out->c[i - 5] =
@@ -192,7 +196,8 @@ static void step(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
       fake_value_t built = {0};
       for (uint32_t i = 3; i < fake_length_of(at); ++i) {
         fake_value_t part = fake_get(run, self, at[i]);
-        uint32_t count = fake_components(&run->module, fake_type_of(run, at[i]));
+        uint32_t count =
+            fake_components(&run->module, fake_type_of(run, at[i]));
         for (uint32_t c = 0; c < count && filled < 4; ++c) {
           built.c[filled++] = part.c[c];
         }
@@ -268,7 +273,7 @@ static void run_group(fake_run_t* run, fake_invocation_t* all, uint32_t count,
     set_inputs(run, &all[i], i, group, groups);
     all[i].depth = 0;
     all[i].over = false;
-    enter(run, &all[i], run->module.main);
+    enter(&all[i], run->module.main);
   }
   for (bool going = true; going && !run->failed;) {
     going = false;

@@ -28,7 +28,8 @@ static fake_value_t descriptor(fake_run_t* run, const fake_id_t* variable,
   return (fake_value_t){0};
 }
 
-fake_value_t fake_variable(fake_run_t* run, fake_invocation_t* self, uint32_t id) {
+fake_value_t fake_variable(fake_run_t* run, fake_invocation_t* self,
+                           uint32_t id) {
   const fake_id_t* of = &run->module.ids[id];
   switch (of->at[3]) {
     case 1:  // input
@@ -144,7 +145,8 @@ uint64_t fake_array_length(fake_run_t* run, fake_invocation_t* self,
   return (pointer.c[1] - pointer.c[0] - offset) / stride;
 }
 
-fake_value_t fake_atomic(fake_run_t* run, fake_invocation_t* self, const uint32_t* at) {
+fake_value_t fake_atomic(fake_run_t* run, fake_invocation_t* self,
+                         const uint32_t* at) {
   uint32_t op = fake_op_of(at);
   bool stores = op == 228;
   fake_value_t pointer = fake_get(run, self, at[stores ? 1 : 3]);
@@ -165,7 +167,9 @@ fake_value_t fake_atomic(fake_run_t* run, fake_invocation_t* self, const uint32_
   } else if (op == 229) {
     next = fake_get(run, self, at[6]);
   } else if (op == 230) {
-    if (old.c[0] == fake_get(run, self, at[8]).c[0]) next = fake_get(run, self, at[7]);
+    if (old.c[0] == fake_get(run, self, at[8]).c[0]) {
+      next = fake_get(run, self, at[7]);
+    }
   } else if (op == 232 || op == 233) {
     operands[1].c[0] = 1;
     fake_compute(&run->module, op == 232 ? 128 : 130, type, type, operands, 2,

@@ -24,7 +24,7 @@ typedef struct fake_invocation_t {
 typedef struct fake_run_t {
   fake_module_t module;
   const fake_op_t* op;
-  uint32_t* offsets;  // of variables in the memory of an invocation or workgroup
+  uint32_t* offsets;  // of variables, in an invocation's or workgroup's memory
   uint64_t local_size, shared_size;
   uint8_t* shared;
   uint8_t push[FAKE_PUSH_BYTES];

@@ -113,9 +113,9 @@ enum {
 
 // Opens the Vulkan library |name| (NULL is "libvulkan.so.1"), makes an instance
 // and looks at its devices. Validation is in force when asked for and
-// installed: shim_vulkan_flags tells. UNAVAILABLE when there is no such library, naming
-// it, when it lacks an entry point, naming that, or refuses an instance. No
-// device is no failure.
+// installed: shim_vulkan_flags tells. UNAVAILABLE when there is no such library,
+// naming it, when it lacks an entry point, naming that, or refuses an instance,
+// as without a driver. No device is no failure.
 shim_status_t shim_vulkan_open(const char* name, uint32_t wanted_flags,
                                shim_vulkan_api_t** out_api,
                                shim_error_t* error);
@@ -419,8 +419,9 @@ shim_status_t shim_vulkan_commands_record(shim_vulkan_commands_t* commands,
 
 // Changes the descriptors of a dispatch that was recorded in mode SETS, the
 // |ordinal|-th of all dispatches. |words| are (buffer offset range)*, as many
-// as it was recorded with. Takes effect with the next submission. Where the device
-// cannot change descriptors of recorded commands, that records them again.
+// as it was recorded with. Takes effect with the next submission. Where the
+// device cannot change descriptors of recorded commands, that records them
+// again.
 shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
                                         uint32_t ordinal,
                                         const uint64_t* words, size_t count,

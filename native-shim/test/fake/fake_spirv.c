@@ -131,7 +131,8 @@ static void compute(fake_run_t* run, fake_invocation_t* self,
     operands[count++] = fake_get(run, self, at[i]);
   }
   if (!fake_compute(&run->module, fake_op_of(at), at[1],
-                    fake_type_of(run, at[3]), operands, count, &self->values[at[2]])) {
+                    fake_type_of(run, at[3]), operands, count,
+                    &self->values[at[2]])) {
     fake_fail(run, "operation", fake_op_of(at));
   }
 }

@@ -517,6 +517,22 @@ class VulkanApiTest {
     }
 
     @Test
+    void complaintsOfValidationAreCollected() {
+        assumeTrue(api.collectsMessages(), "the Khronos validation layer is not installed");
+        int family = device.queueFamily(0);
+        try (Arena arena = Arena.ofConfined();
+                VulkanApi other = VulkanApi.open(null, true);
+                VulkanHandle same = other.openDevice(0, VulkanDeviceRequest.of(List.of(family)));
+                VulkanAllocation memory = same.allocate(4096, visible, 0);
+                VulkanCommands commands = same.createCommands(family)) {
+            // Recorded, never submitted.
+            commands.record(words(arena, FILL, memory.buffer(), 0, 8192, 7), 5);
+            assertThat(other.validationMessages()).isPositive();
+            assertThat(other.lastValidationMessages()).anyMatch(message -> message.contains("vkCmdFillBuffer"));
+        }
+    }
+
+    @Test
     void virtualThreadsDoNotWait() throws Exception {
         try (VulkanTimeline timeline = device.createTimeline(0)) {
             CompletableFuture<Integer> ended = new CompletableFuture<>();

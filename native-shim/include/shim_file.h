@@ -16,7 +16,6 @@ extern "C" {
 
 #define SHIM_FILE_READ 1u
 #define SHIM_FILE_WRITE 2u
-#define SHIM_FILE_CREATE 4u
 
 // Opens a file for reading at any place, |access| is some of SHIM_FILE_*.
 // |path| need not be NUL-terminated. |*out_fd| is owned by the caller, who ends

@@ -50,11 +50,10 @@ shim_status_t shim_file_open(const char* path, size_t path_length,
   int flags = access & SHIM_FILE_WRITE
                   ? (access & SHIM_FILE_READ ? O_RDWR : O_WRONLY)
                   : O_RDONLY;
-  if (access & SHIM_FILE_CREATE) flags |= O_CREAT;
   // Without O_NONBLOCK opening a pipe waits for its other end.
   int fd;
   do {
-    fd = open(name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    fd = open(name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) {
     int code = errno;

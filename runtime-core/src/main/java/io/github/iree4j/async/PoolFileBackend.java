@@ -25,6 +25,10 @@ import org.slf4j.LoggerFactory;
 
 /** Transfers made by a few threads of ours, where the kernel does not make them. What they have no time for waits, in order. */
 final class PoolFileBackend implements FileBackend {
+    /*
+     * FILE-1: an operation is added to `ended` by the thread that runs its task, or by whoever cancels it and takes the task out of the
+     * queue of the pool before a thread does; the queue gives it to one of them.
+     */
     /** Enough to keep a disk busy. A guess. */
     private static final int THREADS = 4;
 

@@ -20,6 +20,12 @@ import org.slf4j.LoggerFactory;
 
 /** Transfers that the kernel makes: io_uring. What it has no room for waits here, in order. */
 final class RingFileBackend implements FileBackend {
+    /*
+     * An operation goes from `submitted` to `waiting` to `underWay` to `ended`; all but the first are the owner's.
+     *
+     * FILE-1: it is in one of them at a time, and leaves `underWay` only with the kernel's completion, whether it was cancelled or not:
+     * a request to cancel has no completion that anybody hears of.
+     */
     /** How many transfers the kernel has at once. Enough for any disk; more wait at no cost. A guess. */
     static final int CAPACITY = 64;
 

@@ -106,6 +106,25 @@ class ExternalTimepointsTest {
     }
 
     @Test
+    void aReachedValueIsExportedAsASignalledEvent() {
+        semaphore.signal(4);
+        assertThat(kept(ExternalTimepoints.exportEvent(semaphore, 3)).take()).isEqualTo(SystemEvent.REACHED);
+        assertThat(kept(ExternalTimepoints.exportEvent(semaphore, 4)).take()).isEqualTo(SystemEvent.REACHED);
+    }
+
+    @Test
+    void everyExportIsOfItsOwnValue() {
+        List<SystemEvent> exported = new ArrayList<>();
+        for (int value = 1; value <= 4; value++) {
+            exported.add(kept(ExternalTimepoints.exportEvent(semaphore, value)));
+        }
+        semaphore.signal(2);
+        assertThat(exported).extracting(SystemEvent::take).containsExactly(1L, 1L, 0L, 0L);
+        semaphore.signal(4);
+        assertThat(exported).extracting(SystemEvent::take).containsExactly(0L, 0L, 1L, 1L);
+    }
+
+    @Test
     void anExportedEventTellsOfFailure() {
         SystemEvent exported = kept(ExternalTimepoints.exportEvent(semaphore, 2));
         semaphore.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));

@@ -27,7 +27,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What transfers of files promise, whoever makes them. */
+/**
+ * What transfers of files promise, whoever makes them.
+ *
+ * <p>FILE-1: closing the arena of a test's memory fails while a transfer by a thread has it; every outcome is counted.
+ */
 @Timeout(120)
 abstract class FileTransferContract {
     private final Arena arena = Arena.ofShared();

@@ -143,6 +143,10 @@ static void what_is_lost_stays_lost(void) {
   const uint64_t words[] = {handle(timeline), 1};
   const char* lost = "device 'fake device 0' is lost";
   CHECK(!shim_vulkan_device_is_lost(device));
+  CHECK_FAILS(shim_vulkan_wait_any(device, words, 0, -1, &error),
+              SHIM_OUT_OF_RANGE, "0 timelines");
+  CHECK_FAILS(shim_vulkan_wait_any(device, words, UINT32_MAX, -1, &error),
+              SHIM_OUT_OF_RANGE, "4294967295 timelines");
   CHECK_FAILS(shim_vulkan_wait_any(device, words, 1, -1, &error), SHIM_ABORTED,
               lost);
   CHECK(shim_vulkan_device_is_lost(device));

@@ -87,6 +87,8 @@ shim_status_t shim_vulkan_pipeline_cache_data(
   if (result < 0) {
     return shim__vk_fail(device, result, error, "vkGetPipelineCacheData");
   }
+  // Somebody put more in between the two calls.
+  if (result == SHIM__VK_INCOMPLETE) size = capacity + 4096;
   *out_size = size;
   return SHIM_OK;
 }

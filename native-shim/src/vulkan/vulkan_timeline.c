@@ -4,8 +4,8 @@
 #include "vulkan/vulkan_internal.h"
 #include "vulkan/vulkan_status.h"
 
-// How many a wait takes without allocating.
-enum { FEW = 64 };
+// How many a wait takes without allocating, and at most.
+enum { FEW = 64, MOST = 1 << 16 };
 
 static shim_status_t lacks_export(const shim_vulkan_device_t* device,
                                   shim_error_t* error) {
@@ -179,9 +179,10 @@ shim_status_t shim_vulkan_wait_any(shim_vulkan_device_t* device,
                                    int64_t timeout_ns, shim_error_t* error) {
   shim_status_t status = shim__vk_check(device, error);
   if (status) return status;
-  if (count == 0) {
-    return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
-                          "no timelines to wait for");
+  if (count == 0 || count > MOST) {
+    return shim_error_set(error, SHIM_OUT_OF_RANGE, 0,
+                          "%u timelines to wait for; 1 to %d can be", count,
+                          MOST);
   }
   svk_handle_t few[FEW];
   if (count <= FEW) {

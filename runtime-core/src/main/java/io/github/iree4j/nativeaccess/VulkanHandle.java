@@ -221,13 +221,18 @@ public final class VulkanHandle extends Resource {
      * @param timeoutNanos how long at most; negative is forever
      * @return {@link #REACHED} or {@link #TIMED_OUT}
      * @throws IreeException ABORTED when the device is lost; FAILED_PRECONDITION when something of it is closed, or on a virtual
-     *     thread, whose carrier it would block
+     *     thread, whose carrier it would block; OUT_OF_RANGE for no timelines, or more than there are or than 65536
      */
     public int waitAny(VulkanTimeline[] timelines, long[] values, int count, long timeoutNanos) {
         if (Thread.currentThread().isVirtual()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
                     "a virtual thread may not wait for timelines; use a platform thread");
+        }
+        if (count < 1 || count > timelines.length || count > values.length) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "%d timelines to wait for, of %d with %d values".formatted(count, timelines.length, values.length));
         }
         guard.enter();
         int entered = 0;

@@ -600,6 +600,10 @@ class VulkanApiTest {
             Thread signaller = Thread.ofPlatform().start(() -> second.signal(1));
             assertThat(device.waitAny(both, new long[] {6, 1}, 2, FOREVER)).isEqualTo(VulkanHandle.REACHED);
             signaller.join();
+            for (int count : new int[] {-1, 0, 3}) {
+                assertThatThrownBy(() -> device.waitAny(both, new long[] {6, 1}, count, 0))
+                        .hasMessageContaining(count + " timelines to wait for");
+            }
         }
     }
 

@@ -24,6 +24,9 @@ final class VulkanDispatches {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "command buffer was not created by " + queue.vulkanDevice());
         }
+        if (own.recording().kernels().length > 0) {
+            queue.checkComputes();
+        }
         return new Execution("execute", queue.family(), own, bindings);
     }
 
@@ -41,6 +44,7 @@ final class VulkanDispatches {
             int[] constants,
             BindingTable bindings,
             long flags) {
+        queue.checkComputes();
         List<BufferRef> refs = new ArrayList<>(bindings.size());
         for (int i = 0; i < bindings.size(); i++) {
             refs.add(BufferRef.slot(i, 0, Buffer.WHOLE));

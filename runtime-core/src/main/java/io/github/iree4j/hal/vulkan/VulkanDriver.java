@@ -222,7 +222,7 @@ final class VulkanDriver {
 
     /** Whether a queue of a family can do more than copy. */
     static boolean computes(VulkanDeviceProperties properties, int family) {
-        return (properties.queueFamilies().get(family).flags() & COMPUTE) != 0;
+        return properties.queueFamilies().get(family).computes();
     }
 
     // ---- Describing one.

@@ -18,6 +18,7 @@ import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
@@ -30,12 +31,14 @@ final class VulkanQueue implements DeviceQueue {
     private final int index;
     private final VulkanStream stream;
     private final QueueScheduler scheduler;
+    private final boolean computes;
 
     VulkanQueue(VulkanDevice device, int index, VulkanStream stream, QueueScheduler scheduler) {
         this.device = device;
         this.index = index;
         this.stream = stream;
         this.scheduler = scheduler;
+        this.computes = VulkanDriver.computes(device.properties(), family());
     }
 
     QueueScheduler scheduler() {
@@ -53,6 +56,19 @@ final class VulkanQueue implements DeviceQueue {
     /** The queue family that commands for this queue are recorded for. */
     int family() {
         return stream.queue().family;
+    }
+
+    /**
+     * Refuses dispatches on hardware that only copies.
+     *
+     * @throws IreeException FAILED_PRECONDITION
+     */
+    void checkComputes() {
+        if (!computes) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "queue %d of device '%s' only copies; dispatches run on queue 0".formatted(index, device.id()));
+        }
     }
 
     @Override

@@ -9,9 +9,14 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.FakeVulkan;
@@ -19,6 +24,7 @@ import io.github.iree4j.nativeaccess.VulkanCommands;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -398,6 +404,32 @@ class VulkanQueuesTest {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
+    }
+
+    @Test
+    void dispatchesAreRefusedOnQueuesThatOnlyCopy() {
+        VulkanDevice device = device("unified", 0);
+        Executable kernels = VulkanKernels.load(device);
+        opened.add(kernels);
+        Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
+        opened.add(buffer);
+        TimelineSemaphore filled = semaphore();
+        device.queue(2).fill(null, at(filled, 1), buffer, 0, 64, 7, 4, 0);
+        filled.await(1);
+        assertThat(buffer.map(MemoryAccess.READ, 0, 4).get(ValueLayout.JAVA_INT_UNALIGNED, 0))
+                .isEqualTo(7);
+        TimelineSemaphore refused = semaphore();
+        device.queue(2)
+                .dispatch(
+                        null,
+                        at(refused, 1),
+                        kernels,
+                        0,
+                        DispatchConfig.of(1, 1, 1),
+                        new int[0],
+                        BindingTable.of(buffer),
+                        0);
+        assertFails(refused, StatusCode.FAILED_PRECONDITION, "queue 2 of device 'vulkan:0' only copies");
     }
 
     // ---- Native timelines from and to outside.

@@ -11,6 +11,7 @@ import io.github.iree4j.spring.observation.IreeObservationDocumentation;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import java.io.IOException;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Parameter;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -31,20 +32,25 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
-import tools.jackson.databind.ObjectMapper;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The tables of {@code docs/configuration.md} and {@code docs/metrics.md} say what the code says. {@code -Diree4j.docs.update=true} writes
+ * The tables of {@code docs/configuration.md} and {@code docs/metrics.md}, and metadata for editors, say what the code says. {@code -Diree4j.docs.update=true} writes
  * them anew.
  */
 class ReferenceDocumentationTests {
 
     private static final Path DOCS = Path.of("../docs");
+    private static final Path METADATA =
+            Path.of("src/main/resources/META-INF/additional-spring-configuration-metadata.json");
+    private static final JsonMapper JSON = JsonMapper.shared();
     private static final String BEGIN = "<!-- generated, see ReferenceDocumentationTests: begin -->\n";
     private static final String END = "<!-- generated: end -->\n";
 
-    @Test
-    void theTableOfPropertiesIsThatOfTheCode() throws IOException {
+    private static List<Property> properties() throws IOException {
         List<Class<?>> roots = new ClassFileImporter()
                         .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
                         .importPackages("io.github.iree4j.spring")
@@ -54,41 +60,131 @@ class ReferenceDocumentationTests {
                         .map(JavaClass::reflect)
                         .collect(Collectors.toCollection(ArrayList::new));
         assertThat(roots).isNotEmpty();
-        List<String> rows = new ArrayList<>();
+        List<Property> properties = new ArrayList<>();
         for (Class<?> root : roots) {
-            properties(root.getAnnotation(ConfigurationProperties.class).value(), root, rows);
+            properties(root.getAnnotation(ConfigurationProperties.class).value(), root, properties);
         }
-        rows.sort(Comparator.naturalOrder());
-        check(
-                "configuration.md",
-                "| Property | Type | Default | Meaning |\n|---|---|---|---|\n" + String.join("", rows));
+        properties.sort(Comparator.comparing(Property::name));
+        return properties;
     }
 
-    private static void properties(String prefix, Class<?> type, List<String> rows) throws IOException {
+    @Test
+    void theTableOfPropertiesIsThatOfTheCode() throws IOException {
+        String rows = properties().stream().map(Property::row).sorted().collect(Collectors.joining());
+        check("configuration.md", "| Property | Type | Default | Meaning |\n|---|---|---|---|\n" + rows);
+    }
+
+    /**
+     * What the processor of Spring Boot says nothing of: the properties of values of maps. Editors that know no {@code *} find them by the
+     * types of the maps.
+     */
+    @Test
+    void theMetadataOfValuesOfMapsAreThoseOfTheCode() throws IOException {
+        ObjectNode metadata = (ObjectNode) JSON.readTree(Files.readString(METADATA));
+        ArrayNode values = JSON.createArrayNode();
+        properties().stream().filter(Property::isOfMap).map(Property::metadata).forEach(values::add);
+        if (Boolean.getBoolean("iree4j.docs.update")) {
+            metadata.set("properties", values);
+            Files.writeString(METADATA, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(metadata) + "\n");
+        }
+        assertThat(metadata.path("properties"))
+                .as("%s; write it anew with -Diree4j.docs.update=true", METADATA)
+                .isEqualTo(values);
+    }
+
+    @Test
+    void hintsAreForPropertiesThatThereAre() throws IOException {
+        List<String> known = new ArrayList<>(
+                List.of("iree.devices.keys", "iree.queues.keys", "iree.pools.keys", "iree.modules.keys"));
+        for (Property property : properties()) {
+            known.add(property.key());
+            known.add(property.key() + ".keys");
+            known.add(property.key() + ".values");
+        }
+        JsonNode hints = JSON.readTree(Files.readString(METADATA)).required("hints");
+        assertThat(hints.findValuesAsString("name")).isNotEmpty();
+        for (JsonNode hint : hints) {
+            assertThat(known).contains(hint.required("name").stringValue());
+            for (JsonNode value : hint.path("values")) {
+                assertThat(value.required("description").stringValue()).endsWith(".");
+            }
+        }
+    }
+
+    /**
+     * A property.
+     *
+     * @param name with {@code <name>} for keys of maps and {@code [n]} for indices
+     * @param type its type in Java
+     * @param raw the same without arguments
+     * @param values its default, empty for none
+     * @param description in Markdown
+     * @param source the record that declares it
+     */
+    private record Property(
+            String name, Type type, Class<?> raw, List<String> values, String description, Class<?> source) {
+
+        String row() {
+            return "| `%s` | %s | %s | %s |\n"
+                    .formatted(
+                            name + (raw == Map.class ? ".<key>" : ""),
+                            describe(type, raw),
+                            values.isEmpty() ? "–" : "`" + String.join(", ", values) + "`",
+                            description);
+        }
+
+        boolean isOfMap() {
+            return name.contains("<name>");
+        }
+
+        /** As metadata name it. */
+        String key() {
+            return name.replace("<name>", "*").replace("[n]", "[*]");
+        }
+
+        private static Class<?> boxed(Class<?> primitive) {
+            return MethodType.methodType(primitive).wrap().returnType();
+        }
+
+        ObjectNode metadata() {
+            ObjectNode property = JSON.createObjectNode()
+                    .put("name", key())
+                    .put(
+                            "type",
+                            (raw.isPrimitive() ? boxed(raw) : type)
+                                    .getTypeName()
+                                    .replace(" ", ""))
+                    .put("description", description.replace('`', '\''))
+                    .put("sourceType", source.getName());
+            if (!values.isEmpty()) {
+                JsonNode preset = raw == boolean.class || raw == int.class
+                        ? JSON.readTree(values.getFirst())
+                        : JSON.valueToTree(values.getFirst());
+                property.set("defaultValue", preset);
+            }
+            return property;
+        }
+    }
+
+    private static void properties(String prefix, Class<?> type, List<Property> properties) throws IOException {
         Map<String, String> documentation = documentation(type);
         for (Parameter parameter : type.getDeclaredConstructors()[0].getParameters()) {
             String name = prefix + "." + dashed(parameter.getName());
             Type declared = parameter.getParameterizedType();
             Class<?> raw = parameter.getType();
             if (isOurRecord(raw)) {
-                properties(name, raw, rows);
+                properties(name, raw, properties);
             } else if (declared instanceof ParameterizedType generic
                     && generic.getActualTypeArguments()[generic.getActualTypeArguments().length - 1]
                             instanceof Class<?> element
                     && isOurRecord(element)) {
-                properties(name + (raw == Map.class ? ".<name>" : "[n]"), element, rows);
+                properties(name + (raw == Map.class ? ".<name>" : "[n]"), element, properties);
             } else {
                 String description = documentation.get(parameter.getName());
                 assertThat(description).as("documentation of " + name).isNotBlank();
                 DefaultValue preset = parameter.getAnnotation(DefaultValue.class);
-                rows.add("| `%s` | %s | %s | %s |\n"
-                        .formatted(
-                                name + (raw == Map.class ? ".<key>" : ""),
-                                describe(declared, raw),
-                                preset == null || preset.value().length == 0
-                                        ? "–"
-                                        : "`" + String.join(", ", preset.value()) + "`",
-                                description));
+                properties.add(new Property(
+                        name, declared, raw, preset == null ? List.of() : List.of(preset.value()), description, type));
             }
         }
     }
@@ -208,7 +304,7 @@ class ReferenceDocumentationTests {
         }
         assertThat(names).isNotEmpty();
         assertThat(known).containsAll(names);
-        new ObjectMapper().readTree(dashboard);
+        JSON.readTree(dashboard);
     }
 
     private static void check(String file, String table) throws IOException {

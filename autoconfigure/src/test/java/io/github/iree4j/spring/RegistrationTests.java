@@ -29,6 +29,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** What must be listed is listed, and the runtime is used only through what it exports. */
 class RegistrationTests {
@@ -88,6 +90,26 @@ class RegistrationTests {
                 factories.getProperty(FailureAnalyzer.class.getName(), "").split(","));
         assertThat(registered.map(String::strip).filter(name -> !name.isEmpty()))
                 .containsExactlyInAnyOrderElementsOf(declared);
+    }
+
+    @Test
+    void everyPropertyIsDescribedForEditors() throws IOException {
+        JsonNode metadata = JsonMapper.shared().readTree(resource("META-INF/spring-configuration-metadata.json"));
+        Set<String> names = new TreeSet<>();
+        for (JsonNode property : metadata.required("properties")) {
+            String name = property.required("name").stringValue();
+            names.add(name);
+            assertThat(property.path("description").asString("")).as(name).isNotBlank();
+        }
+        assertThat(names)
+                .contains(
+                        "iree.modules",
+                        "iree.modules.*.location",
+                        "iree.modules.*.batching.max-size",
+                        "iree.pools.*.trim.retained",
+                        "iree.serving.enabled");
+        assertThat(metadata.required("hints").findValuesAsString("name"))
+                .contains("iree.modules.*.load", "iree.executables.allowed-formats");
     }
 
     private static Set<String> exportedByTheRuntime() throws IOException {

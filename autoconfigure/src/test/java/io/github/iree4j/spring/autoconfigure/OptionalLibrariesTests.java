@@ -7,6 +7,7 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,6 +16,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.util.ClassUtils;
 
@@ -40,6 +42,7 @@ class OptionalLibrariesTests {
     @ValueSource(
             strings = {
                 "org.springframework.web,jakarta.servlet",
+                "org.springframework.web.servlet,jakarta.servlet",
                 "org.springframework.web.reactive",
                 "org.springframework.boot.actuate,org.springframework.boot.health",
                 "io.micrometer",
@@ -67,6 +70,14 @@ class OptionalLibrariesTests {
             new WebApplicationContextRunner()
                     .withConfiguration(ours())
                     .withPropertyValues(module, "iree.serving.enabled=true")
+                    .withClassLoader(without)
+                    .run(context -> assertThat(context).hasNotFailed());
+        }
+        if (Stream.of("springframework.web,", "springframework.web.reactive", "reactor")
+                .noneMatch(packages::contains)) {
+            new ReactiveWebApplicationContextRunner()
+                    .withConfiguration(ours())
+                    .withPropertyValues(module, "iree.serving.enabled=true", "iree.serving.repository=true")
                     .withClassLoader(without)
                     .run(context -> assertThat(context).hasNotFailed());
         }

@@ -1,11 +1,44 @@
 package io.github.iree4j.spring.batching;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.spring.Programs;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
 
-/** The same over WebFlux and Netty. */
+/** The same over WebFlux and Netty, and what only these can. */
 @TestPropertySource(
         properties = {
             "spring.main.web-application-type=reactive",
             "spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.reactive.TomcatReactiveWebServerAutoConfiguration"
         })
-class BatchingOverReactiveHttpTests extends BatchingOverHttpTests {}
+class BatchingOverReactiveHttpTests extends BatchingOverHttpTests {
+
+    @Test
+    void aClientThatLeavesCancelsItsCall(
+            @LocalServerPort int port,
+            @Autowired Application application,
+            @Autowired ManualTimer timer,
+            @Autowired Programs programs)
+            throws Exception {
+        String body = "{\"inputs\": [{\"name\": \"x\", \"shape\": [1, 2], \"datatype\": \"FP32\", \"data\": [1, 2]}]}";
+        try (Socket socket = new Socket("localhost", port)) {
+            socket.getOutputStream()
+                    .write("POST /v2/models/rows/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
+                            .formatted(body.length(), body)
+                            .getBytes(StandardCharsets.US_ASCII));
+            application.awaitArrivals(1);
+            timer.advance(10_000_000);
+            application.entered.await();
+            assertThat(programs.activeCalls()).isEqualTo(1);
+        }
+        while (programs.activeCalls() > 0) { // the gate is shut: nothing else ends it
+            Thread.onSpinWait();
+        }
+        assertThat(application.gate.getCount()).isEqualTo(1);
+    }
+}

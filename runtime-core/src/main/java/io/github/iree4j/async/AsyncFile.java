@@ -5,6 +5,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file whose transfers are made by the operating system, or by a few threads, while nobody waits for them.
@@ -17,6 +19,7 @@ import java.nio.file.Path;
  * {@link #writeFully} go on until all is moved.
  */
 public final class AsyncFile extends Resource {
+    private static final Supplier<@Nullable IreeException> WANTED = () -> null;
     private static final Thread ANOTHER = Thread.ofVirtual().unstarted(() -> {});
 
     private final SystemIo io;
@@ -82,11 +85,26 @@ public final class AsyncFile extends Resource {
      * @param offset first byte in the file
      * @param target filled completely; otherwise as for {@link #read}, and of any size
      * @param completion told the size of the target; DATA_LOSS when the file ends before
-     * @return takes part in nothing; asks for the end when cancelled, and the completion is called all the same
+     * @return asks for the end when cancelled; the completion is called all the same
      * @throws IreeException as {@link #read}
      */
     public WholeTransfer readFully(long offset, MemorySegment target, Completion completion) {
-        return WholeTransfer.start(this, false, offset, target, completion);
+        return WholeTransfer.start(this, false, offset, target, WANTED, completion);
+    }
+
+    /**
+     * As {@link #readFully(long, MemorySegment, Completion)}, for as long as it is wanted.
+     *
+     * @param offset first byte in the file
+     * @param target what to fill
+     * @param stop asked on the owner after each piece: why to read no more, or null; must return at once and not throw
+     * @param completion told the size of the target, or what {@code stop} said
+     * @return asks for the end when cancelled
+     * @throws IreeException as {@link #read}
+     */
+    public WholeTransfer readFully(
+            long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
+        return WholeTransfer.start(this, false, offset, target, stop, completion);
     }
 
     /**
@@ -95,11 +113,26 @@ public final class AsyncFile extends Resource {
      * @param offset first byte in the file
      * @param source what to write; otherwise as for {@link #write}, and of any size
      * @param completion told the size of the source
-     * @return takes part in nothing; asks for the end when cancelled, and the completion is called all the same
+     * @return asks for the end when cancelled; the completion is called all the same
      * @throws IreeException as {@link #write}
      */
     public WholeTransfer writeFully(long offset, MemorySegment source, Completion completion) {
-        return WholeTransfer.start(this, true, offset, source, completion);
+        return WholeTransfer.start(this, true, offset, source, WANTED, completion);
+    }
+
+    /**
+     * As {@link #writeFully(long, MemorySegment, Completion)}, for as long as it is wanted.
+     *
+     * @param offset first byte in the file
+     * @param source what to write
+     * @param stop asked on the owner after each piece: why to write no more, or null; must return at once and not throw
+     * @param completion told the size of the source, or what {@code stop} said
+     * @return asks for the end when cancelled
+     * @throws IreeException as {@link #write}
+     */
+    public WholeTransfer writeFully(
+            long offset, MemorySegment source, Supplier<@Nullable IreeException> stop, Completion completion) {
+        return WholeTransfer.start(this, true, offset, source, stop, completion);
     }
 
     private FileOperation submit(boolean write, long offset, MemorySegment memory, Completion completion) {

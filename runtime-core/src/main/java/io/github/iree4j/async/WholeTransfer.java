@@ -3,6 +3,7 @@ package io.github.iree4j.async;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A transfer of a range of any size, made of pieces; see {@link AsyncFile#readFully}. */
@@ -21,6 +22,7 @@ public final class WholeTransfer {
     private final boolean write;
     private final long offset;
     private final MemorySegment memory;
+    private final Supplier<@Nullable IreeException> stop;
     private final Completion completion;
     private final FileOperation[] underWay = new FileOperation[PIECES];
 
@@ -29,18 +31,30 @@ public final class WholeTransfer {
     private @Nullable IreeException failure;
     private boolean over;
 
-    private WholeTransfer(AsyncFile file, boolean write, long offset, MemorySegment memory, Completion completion) {
+    private WholeTransfer(
+            AsyncFile file,
+            boolean write,
+            long offset,
+            MemorySegment memory,
+            Supplier<@Nullable IreeException> stop,
+            Completion completion) {
         this.file = file;
         this.write = write;
         this.offset = offset;
         this.memory = memory;
+        this.stop = stop;
         this.completion = completion;
     }
 
     static WholeTransfer start(
-            AsyncFile file, boolean write, long offset, MemorySegment memory, Completion completion) {
+            AsyncFile file,
+            boolean write,
+            long offset,
+            MemorySegment memory,
+            Supplier<@Nullable IreeException> stop,
+            Completion completion) {
         file.check(write, offset, memory);
-        WholeTransfer transfer = new WholeTransfer(file, write, offset, memory, completion);
+        WholeTransfer transfer = new WholeTransfer(file, write, offset, memory, stop, completion);
         if (memory.byteSize() == 0) {
             file.proactor().execute(() -> completion.ended(0, null));
             return transfer;
@@ -87,8 +101,12 @@ public final class WholeTransfer {
 
     private void ended(int slot, long at, long size, long moved, @Nullable IreeException pieceFailure) {
         IreeException outcome;
+        IreeException stopCause = stop.get();
         synchronized (this) {
             running--;
+            if (failure == null && pieceFailure == null) {
+                failure = isLast(at, moved) ? null : stopCause;
+            }
             if (failure == null) {
                 failure = pieceFailure != null ? pieceFailure : goOn(slot, at, size, moved);
             }
@@ -100,6 +118,11 @@ public final class WholeTransfer {
         }
         file.release();
         completion.ended(outcome == null ? memory.byteSize() : 0, outcome);
+    }
+
+    /** Whether nothing is left to be stopped. */
+    private boolean isLast(long at, long moved) {
+        return running == 0 && started == memory.byteSize() && at + moved == memory.byteSize();
     }
 
     /** Starts what comes next in a slot; returns why that is impossible, or null. */

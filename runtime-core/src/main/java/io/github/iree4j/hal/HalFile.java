@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Bytes that queue operations read from and write to: host memory or a file. Safe from any thread. */
@@ -91,17 +92,41 @@ public abstract class HalFile extends Resource {
     }
 
     /**
+     * As {@link #startRead(long, MemorySegment, Supplier, Completion)}, to the end.
+     *
+     * @param offset first byte in the file
+     * @param target what to fill
+     * @param completion told how it ended
+     */
+    public final void startRead(long offset, MemorySegment target, Completion completion) {
+        startRead(offset, target, () -> null, completion);
+    }
+
+    /**
+     * As {@link #startWrite(long, MemorySegment, Supplier, Completion)}, to the end.
+     *
+     * @param offset first byte in the file
+     * @param source what to write
+     * @param completion told how it ended
+     */
+    public final void startWrite(long offset, MemorySegment source, Completion completion) {
+        startWrite(offset, source, () -> null, completion);
+    }
+
+    /**
      * Starts to read bytes. The caller keeps this file and the memory until the completion is called.
      *
      * @param offset first byte in the file
      * @param target native memory that threads share, filled completely, in pieces
+     * @param stop asked now and then on the same thread: why to go on no longer, or null; returns at once and does not throw
      * @param completion told how it ended, on the thread of {@link io.github.iree4j.async.SystemIo#ofProcess()}; its rules hold
      * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, INVALID_ARGUMENT for other memory, FAILED_PRECONDITION when it is not
      *     asynchronous; the completion is not called then
      */
-    public final void startRead(long offset, MemorySegment target, Completion completion) {
+    public final void startRead(
+            long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
         check("read", MemoryAccess.READ, offset, target.byteSize());
-        doStartRead(offset, target, completion);
+        doStartRead(offset, target, stop, completion);
     }
 
     /**
@@ -109,12 +134,14 @@ public abstract class HalFile extends Resource {
      *
      * @param offset first byte in the file
      * @param source native memory that threads share
+     * @param stop asked now and then why to go on no longer, as for {@link #startRead}
      * @param completion told how it ended, as for {@link #startRead}
      * @throws IreeException as {@link #startRead}
      */
-    public final void startWrite(long offset, MemorySegment source, Completion completion) {
+    public final void startWrite(
+            long offset, MemorySegment source, Supplier<@Nullable IreeException> stop, Completion completion) {
         check("write", MemoryAccess.WRITE, offset, source.byteSize());
-        doStartWrite(offset, source, completion);
+        doStartWrite(offset, source, stop, completion);
     }
 
     /**
@@ -122,9 +149,11 @@ public abstract class HalFile extends Resource {
      *
      * @param offset first byte in the file
      * @param target filled completely
+     * @param stop why to go on no longer, or null
      * @param completion told how it ended
      */
-    protected void doStartRead(long offset, MemorySegment target, Completion completion) {
+    protected void doStartRead(
+            long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
         throw notAsynchronous();
     }
 
@@ -133,9 +162,11 @@ public abstract class HalFile extends Resource {
      *
      * @param offset first byte in the file
      * @param source what to write
+     * @param stop why to go on no longer, or null
      * @param completion told how it ended
      */
-    protected void doStartWrite(long offset, MemorySegment source, Completion completion) {
+    protected void doStartWrite(
+            long offset, MemorySegment source, Supplier<@Nullable IreeException> stop, Completion completion) {
         throw notAsynchronous();
     }
 

@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A file of the file system. */
@@ -43,13 +44,15 @@ final class SystemFile extends HalFile {
     }
 
     @Override
-    protected void doStartRead(long offset, MemorySegment target, Completion completion) {
-        file.readFully(offset, target, completion);
+    protected void doStartRead(
+            long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
+        file.readFully(offset, target, stop, completion);
     }
 
     @Override
-    protected void doStartWrite(long offset, MemorySegment source, Completion completion) {
-        file.writeFully(offset, source, completion);
+    protected void doStartWrite(
+            long offset, MemorySegment source, Supplier<@Nullable IreeException> stop, Completion completion) {
+        file.writeFully(offset, source, stop, completion);
     }
 
     @Override

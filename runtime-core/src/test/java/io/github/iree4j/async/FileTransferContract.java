@@ -418,6 +418,32 @@ abstract class FileTransferContract {
     }
 
     @Test
+    void aRangeThatIsNotWantedAnyMoreIsNotReadToItsEnd() throws IOException {
+        byte[] contents = bytes(40 * WholeTransfer.PIECE);
+        try (AsyncFile file = io.open(file(contents), true, false)) {
+            MemorySegment target = memory(contents.length);
+            Outcome outcome = new Outcome();
+            IreeException why = new IreeException(StatusCode.ABORTED, "nobody wants it");
+            int[] asked = {0};
+            file.readFully(0, target, () -> ++asked[0] < 3 ? null : why, outcome);
+            await(outcome);
+            assertThat(outcome.failure).isSameAs(why);
+            assertThat(asked[0]).as("pieces that were read").isBetween(3, 8);
+            assertThat(target.get(ValueLayout.JAVA_BYTE, contents.length - 1)).isZero();
+        }
+    }
+
+    @Test
+    void aRangeThatIsReadToItsEndIsThereAlthoughNobodyWantsIt() throws IOException {
+        try (AsyncFile file = io.open(file(bytes(100)), true, false)) {
+            Outcome outcome = new Outcome();
+            file.readFully(0, memory(100), () -> new IreeException(StatusCode.ABORTED, "too late"), outcome);
+            await(outcome);
+            assertThat(outcome.failure).isNull();
+        }
+    }
+
+    @Test
     void closingEndsARangeOnce() throws IOException {
         byte[] contents = bytes(20 * WholeTransfer.PIECE);
         AsyncFile file = io.open(file(contents), true, false);

@@ -325,9 +325,9 @@ final class Operations {
                     over.accept(failure);
                 };
                 if (read) {
-                    file.startRead(fileOffset, bytes, ended);
+                    file.startRead(fileOffset, bytes, this::stopped, ended);
                 } else {
-                    file.startWrite(fileOffset, bytes, ended);
+                    file.startWrite(fileOffset, bytes, this::stopped, ended);
                 }
             } catch (IreeException e) {
                 if (pinned) {

@@ -122,6 +122,11 @@ final class NativeCommands implements AutoCloseable {
         places.unpin();
     }
 
+    /** What wrote the commands that were recorded last. */
+    CommandEncoder encoder() {
+        return commands.encoder();
+    }
+
     private boolean mustRecordAgain() {
         if (!places.anyChanged()) {
             return false;

@@ -24,10 +24,7 @@ final class VulkanDispatches {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "command buffer was not created by " + queue.vulkanDevice());
         }
-        if (own.recording().kernels().length > 0) {
-            queue.checkComputes();
-        }
-        return new Execution("execute", queue.family(), own, bindings);
+        return new Execution("execute", queue, own, bindings);
     }
 
     /**
@@ -51,7 +48,7 @@ final class VulkanDispatches {
         }
         commands.dispatch(executable, export, config, constants, refs, flags);
         commands.finish();
-        return new Execution("dispatch", queue.family(), commands, bindings);
+        return new Execution("dispatch", queue, commands, bindings);
     }
 
     /** A command buffer of one command. */
@@ -68,9 +65,9 @@ final class VulkanDispatches {
         private @Nullable VulkanCommands prepared;
         private final AtomicInteger holders = new AtomicInteger(1);
 
-        Execution(String name, int family, VulkanCommandBuffer commands, @Nullable BindingTable bindings) {
+        Execution(String name, VulkanQueue queue, VulkanCommandBuffer commands, @Nullable BindingTable bindings) {
             super(name);
-            this.family = family;
+            this.family = queue.family();
             this.commands = commands;
             this.bindings = bindings;
             commands.checkSubmission(bindings);
@@ -79,7 +76,14 @@ final class VulkanDispatches {
                     VulkanBuffer.of(commands.device(), "bound buffer", buffer);
                 }
             }
+            if (commands.recording().kernels().length > 0) {
+                queue.checkComputes();
+            }
             commands.claimSubmission();
+        }
+
+        private boolean isEmpty() {
+            return commands.recording().commands().length == 0;
         }
 
         @Override
@@ -94,7 +98,7 @@ final class VulkanDispatches {
                     }
                     retained++;
                 }
-                lent = commands.lend(family);
+                lent = isEmpty() ? null : commands.lend(family);
             } catch (RuntimeException e) {
                 release(table, retained);
                 commands.release();
@@ -110,7 +114,7 @@ final class VulkanDispatches {
             if (cause != null) {
                 throw cause;
             }
-            if (commands.recording().commands().length == 0) {
+            if (isEmpty()) {
                 return null;
             }
             NativeCommands own = lent;

@@ -8,6 +8,7 @@ import io.github.iree4j.nativeaccess.VulkanPipelineCache;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,6 +25,7 @@ final class VulkanCode implements AutoCloseable {
     private final VulkanPipelineCache cache;
     private final AtomicLong compiled = new AtomicLong(); // since the file was read
     private final int restored;
+    private final int restoredHash;
     private @Nullable VulkanAllocation nothing; // guarded by this
 
     /**
@@ -46,6 +48,7 @@ final class VulkanCode implements AutoCloseable {
             }
         }
         this.restored = opened == null || known == null ? 0 : known.length;
+        this.restoredHash = Arrays.hashCode(opened == null ? null : known);
         this.cache = opened != null ? opened : handle.createPipelineCache(null);
     }
 
@@ -87,12 +90,15 @@ final class VulkanCode implements AutoCloseable {
         throw refused != null ? refused : new IreeException(StatusCode.UNAVAILABLE, "the device has no memory");
     }
 
-    /** Writes the file, if something was compiled; the device must still be there. */
+    /** Writes the file, if something was compiled that was not in it; the device must still be there. */
     @Override
     public void close() {
         try {
             if (file != null && compiled.get() > 0) {
-                file.write(cache.data());
+                byte[] data = cache.data();
+                if (data.length != restored || Arrays.hashCode(data) != restoredHash) {
+                    file.write(data);
+                }
             }
         } catch (IreeException e) {
             LOG.warn("pipeline cache '{}' is not written: {}", file, e.getMessage());

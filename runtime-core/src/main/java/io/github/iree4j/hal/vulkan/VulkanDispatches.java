@@ -56,7 +56,10 @@ final class VulkanDispatches {
         return new VulkanCommandBuffer(device, CommandBuffer.ONE_SHOT, CommandBuffer.DISPATCH, bindings.size());
     }
 
-    /** What it uses is let go of when the operation is over and the hardware is done, whichever comes last. */
+    /*
+     * VULKAN-5: native commands, and the buffers that they use, are one execution's from its submission until its operation is over and
+     * the hardware is done with it, whichever comes last: `holders` counts the two.
+     */
     private static final class Execution extends VulkanOperation implements VulkanWork {
         private final int family;
         private final VulkanCommandBuffer commands;

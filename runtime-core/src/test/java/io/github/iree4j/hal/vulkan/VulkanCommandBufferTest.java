@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What the Vulkan device makes of command buffers, beyond what every device must do. */
+/** VULKAN-5: what the Vulkan device makes of command buffers, beyond what every device must do. */
 @ExtendWith(NothingWrong.class)
 class VulkanCommandBufferTest {
     private static final int BOTH = CommandBuffer.TRANSFER | CommandBuffer.DISPATCH;

@@ -1,5 +1,6 @@
 // Vulkan without hardware: what is missing, what runs out, what is lost, words
 // that do not add up, several threads on several queues.
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -172,12 +173,27 @@ static void memory_is_freed_wherever_making_it_fails(void) {
   CHECK_FAILS(shim_vulkan_memory_create(device, 64, 3, 0, &memory, &error),
               SHIM_OUT_OF_RANGE, "memory type 3");
   CHECK_FAILS(shim_vulkan_memory_import_fd(device, -1, 64, 1, &memory, &error),
-              SHIM_INVALID_ARGUMENT, "INVALID_EXTERNAL_HANDLE");
+              SHIM_INVALID_ARGUMENT, "descriptor -1 is not open");
+  int other = open("/dev/null", O_RDWR);
+  CHECK_FAILS(
+      shim_vulkan_memory_import_fd(device, other, 64, 1, &memory, &error),
+      SHIM_INVALID_ARGUMENT, "INVALID_EXTERNAL_HANDLE");
+  CHECK_EQ(close(other), 0);  // still ours
   CHECK_OK(shim_vulkan_memory_create(device, 64, 1, 0, &memory, &error));
   int32_t fd = 7;
   CHECK_FAILS(shim_vulkan_memory_export(memory, &fd, &error),
               SHIM_FAILED_PRECONDITION, "exportable");
   CHECK_EQ(fd, 0);
+  shim_vulkan_memory_release(memory);
+  CHECK_OK(shim_vulkan_memory_create(device, 64, 1,
+                                     SHIM_VULKAN_MEMORY_EXPORTABLE, &memory,
+                                     &error));
+  CHECK_OK(shim_vulkan_memory_export(memory, &fd, &error));
+  shim_vulkan_memory_t* same = NULL;
+  CHECK_OK(
+      shim_vulkan_memory_import_fd(device, fd, 64, 1, &same, &error));
+  CHECK_EQ(fcntl(fd, F_GETFD), -1);  // the driver's
+  shim_vulkan_memory_release(same);
   shim_vulkan_memory_release(memory);
   finish(api, device);
 }

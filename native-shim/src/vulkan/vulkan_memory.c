@@ -1,5 +1,8 @@
 // Memory: one allocation, one buffer over all of it, one mapping.
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "vulkan/vulkan_internal.h"
 
@@ -15,6 +18,7 @@ struct shim_vulkan_memory_t {
 typedef struct source_t {
   uint32_t handle_type;  // of the import or export; 0 for none
   const void* chain;     // the structure that says so
+  int* fd;               // set to -1 once it belongs to the driver; or NULL
 } source_t;
 
 static uint64_t type_flags(const shim_vulkan_device_t* device, uint32_t type) {
@@ -184,6 +188,7 @@ static shim_status_t fill_in(shim_vulkan_memory_t* memory, uint64_t size,
   status = allocate(memory, of_its_own_size ? size : needs.size, source.chain,
                     error);
   if (status) return status;
+  if (source.fd) *source.fd = -1;
   return bind_and_map(memory, error);
 }
 
@@ -290,7 +295,7 @@ shim_status_t shim_vulkan_memory_import_host(shim_vulkan_device_t* device,
       .pHostPointer = address,
   };
   source_t source = {SVK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
-                     &chain};
+                     &chain, NULL};
   return create(device, size, type, (uint64_t)(uintptr_t)address, false, source,
                 out_memory, error);
 }
@@ -306,13 +311,23 @@ shim_status_t shim_vulkan_memory_import_fd(shim_vulkan_device_t* device,
   if (!shim__vk_has(device, SHIM_VULKAN_FEATURE_EXTERNAL_MEMORY_FD)) {
     return lacks(device, "VK_KHR_external_memory_fd", error);
   }
+  // A copy, or it would be gone when what comes after the import fails.
+  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) {
+    return shim_error_set(error, SHIM_INVALID_ARGUMENT, errno,
+                          "descriptor %d is not open", fd);
+  }
   svk_import_memory_fd_info_t chain = {
       .sType = SVK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
       .handleType = SVK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
-      .fd = fd,
+      .fd = copy,
   };
-  source_t source = {SVK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, &chain};
-  return create(device, size, type, 0, false, source, out_memory, error);
+  source_t source = {SVK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, &chain,
+                     &copy};
+  status = create(device, size, type, 0, false, source, out_memory, error);
+  if (copy >= 0) close(copy);
+  if (!status) close(fd);
+  return status;
 }
 
 void shim_vulkan_memory_query(const shim_vulkan_memory_t* memory,

@@ -331,7 +331,7 @@ class FakeVulkanTest {
             failsWith(StatusCode.INVALID_ARGUMENT, "VK_ERROR_INVALID_EXTERNAL_HANDLE", () -> same.importDescriptor(-1));
             failsWith(
                     StatusCode.INVALID_ARGUMENT,
-                    "VK_ERROR_INVALID_EXTERNAL_HANDLE",
+                    "descriptor -1 is not open",
                     () -> two.importDescriptor(-1, 4096, HOST_MEMORY));
         }
     }

@@ -38,7 +38,9 @@ final class Call {
         static final Place RUNNING = new Place(State.RUNNING, List.of());
     }
 
-    private volatile Place place = Place.IN_LINE;
+    /** Null for in line, so that calls that nobody looks at write nothing. */
+    private volatile @Nullable Place place;
+
     private long since; // published by the list
 
     private Call(String function, ArgumentList arguments, boolean confined) {
@@ -72,7 +74,7 @@ final class Call {
     }
 
     void inLine() {
-        place = Place.IN_LINE;
+        place = null;
     }
 
     void runs() {
@@ -89,7 +91,8 @@ final class Call {
     }
 
     PendingCall describe(long now) {
-        Place at = place;
+        Place looked = place;
+        Place at = looked == null ? Place.IN_LINE : looked;
         List<PendingOperation.Wait> waits = new ArrayList<>();
         at.awaited().forEach(fence -> waits.addAll(PendingOperation.waitsFor(fence)));
         return new PendingCall(function, at.state(), Duration.ofNanos(Math.max(0, now - since)), waits);

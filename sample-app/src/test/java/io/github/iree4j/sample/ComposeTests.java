@@ -75,7 +75,8 @@ class ComposeTests {
         List<String> targets = list(list(job, "static_configs").getFirst(), "targets");
         assertThat(targets).containsExactly("sample:8080");
         assertThat(ComposeTests.<String>list(services.get("sample"), "ports")).contains("8080:8080");
-        Object web = map(map(map(read(Path.of("src/main/resources/application.yaml")), "management"), "endpoints"), "web");
+        Object web =
+                map(map(map(read(Path.of("src/main/resources/application.yaml")), "management"), "endpoints"), "web");
         assertThat(map(web, "exposure").get("include").toString()).contains("prometheus");
     }
 
@@ -85,7 +86,8 @@ class ComposeTests {
         Map<String, Object> source = ComposeTests.<Map<String, Object>>list(
                         read(provisioning.resolve("datasources/prometheus.yaml")), "datasources")
                 .getFirst();
-        assertThat(services).containsKey(URI.create(source.get("url").toString()).getHost());
+        assertThat(services)
+                .containsKey(URI.create(source.get("url").toString()).getHost());
         assertThat(source).containsEntry("type", "prometheus").containsEntry("isDefault", true);
         Object provider = list(read(provisioning.resolve("dashboards/iree4j.yaml")), "providers")
                 .getFirst();

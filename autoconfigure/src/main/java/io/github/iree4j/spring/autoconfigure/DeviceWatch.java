@@ -70,7 +70,7 @@ final class DeviceWatch implements SmartLifecycle {
     }
 
     private void tell(String device, IreeException cause) {
-        log.error("device '{}' was lost: {}", device, cause.toString());
+        log.atError().addKeyValue("iree.device", device).log("device '{}' was lost: {}", device, cause.toString());
         events.add("device.lost", device, cause.toString());
         publisher.publishEvent(new DeviceLostEvent(this, device, cause));
     }

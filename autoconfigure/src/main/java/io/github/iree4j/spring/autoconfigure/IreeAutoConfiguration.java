@@ -32,6 +32,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.ResourceLoader;
+import org.springframework.core.metrics.StartupStep;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /** {@link AutoConfiguration Auto-configuration} for the runtime, the programs of {@code iree.modules} and the service that calls them. */
@@ -103,7 +104,12 @@ public final class IreeAutoConfiguration {
                 for (ProgramSource source : sources.of(name, module)) {
                     programs.define(source);
                     if (module.load() == LoadPolicy.EAGER) {
+                        StartupStep step = beans.getApplicationStartup()
+                                .start("iree.modules.load")
+                                .tag("module", name)
+                                .tag("version", source.version());
                         programs.load(source);
+                        step.end();
                     }
                 }
             });

@@ -10,12 +10,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Writes how far programs are to the log and to the events: each change of state, each file of parameters, each quarter of a loading. */
 final class ProgramStatusLog {
 
     private static final Logger log = LoggerFactory.getLogger(ProgramStatusLog.class);
     private static final int QUARTERS = 4;
+
+    /** Where log lines have fields: name and version. */
+    private static final String MODULE = "iree.module";
 
     private record Last(ProgramState state, int quarter) {}
 
@@ -47,7 +51,7 @@ final class ProgramStatusLog {
     }
 
     private void note(String name, String type, String message) {
-        log.info("program {}: {}", name, message);
+        log.atInfo().addKeyValue(MODULE, name).log("program {}: {}", name, message);
         events.add(type, name, message);
     }
 
@@ -64,10 +68,9 @@ final class ProgramStatusLog {
                 "failed: " + (status.failure() == null ? "" : status.failure().getMessage());
         };
         events.add("program." + status.state().name().toLowerCase(Locale.ROOT), name, message);
-        if (status.state() == ProgramState.FAILED) {
-            log.warn("program {} {}", name, message);
-        } else {
-            log.info("program {} {}", name, message);
-        }
+        log.atLevel(status.state() == ProgramState.FAILED ? Level.WARN : Level.INFO)
+                .addKeyValue(MODULE, name)
+                .addKeyValue("iree.state", status.state())
+                .log("program {} {}", name, message);
     }
 }

@@ -3,6 +3,9 @@ package io.github.iree4j.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.modules.parameters.IrpaWriter;
@@ -30,13 +33,17 @@ import java.util.jar.JarOutputStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.metrics.buffering.BufferingApplicationStartup;
+import org.springframework.boot.context.metrics.buffering.StartupTimeline;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.core.metrics.StartupStep;
 
 class IreeAutoConfigurationTests {
 
@@ -243,7 +250,8 @@ class IreeAutoConfigurationTests {
                         }
                     });
         }
-        assertThat(directory.toFile().getParentFile().listFiles((_, name) -> name.startsWith("iree4j-")))
+        assertThat(directory.toFile().getParentFile().listFiles(
+                        (_, name) -> name.startsWith("iree4j-") && name.endsWith(".bin")))
                 .as("copies that were left behind")
                 .isEmpty();
     }
@@ -269,6 +277,36 @@ class IreeAutoConfigurationTests {
                         assertThat(results.longValue(0)).isEqualTo(16);
                     }
                 });
+    }
+
+    @Test
+    void loadingIsAStepOfTheStart() {
+        BufferingApplicationStartup startup = new BufferingApplicationStartup(10_000);
+        runner.withInitializer(context -> context.setApplicationStartup(startup))
+                .withPropertyValues("iree.modules.adding.location=" + adder)
+                .run(context -> assertThat(startup.getBufferedTimeline().getEvents())
+                        .map(StartupTimeline.TimelineEvent::getStartupStep)
+                        .filteredOn(step -> step.getName().equals("iree.modules.load"))
+                        .singleElement()
+                        .satisfies(step -> assertThat(step.getTags())
+                                .extracting(StartupStep.Tag::getValue)
+                                .containsExactly("adding", "1")));
+    }
+
+    @Test
+    void linesOfTheLogHaveFields() {
+        Logger logger = (Logger) LoggerFactory.getLogger(ProgramStatusLog.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        logger.addAppender(lines);
+        try {
+            runner.withPropertyValues("iree.modules.adding.location=" + adder)
+                    .run(context -> assertThat(lines.list).anySatisfy(line -> assertThat(line.getKeyValuePairs())
+                            .extracting(pair -> pair.key + " " + pair.value)
+                            .containsExactly("iree.module adding:1", "iree.state READY")));
+        } finally {
+            logger.detachAppender(lines);
+        }
     }
 
     @Test

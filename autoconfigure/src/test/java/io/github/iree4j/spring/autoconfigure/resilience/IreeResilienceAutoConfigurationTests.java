@@ -76,8 +76,7 @@ class IreeResilienceAutoConfigurationTests {
     @Test
     void timeoutsFollowPropertiesThatChange() throws Exception {
         runner.withPropertyValues(
-                        "iree.modules.adder.location=" + TestModules.adder(directory),
-                        "iree.modules.adder.timeout=1h")
+                        "iree.modules.adder.location=" + TestModules.adder(directory), "iree.modules.adder.timeout=1h")
                 .run(context -> {
                     Map<String, Object> changed = new HashMap<>(Map.of("iree.modules.adder.timeout", "9ms"));
                     ConfigurableEnvironment environment = context.getBean(ConfigurableEnvironment.class);

@@ -250,8 +250,10 @@ class IreeAutoConfigurationTests {
                         }
                     });
         }
-        assertThat(directory.toFile().getParentFile().listFiles(
-                        (_, name) -> name.startsWith("iree4j-") && name.endsWith(".bin")))
+        assertThat(directory
+                        .toFile()
+                        .getParentFile()
+                        .listFiles((_, name) -> name.startsWith("iree4j-") && name.endsWith(".bin")))
                 .as("copies that were left behind")
                 .isEmpty();
     }
@@ -301,9 +303,10 @@ class IreeAutoConfigurationTests {
         logger.addAppender(lines);
         try {
             runner.withPropertyValues("iree.modules.adding.location=" + adder)
-                    .run(context -> assertThat(lines.list).anySatisfy(line -> assertThat(line.getKeyValuePairs())
-                            .extracting(pair -> pair.key + " " + pair.value)
-                            .containsExactly("iree.module adding:1", "iree.state READY")));
+                    .run(context -> assertThat(lines.list)
+                            .anySatisfy(line -> assertThat(line.getKeyValuePairs())
+                                    .extracting(pair -> pair.key + " " + pair.value)
+                                    .containsExactly("iree.module adding:1", "iree.state READY")));
         } finally {
             logger.detachAppender(lines);
         }

@@ -106,6 +106,9 @@ static int query_kernel(int fd, unsigned long request, void* argument) {
 
 shim_status_t shim_event_outcome(int32_t fd, int32_t* out_code,
                                  shim_error_t* error) {
+  *out_code = 0;
+  // Emulators that do not know the request say so of any number.
+  if (fcntl(fd, F_GETFD) < 0) return not_open(error, fd, errno);
   return shim__event_outcome(fd, query_kernel, out_code, error);
 }
 

@@ -113,6 +113,13 @@ static void messages_of_another_form_leave_no_descriptors(void) {
     size_t count;
   } messages[] = {{8, 0}, {8, 2}, {8, 20}, {16, 1}, {3, 1}, {1, 0}};
   for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); ++i) {
+#if defined(SHIM_EMULATED)
+    if (messages[i].count > 2) {
+      fprintf(stderr, "skipped: QEMU keeps descriptors of messages that are "
+                      "cut short\n");
+      continue;
+    }
+#endif
     send_raw(pair[0], bytes, messages[i].size, fds, messages[i].count);
     int32_t fd = 7;
     uint64_t tag = 7;

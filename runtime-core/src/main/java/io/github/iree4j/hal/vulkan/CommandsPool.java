@@ -63,8 +63,7 @@ final class CommandsPool {
                 return found;
             }
             MemoryKind kind = memory.kinds().device();
-            VulkanSlab block =
-                    new VulkanSlab(memory.provider().allocate(SCRATCH_BLOCK, kind.type(), 0), SCRATCH_BLOCK, kind);
+            VulkanSlab block = new VulkanSlab(memory.takeOutside(SCRATCH_BLOCK, kind, 0), SCRATCH_BLOCK, kind);
             blocks.add(block);
             for (long at = PIECE; at < SCRATCH_BLOCK; at += PIECE) {
                 pieces.add(new VulkanStorage(null, block.buffer(), at, CommandEncoder.SCRATCH, 0, null));

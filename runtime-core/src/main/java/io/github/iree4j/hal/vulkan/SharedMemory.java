@@ -23,8 +23,7 @@ final class SharedMemory {
         VulkanMemory memory = device.memory();
         MemoryKind kind = memory.kind(params);
         memory.request(params, kind, size); // checks
-        return buffer(
-                device, kind, params, memory.provider().allocate(size, kind.type(), VulkanHandle.EXPORTABLE), size);
+        return buffer(device, kind, params, memory.takeOutside(size, kind, VulkanHandle.EXPORTABLE), size);
     }
 
     static ExternalMemory export(VulkanDevice device, Buffer buffer) {
@@ -63,11 +62,10 @@ final class SharedMemory {
                     "memory type %d is none that device '%s' uses".formatted(memory.kind(), device.id()));
         }
         VulkanAllocation allocation = device.memory()
-                .provider()
-                .counted(
+                .takeOutside(
                         () -> device.handle().importDescriptor(memory.descriptor(), memory.size(), kind.type()),
                         memory.size(),
-                        kind.type());
+                        kind);
         return buffer(device, kind, params, allocation, memory.size());
     }
 

@@ -100,7 +100,7 @@ final class Staging {
         VulkanSlabProvider provider = memory.provider();
         MemoryKind kind = memory.kinds().readback(); // cached: the host reads and writes it
         return new Staging(size -> {
-            VulkanSlab slab = new VulkanSlab(provider.allocate(size, kind.type(), 0), size, kind);
+            VulkanSlab slab = new VulkanSlab(memory.takeOutside(size, kind, 0), size, kind);
             VulkanStorage all = new VulkanStorage(null, slab.buffer(), 0, size, 0, slab.host());
             return new Memory(all, () -> provider.release(slab));
         });

@@ -75,8 +75,8 @@ final class VulkanAllocator implements Allocator {
         // Drivers take whole pages: those that the bytes are in. What else is in them is not touched.
         long first = bytes.address() & -alignment;
         long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
-        VulkanAllocation allocation = memory.provider()
-                .counted(() -> device.handle().importHost(first, end - first), end - first, kind.type());
+        VulkanAllocation allocation =
+                memory.takeOutside(() -> device.handle().importHost(first, end - first), end - first, kind);
         ForeignMemory foreign = new ForeignMemory(allocation, memory.provider(), null, owner);
         long offset = bytes.address() - first;
         long address = allocation.deviceAddress();

@@ -15,6 +15,7 @@ import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.VulkanAllocation;
 import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
 import io.github.iree4j.nativeaccess.VulkanHandle;
 import io.github.iree4j.status.IreeException;
@@ -104,6 +105,30 @@ final class VulkanMemory {
 
     VulkanSlabProvider provider() {
         return provider;
+    }
+
+    /**
+     * Takes memory of the driver for what is not of the pools, giving back what they only keep if need be.
+     *
+     * @param taking takes it
+     * @param size bytes
+     * @param kind where
+     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     */
+    VulkanAllocation takeOutside(VulkanSlabProvider.Allocating taking, long size, MemoryKind kind) {
+        try {
+            return provider.counted(taking, size, kind.type());
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.RESOURCE_EXHAUSTED || pools.trim() == 0) {
+                throw e;
+            }
+            return provider.counted(taking, size, kind.type());
+        }
+    }
+
+    /** The same, for memory that the driver has to make. */
+    VulkanAllocation takeOutside(long size, MemoryKind kind, int flags) {
+        return takeOutside(() -> provider.device().allocate(size, kind.type(), flags), size, kind);
     }
 
     /** What the host reads, where it cannot read what the device has. */

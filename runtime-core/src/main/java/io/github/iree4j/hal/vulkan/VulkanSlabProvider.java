@@ -35,6 +35,10 @@ final class VulkanSlabProvider implements SlabProvider {
         this.countLimit = properties.limits().maxMemoryAllocationCount();
     }
 
+    VulkanHandle device() {
+        return device;
+    }
+
     @Override
     public long alignment() {
         return alignment;
@@ -80,14 +84,14 @@ final class VulkanSlabProvider implements SlabProvider {
                     "%d bytes are more than maxMemoryAllocationSize %d of the device; use smaller buffers"
                             .formatted(size, largest));
         }
-        VulkanAllocation allocation = allocate(size, kind.type(), 0);
+        VulkanAllocation allocation = allocate(size, kind.type());
         if ((allocation.host() & alignment - 1) == 0) {
             return new VulkanSlab(allocation, size, kind);
         }
         // Mappings begin where the driver likes: take more, and begin where it suits.
         allocation.close();
         returned();
-        allocation = allocate(size + alignment, kind.type(), 0);
+        allocation = allocate(size + alignment, kind.type());
         return new VulkanSlab(allocation, -allocation.host() & alignment - 1, size, kind);
     }
 
@@ -96,8 +100,8 @@ final class VulkanSlabProvider implements SlabProvider {
      *
      * @throws IreeException RESOURCE_EXHAUSTED when the driver has no more, or has given out as many pieces as it does
      */
-    VulkanAllocation allocate(long size, int type, int flags) {
-        return counted(() -> device.allocate(size, type, flags), size, type);
+    private VulkanAllocation allocate(long size, int type) {
+        return counted(() -> device.allocate(size, type, 0), size, type);
     }
 
     /** Something that makes an allocation. */

@@ -84,6 +84,22 @@ class MemoryShortageTest {
     }
 
     @Test
+    void driverThatRefusesIsAskedAgainOnceWhatIsKeptIsBack() {
+        open("oom_allocation=2");
+        device.allocator().allocate(HIDDEN, 20 * MIB).close(); // kept for later
+        device.allocator().allocate(HIDDEN, 30 * MIB).close();
+        assertThat(device.allocator().statistics().bytesReserved()).isLessThan(50 * MIB);
+    }
+
+    @Test
+    void soItIsForMemoryThatIsNoPools() {
+        open("oom_allocation=2");
+        device.allocator().allocate(HIDDEN, 20 * MIB).close(); // kept for later
+        device.allocator().allocateExportable(HIDDEN, 30 * MIB).close();
+        assertThat(device.allocator().statistics().bytesReserved()).isZero();
+    }
+
+    @Test
     void moreThanTheHeapIsNeverThere() {
         open("heap_mib=64");
         assertThatThrownBy(() -> device.allocator().allocate(HIDDEN, 65 * MIB))

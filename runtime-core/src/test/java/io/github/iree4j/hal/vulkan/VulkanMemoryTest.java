@@ -11,6 +11,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.ExternalMemory;
+import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.lifetime.RefCounted;
@@ -20,6 +21,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -136,6 +138,65 @@ class VulkanMemoryTest {
             assertThat(bytes).as("the same memory, or none that was used").containsOnly(VulkanBuffer.POISON);
             first.close();
             second.close();
+        }
+    }
+
+    /** A file whose reader waits in it. */
+    private static final class SlowFile extends HalFile {
+        private final long length;
+        final CountDownLatch begun = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+
+        SlowFile(long length) {
+            super("slow file", MemoryAccess.READ);
+            this.length = length;
+        }
+
+        @Override
+        public long length() {
+            return length;
+        }
+
+        @Override
+        protected void doRead(long offset, MemorySegment target) {
+            begun.countDown();
+            try {
+                goOn.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            target.fill((byte) 1);
+        }
+
+        @Override
+        protected void doWrite(long offset, MemorySegment source) {}
+
+        @Override
+        protected void destroy() {}
+    }
+
+    // BUF-1: storage is not freed while an operation has it pinned.
+    @Test
+    void memoryStaysWhileAnOperationIsAtItThatTheDeallocationDidNotWaitFor() throws InterruptedException {
+        long size = 20 << 20; // a slab of its own
+        try (VulkanDevice two = VulkanDrivers.open(DeviceOptions.builder().queueCount(2));
+                TimelineSemaphore timeline = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                TimelineSemaphore reader = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                SlowFile file = new SlowFile(size)) {
+            Buffer buffer = two.queue(0).alloca(null, Fence.at(timeline, 1), BufferParams.DEFAULT, size, 0);
+            Fence.at(timeline, 1).await();
+            assumeTrue(buffer.isMappable(MemoryAccess.ALL), "the host does not see memory of the device");
+            two.queue(0).read(null, Fence.at(reader, 1), file, 0, buffer, 0, size, 0);
+            file.begun.await();
+            two.queue(1).dealloca(null, Fence.at(timeline, 2), buffer, 0);
+            Fence.at(timeline, 2).await();
+            two.allocator().trim();
+            assertThat(two.allocator().statistics().bytesReserved()).isGreaterThanOrEqualTo(size);
+            file.goOn.countDown();
+            Fence.at(reader, 1).await();
+            two.allocator().trim();
+            assertThat(two.allocator().statistics().bytesReserved()).isLessThan(size);
+            buffer.close();
         }
     }
 

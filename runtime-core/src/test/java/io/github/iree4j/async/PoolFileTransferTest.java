@@ -11,6 +11,11 @@ class PoolFileTransferTest extends FileTransferContract {
         return SystemIo.Files.POOL;
     }
 
+    @Override
+    boolean ownerBegins() {
+        return false;
+    }
+
     @Test
     void whyThreadsMakeThemIsSaid() {
         try (SystemIo io = SystemIo.create("pool", System::nanoTime, SystemIo.Files.POOL, descriptor -> 0)) {

@@ -24,6 +24,11 @@ class RingFileTransferTest extends FileTransferContract {
         return SystemIo.Files.RING;
     }
 
+    @Override
+    boolean ownerBegins() {
+        return true;
+    }
+
     @Test
     void theKernelMakesThem() {
         try (SystemIo io = SystemIo.create("best", System::nanoTime)) {

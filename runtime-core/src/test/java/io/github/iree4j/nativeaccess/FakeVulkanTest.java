@@ -168,7 +168,7 @@ class FakeVulkanTest {
                 push);
         try (Arena arena = Arena.ofConfined();
                 VulkanPipeline pipeline =
-                        d.createPipeline(VulkanApiTest.shader(), "main", layout, new int[] {3}, 0, null);
+                        d.createPipeline(VulkanLibraryTest.shader(), "main", layout, new int[] {3}, 0, null);
                 VulkanAllocation memory = d.allocate(4096, HOST_MEMORY, 0);
                 VulkanTimeline timeline = d.createTimeline(0);
                 VulkanCommands commands = d.createCommands(0)) {

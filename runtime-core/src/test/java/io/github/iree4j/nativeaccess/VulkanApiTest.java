@@ -20,12 +20,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -36,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The real driver of this machine, with validation where that is installed. */
 class VulkanApiTest {
@@ -165,13 +161,7 @@ class VulkanApiTest {
                         new VulkanLayout.Binding(1, VulkanLayout.STORAGE_BUFFER, 1))),
                 8,
                 push);
-        return device.createPipeline(shader(), "main", layout, new int[] {bias}, 0, cache);
-    }
-
-    static MemorySegment shader() throws IOException {
-        try (InputStream file = VulkanApiTest.class.getResourceAsStream("/vulkan/shim/scale.spv")) {
-            return MemorySegment.ofArray(Objects.requireNonNull(file).readAllBytes());
-        }
+        return device.createPipeline(VulkanLibraryTest.shader(), "main", layout, new int[] {bias}, 0, cache);
     }
 
     private static long pushed(int factor, int count) {
@@ -375,7 +365,7 @@ class VulkanApiTest {
 
     @Test
     void layoutsAndCodeThatCannotBeAreRefused() throws IOException {
-        MemorySegment code = shader();
+        MemorySegment code = VulkanLibraryTest.shader();
         VulkanLayout none = new VulkanLayout(List.of(), 0, false);
         assertThatThrownBy(() ->
                         device.createPipeline(MemorySegment.ofArray(new byte[64]), "main", none, new int[0], 0, null))
@@ -545,49 +535,6 @@ class VulkanApiTest {
             });
             assertThatThrownBy(ended::get).hasMessageContaining("virtual thread");
         }
-    }
-
-    @Test
-    void theLibraryThatIsNotThereIsNamed() {
-        assertThatThrownBy(() -> VulkanApi.open("libno-such-vulkan.so", false))
-                .isInstanceOfSatisfying(
-                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
-                .hasMessageContaining("libno-such-vulkan.so")
-                .hasMessageContaining("install the Vulkan loader");
-        assertThatThrownBy(() -> VulkanApi.open("libm.so.6", false))
-                .hasMessageContaining("'libm.so.6' has no symbol vkGetInstanceProcAddr");
-    }
-
-    @Test
-    void theShaderInTheRepositoryIsThatOfItsSource(@TempDir Path directory) throws Exception {
-        Path source = directory.resolve("scale.comp");
-        try (InputStream file = VulkanApiTest.class.getResourceAsStream("/vulkan/shim/scale.comp")) {
-            Files.write(source, Objects.requireNonNull(file).readAllBytes());
-        }
-        Path target = directory.resolve("scale.spv");
-        Process compiler;
-        try {
-            compiler = new ProcessBuilder(
-                            "glslangValidator",
-                            "-V",
-                            "--target-env",
-                            "vulkan1.1",
-                            "-o",
-                            target.toString(),
-                            source.toString())
-                    .redirectErrorStream(true)
-                    .redirectOutput(directory.resolve("log").toFile())
-                    .start();
-        } catch (IOException e) {
-            assumeTrue(false, "glslangValidator is not installed");
-            return;
-        }
-        assertThat(compiler.waitFor()).isZero();
-        // Generators put their version into the third word.
-        byte[] compiled = Files.readAllBytes(target);
-        byte[] kept = shader().toArray(ValueLayout.JAVA_BYTE);
-        assertThat(Arrays.copyOfRange(kept, 12, kept.length))
-                .isEqualTo(Arrays.copyOfRange(compiled, 12, compiled.length));
     }
 
     @Test

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param workgroupSizeX invocations of a workgroup along x, as specialised
  * @param workgroupSizeY invocations of a workgroup along y, as specialised
  * @param workgroupSizeZ invocations of a workgroup along z, as specialised
+ * @param sizedById whether that size is said by constants ({@code LocalSizeId}), which devices take with feature maintenance4 only
  * @param workgroupBytes bytes of workgroup memory its variables take, without padding between them; a lower bound where a length is computed
  * @param pushConstantBytes bytes of push constants it may read, from 0 on
  * @param resources the buffers it uses, ordered by set and binding
@@ -20,6 +21,7 @@ public record SpirvEntryPoint(
         int workgroupSizeX,
         int workgroupSizeY,
         int workgroupSizeZ,
+        boolean sizedById,
         long workgroupBytes,
         int pushConstantBytes,
         List<SpirvResource> resources,

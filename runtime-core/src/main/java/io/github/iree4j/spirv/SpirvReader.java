@@ -390,6 +390,7 @@ final class SpirvReader {
                 size[0],
                 size[1],
                 size[2],
+                sizes.get(entry.function()) instanceof Size declared && declared.areIds(),
                 workgroupBytes,
                 (int) Math.min(pushConstants, Integer.MAX_VALUE),
                 resources.values().stream().sorted(SpirvResource.ORDER).toList(),

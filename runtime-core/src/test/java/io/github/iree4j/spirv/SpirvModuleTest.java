@@ -145,6 +145,15 @@ class SpirvModuleTest {
         assertDamaged(module, "declares workgroups of [0, 1, 1]");
     }
 
+    @Test
+    void tellsWorkgroupSizesThatConstantsSay() {
+        byte[] module = SpirvExecutables.sizedById();
+        SpirvEntryPoint entry = read(module, 8, 4).entryPoint("sized");
+        assertThat(size(entry)).containsExactly(8, 4, 1);
+        assertThat(entry.sizedById()).isTrue();
+        assertThat(entry("sized").sizedById()).isFalse();
+    }
+
     /** Whatever the bytes, reading ends, with a module or with a status. */
     @ParameterizedTest
     @ValueSource(strings = {"add", "scale", "sized", "sum", "gather", "bda_scale"})

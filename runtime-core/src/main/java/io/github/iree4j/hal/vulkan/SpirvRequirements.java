@@ -109,6 +109,12 @@ final class SpirvRequirements {
                     StatusCode.UNIMPLEMENTED,
                     "export '%s' uses %s; buffers alone can be bound".formatted(name, entry.foreignResource()));
         }
+        if (entry.sizedById()) {
+            throw incompatible(
+                    device,
+                    "is opened without feature 'maintenance4', which execution mode LocalSizeId of export '%s' needs; compile for SPIR-V 1.5 or older",
+                    name);
+        }
         if (byAddress && !handle.has(VulkanFeature.BUFFER_DEVICE_ADDRESS)) {
             throw incompatible(
                     device,

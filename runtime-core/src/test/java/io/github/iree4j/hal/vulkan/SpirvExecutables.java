@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 
@@ -36,6 +38,29 @@ public final class SpirvExecutables {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Kernel {@code sized} as compilers for SPIR-V 1.6 write it: the execution mode, not a decorated constant, says the size. */
+    public static byte[] sizedById() {
+        byte[] module = module("sized");
+        ByteBuffer words = ByteBuffer.wrap(module).order(ByteOrder.LITTLE_ENDIAN);
+        int mode = 0;
+        int size = 0; // the constant that is decorated as the size
+        for (int at = 5; at < module.length / 4; at += words.getInt(4 * at) >>> 16) {
+            int op = words.getInt(4 * at) & 0xFFFF;
+            if (op == 16) {
+                mode = at;
+            } else if (op == 71 && words.getInt(4 * at + 8) == 11 && words.getInt(4 * at + 12) == 25) {
+                size = words.getInt(4 * at + 4);
+                words.putInt(4 * at + 12, 24);
+            } else if (op == 51 && words.getInt(4 * at + 8) == size) {
+                words.putInt(4 * mode, 6 << 16 | 331).putInt(4 * mode + 8, 38);
+                for (int i = 3; i < 6; i++) {
+                    words.putInt(4 * (mode + i), words.getInt(4 * (at + i)));
+                }
+            }
+        }
+        return module;
     }
 
     /** An executable whose exports are these kernels, each with the layout that its code asks for. */

@@ -175,6 +175,17 @@ class VulkanExecutableTest {
     }
 
     @Test
+    void refusesSizesThatConstantsSay() {
+        withCode(code -> assertRefused(
+                code,
+                new ExecutableParams(
+                        "vulkan-spirv-fb",
+                        MemorySegment.ofArray(SpirvExecutables.packModules(SpirvExecutables.sizedById()))),
+                StatusCode.INCOMPATIBLE,
+                "without feature 'maintenance4', which execution mode LocalSizeId of export 'sized' needs"));
+    }
+
+    @Test
     void refusesWhatExceedsTheLimitsOfTheDevice() {
         withCode(code -> {
             long limit = code.handle().properties().limits().maxComputeWorkGroupInvocations();

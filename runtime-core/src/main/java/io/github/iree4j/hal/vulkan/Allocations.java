@@ -81,6 +81,11 @@ final class Allocations {
         }
 
         @Override
+        boolean runsInAnyCase() {
+            return true; // whoever waits for memory waits for it
+        }
+
+        @Override
         boolean isEmpty() {
             return !device.memory().poisons() || buffer.length() == 0;
         }

@@ -35,6 +35,11 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
     /** Writes the commands; {@link #storage} has what they use. */
     abstract void encode(CommandEncoder encoder);
 
+    /** Whether it is carried out also when nobody can learn of its end any more, since it matters to others than those who wait for it. */
+    boolean runsInAnyCase() {
+        return false;
+    }
+
     /** Whether there is anything to do for the hardware. */
     abstract boolean isEmpty();
 
@@ -46,7 +51,7 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
     @Override
     final @Nullable VulkanWork prepare() {
         IreeException cause = stopCause();
-        if (cause != null) {
+        if (cause != null && !runsInAnyCase()) {
             throw cause;
         }
         VulkanStorage[] found = new VulkanStorage[buffers.length];

@@ -141,6 +141,19 @@ class VulkanMemoryTest {
         }
     }
 
+    @Test
+    void memoryIsDeallocatedThoughNobodyCanLearnOfIt() {
+        try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                TimelineSemaphore failed = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                Buffer buffer = queue.alloca(null, Fence.at(timeline, 1), BufferParams.DEFAULT, 4096, 0)) {
+            failed.fail(new IreeException(StatusCode.CANCELLED, "nobody listens"));
+            queue.dealloca(Fence.at(timeline, 1), Fence.at(failed, 1), buffer, 0);
+            queue.barrier(null, Fence.at(timeline, 2), 0);
+            Fence.at(timeline, 2).await();
+            assertThat(device.allocator().statistics().bytesLive()).isZero();
+        }
+    }
+
     /** A file whose reader waits in it. */
     private static final class SlowFile extends HalFile {
         private final long length;

@@ -14,10 +14,10 @@ public final class ExternalTimepoints {
     /**
      * Signals a timeline when an event becomes readable. The value is promised at once, with the event as what devices can wait for.
      * An event that can no longer be signalled (its other end is closed) fails the timeline with UNAVAILABLE; so does, with
-     * INVALID_ARGUMENT, a timeline that is beyond the value by then. The event says nothing about success: an error inside a sync_fd
-     * looks like its completion.
+     * INVALID_ARGUMENT, a timeline that is beyond the value by then. A sync_fd whose work has failed
+     * fails it with ABORTED, or CANCELLED; events of other kinds say nothing about success.
      *
-     * <p>One daemon thread waits for all events of the process; it runs the timepoints that become due.
+     * <p>The owner of {@link SystemIo#ofProcess()} waits for all events of the process; it runs the timepoints that become due.
      *
      * @param event the event; retained until it is signalled or the import cancelled
      * @param semaphore the timeline; retained likewise

@@ -1,7 +1,8 @@
 /**
- * Waiting: timelines that only go up, and fences over several of them.
+ * Waiting: timelines that only go up, fences over several of them, and what is heard of files, drivers and other processes.
  *
- * <p>Start at {@link io.github.iree4j.async.TimelineSemaphore} and {@link io.github.iree4j.async.Fence}. Everything here is safe
+ * <p>Start at {@link io.github.iree4j.async.TimelineSemaphore} and {@link io.github.iree4j.async.Fence}, for the outside at
+ * {@link io.github.iree4j.async.SystemIo} and {@link io.github.iree4j.async.Proactor}. Everything here is safe
  * from any thread; callbacks run on the thread that made them due, see {@link io.github.iree4j.async.Timepoint}.
  */
 @NullMarked

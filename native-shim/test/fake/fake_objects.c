@@ -72,7 +72,7 @@ static svk_result_t vkAllocateMemory(svk_device_t device,
   svk_result_t result = FAKE_OK;
   pthread_mutex_lock(&fake_lock);
   if (fake_is_lost(device)) {
-    result = FAKE_DEVICE_LOST;
+    result = fake_tell_loss(device);
   } else if (++fake_allocations == fake_settings.oom_allocation ||
              device->used[heap] + info->allocationSize >
                  fake_settings.heap_bytes) {

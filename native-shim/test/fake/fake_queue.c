@@ -33,6 +33,13 @@ bool fake_is_lost(fake_device_t* device) {
   return device->lost;
 }
 
+svk_result_t fake_tell_loss(fake_device_t* device) {
+  for (int i = 0; i < FAKE_MAX_QUEUES; ++i) {
+    while (device->queues[i].head) fake_pause(-1);
+  }
+  return FAKE_DEVICE_LOST;
+}
+
 //===--------------------------------------------------------------------===//
 // Semaphores
 //===--------------------------------------------------------------------===//
@@ -81,10 +88,11 @@ static svk_result_t vkGetSemaphoreCounterValue(svk_device_t device,
                                                svk_handle_t handle,
                                                uint64_t* out) {
   pthread_mutex_lock(&fake_lock);
-  bool lost = fake_is_lost(device);
+  svk_result_t result =
+      fake_is_lost(device) ? fake_tell_loss(device) : FAKE_OK;
   *out = ((fake_semaphore_t*)handle)->payload->value;
   pthread_mutex_unlock(&fake_lock);
-  return lost ? FAKE_DEVICE_LOST : FAKE_OK;
+  return result;
 }
 
 static void raise_to(fake_semaphore_t* semaphore, uint64_t value) {
@@ -101,10 +109,14 @@ static void raise_to(fake_semaphore_t* semaphore, uint64_t value) {
 static svk_result_t vkSignalSemaphore(svk_device_t device,
                                       const svk_semaphore_signal_info_t* info) {
   pthread_mutex_lock(&fake_lock);
-  bool lost = fake_is_lost(device);
-  if (!lost) raise_to((fake_semaphore_t*)info->semaphore, info->value);
+  svk_result_t result = FAKE_OK;
+  if (fake_is_lost(device)) {
+    result = fake_tell_loss(device);
+  } else {
+    raise_to((fake_semaphore_t*)info->semaphore, info->value);
+  }
   pthread_mutex_unlock(&fake_lock);
-  return lost ? FAKE_DEVICE_LOST : FAKE_OK;
+  return result;
 }
 
 static bool reached(const svk_semaphore_wait_info_t* info) {
@@ -136,7 +148,7 @@ static svk_result_t vkWaitSemaphores(svk_device_t device,
     }
     fake_pause(deadline);
   }
-  if (device->lost) result = FAKE_DEVICE_LOST;
+  if (device->lost) result = fake_tell_loss(device);
   pthread_mutex_unlock(&fake_lock);
   return result;
 }
@@ -279,9 +291,9 @@ static svk_result_t vkDeviceWaitIdle(svk_device_t device) {
   for (int i = 0; i < FAKE_MAX_QUEUES; ++i) {
     while (device->queues[i].head && !fake_is_lost(device)) fake_pause(-1);
   }
-  bool lost = device->lost;
+  svk_result_t result = device->lost ? fake_tell_loss(device) : FAKE_OK;
   pthread_mutex_unlock(&fake_lock);
-  return lost ? FAKE_DEVICE_LOST : FAKE_OK;
+  return result;
 }
 
 static void take_semaphores(fake_submission_t* submission, uint32_t at,
@@ -329,7 +341,7 @@ static svk_result_t vkQueueSubmit2(svk_queue_t queue, uint32_t count,
       fake_lose(queue->device);
     }
     if (fake_is_lost(queue->device)) {
-      result = FAKE_DEVICE_LOST;
+      result = fake_tell_loss(queue->device);
       break;
     }
     fake_submission_t* submission = take_submission(&infos[i]);

@@ -207,6 +207,11 @@ void fake_complain(const char* format, ...)
 bool fake_is_lost(fake_device_t* device);
 void fake_lose(fake_device_t* device);
 
+// Waits until the queues of a lost device have let go of what they had, which
+// may be freed by whoever is told, and returns what he is told. Holds the lock;
+// not for threads of queues.
+svk_result_t fake_tell_loss(fake_device_t* device);
+
 // Waits a little for a change, at most until |deadline_ns| of the monotonic
 // clock unless that is negative. Holds the lock.
 void fake_pause(int64_t deadline_ns);

@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("long")
 public abstract class RandomGraphContract extends DeviceContract {
-    private static final int ROUNDS = Effort.rounds(40, 400);
+    private static final int ROUNDS = Effort.rounds(40, 150);
     private static final int BUFFERS = 5;
     private static final int OPERATIONS = 60;
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("long")
 @ExtendWith(NothingWrong.class)
 class MixedAllocationTest {
-    private static final int PROGRAMS = Effort.rounds(12, 400);
+    private static final int PROGRAMS = Effort.rounds(12, 300);
     private static final int INVOCATIONS = 60;
     private static final int LIMIT = 8 << 20;
 

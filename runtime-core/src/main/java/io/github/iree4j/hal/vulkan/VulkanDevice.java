@@ -65,6 +65,7 @@ final class VulkanDevice implements Device {
     private volatile @Nullable IreeException lost; // why nothing runs here any more
     private volatile boolean hardwareLost; // and the hardware is done with everything
     private final AtomicBoolean losing = new AtomicBoolean();
+    private final AtomicBoolean lossTold = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean closed;
 
@@ -73,7 +74,7 @@ final class VulkanDevice implements Device {
      * operation on a stream is a use of `work`, and closing it has its end follow the last of them.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
-    private final CountDownLatch freed = new CountDownLatch(1);
+    private final CountDownLatch freed = new CountDownLatch(2); // by the end of work, and by the waiter's
 
     /**
      * Makes a device.
@@ -342,7 +343,7 @@ final class VulkanDevice implements Device {
 
     /** The driver says that the device is lost: the hardware is done with everything. From a thread without locks. */
     void hardwareLost(IreeException cause) {
-        if (!hardwareLost && !closed) {
+        if (lossTold.compareAndSet(false, true) && !closed) {
             LOG.error("device '{}' is lost; everything on it fails", id(), cause);
         }
         hardwareLost = true;
@@ -399,6 +400,7 @@ final class VulkanDevice implements Device {
         exports.forEach(VulkanExport::close);
         handle.close(); // whatever is made of it keeps it until it is closed too
         proactor.shutdown();
+        freed.countDown();
     }
 
     /** The proactor has ended, and with it whatever waits for natives of queues. */

@@ -101,7 +101,7 @@ class VulkanQueuesTest {
     }
 
     /** Commands that do nothing. */
-    private static final class Commands extends VulkanOperation implements VulkanWork {
+    private final class Commands extends VulkanOperation implements VulkanWork {
         private final VulkanCommands commands;
         private final @Nullable CountDownLatch pause; // of a step behind them
 
@@ -109,6 +109,7 @@ class VulkanQueuesTest {
             super("commands");
             this.commands = queue.vulkanDevice().handle().createCommands(queue.family());
             this.pause = pause;
+            opened.add(commands); // if the operation is refused
             commands.record(Arena.ofAuto().allocate(8, 8), 0);
         }
 
@@ -150,11 +151,11 @@ class VulkanQueuesTest {
         protected void release() {}
     }
 
-    private static void run(VulkanQueue queue, @Nullable Fence wait, Fence signal) {
+    private void run(VulkanQueue queue, @Nullable Fence wait, Fence signal) {
         queue.scheduler().submit(wait, signal, () -> new Commands(queue, null));
     }
 
-    private static void pause(VulkanQueue queue, @Nullable Fence wait, Fence signal, CountDownLatch end) {
+    private void pause(VulkanQueue queue, @Nullable Fence wait, Fence signal, CountDownLatch end) {
         queue.scheduler().submit(wait, signal, () -> new Commands(queue, end));
     }
 
@@ -393,7 +394,7 @@ class VulkanQueuesTest {
         run(queue(device, 0), null, at(done, 2));
         run(queue(device, 1), at(done, 2), at(other, 1));
         Thread closer = Thread.ofPlatform().start(device::close);
-        while (device.failure() == null) {
+        while (closer.getState() != Thread.State.TIMED_WAITING) { // it has said so to the queues, and waits for them
             Thread.onSpinWait();
         }
         end.countDown();

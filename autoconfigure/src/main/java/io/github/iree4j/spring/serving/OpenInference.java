@@ -76,8 +76,7 @@ final class OpenInference {
     }
 
     ResponseEntity<Ready> ready() {
-        boolean ready = models.names().stream()
-                .allMatch(model -> !models.versions(model).isEmpty());
+        boolean ready = models.allReady();
         return ResponseEntity.status(status(ready)).body(new Ready(ready, ready));
     }
 

@@ -81,10 +81,13 @@ public final class ServedModels {
         return status.state() == ProgramState.READY;
     }
 
-    /** Whether everything that is to be loaded by itself has been. */
+    /** Whether every model can be called in some version, or has none loaded on purpose: at its first call, or not any more. */
     boolean allReady() {
-        return programs.statuses().stream()
-                .allMatch(status -> status.state() == ProgramState.READY || status.state() == ProgramState.UNLOADED);
+        return names().stream().allMatch(name -> {
+            List<ProgramStatus> versions = programs.versions(name);
+            return versions.stream().anyMatch(ServedModels::isReady)
+                    || versions.stream().allMatch(status -> status.state() == ProgramState.UNLOADED);
+        });
     }
 
     /**

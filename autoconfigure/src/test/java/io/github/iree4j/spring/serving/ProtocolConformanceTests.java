@@ -1,12 +1,16 @@
 package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeModuleCustomizer;
 import io.github.iree4j.vm.NativeModule;
@@ -65,6 +69,9 @@ class ProtocolConformanceTests {
     @Autowired
     private IreeRuntime runtime;
 
+    @Autowired
+    private Programs programs;
+
     private ProtocolClient client;
 
     @DynamicPropertySource
@@ -101,12 +108,16 @@ class ProtocolConformanceTests {
     void healthOfTheServer() throws Exception {
         assertThat(client.get("/health/live", 200, "server-live").get("live").booleanValue())
                 .isTrue();
-        JsonNode notReady = client.get("/health/ready", 503, "server-ready"); // 'later' is not loaded
-        assertThat(notReady.get("ready").booleanValue()).isFalse();
-        client.post("/repository/models/later/load", null, "", 200, "nothing");
+        // A model that is loaded at its first call holds nobody up.
         assertThat(client.get("/health/ready", 200, "server-ready").get("ready").booleanValue())
                 .isTrue();
-        client.post("/repository/models/later/unload", null, "", 200, "nothing");
+        programs.define(ProgramSource.of("broken", "file:nowhere.vmfb"));
+        assertThatExceptionOfType(ProgramLoadException.class).isThrownBy(() -> programs.load("broken", null));
+        assertThat(client.get("/health/ready", 503, "server-ready").get("ready").booleanValue())
+                .isFalse();
+        client.get("/models/broken/ready", 503, "model-ready");
+        programs.unload("broken");
+        client.get("/health/ready", 200, "server-ready");
     }
 
     @Test

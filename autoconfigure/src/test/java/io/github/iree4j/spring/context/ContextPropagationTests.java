@@ -23,6 +23,7 @@ import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -137,7 +138,8 @@ class ContextPropagationTests {
                 call.join().close();
             }
             caller.stop();
-            Seen seen = context.getBean(Watcher.class).seen.get();
+            // Whoever joins the call may go on before all that follows it has been told.
+            Seen seen = context.getBean(Watcher.class).seen.get(60, TimeUnit.SECONDS);
             assertThat(seen.user()).isEqualTo("caller");
             // The interceptor stands within the observation of the call, whose parent is the caller's.
             assertThat(seen.observation()).isNotNull();
@@ -247,13 +249,13 @@ class ContextPropagationTests {
 
     @Configuration(proxyBeanMethods = false)
     static class Watcher {
-        private final AtomicReference<Seen> seen = new AtomicReference<>();
+        private final CompletableFuture<Seen> seen = new CompletableFuture<>();
 
         @Bean
         InvocationInterceptor watcher(ObservationRegistry registry) {
             return (request, chain) -> {
                 CompletableFuture<Results> call = chain.proceed(request);
-                call.whenComplete((_, _) -> seen.set(Seen.now(registry)));
+                call.whenComplete((_, _) -> seen.complete(Seen.now(registry)));
                 return call;
             };
         }

@@ -58,11 +58,13 @@ public abstract class DeviceContract {
 
     Device device;
     DeviceQueue queue;
+    private boolean opened;
     private final List<AutoCloseable> toClose = new ArrayList<>();
 
     @BeforeEach
     void openDevice() {
         device = closed(open(DeviceOptions.builder()));
+        opened = true;
         queue = device.queue(0);
     }
 
@@ -71,9 +73,11 @@ public abstract class DeviceContract {
         for (AutoCloseable closeable : toClose.reversed()) {
             closeable.close();
         }
-        assertThat(device.allocator().statistics().bytesLive())
-                .as("bytes still in use")
-                .isZero();
+        if (opened) { // else the test was skipped, since there is no such device here
+            assertThat(device.allocator().statistics().bytesLive())
+                    .as("bytes still in use")
+                    .isZero();
+        }
     }
 
     /** Closes something after the test. */

@@ -39,6 +39,9 @@ class VulkanStreamTest {
 
     @AfterEach
     void close() throws Exception {
+        if (device == null) {
+            return; // skipped: there is no driver here
+        }
         for (AutoCloseable each : opened.reversed()) {
             each.close();
         }

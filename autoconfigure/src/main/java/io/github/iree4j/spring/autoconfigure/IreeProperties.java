@@ -68,14 +68,14 @@ public record IreeProperties(
         return queue.device() == null ? defaultDevice() : queue.device();
     }
 
-    /** How many queues a device needs. */
+    /** How many queues a device needs; 0 for what it has. */
     int queueCount(String deviceName) {
         Device configured = allDevices().getOrDefault(deviceName, Device.DEFAULT);
         int named = queues.values().stream()
                 .filter(queue -> deviceOf(queue).equals(deviceName))
                 .mapToInt(queue -> queue.index() + 1)
                 .max()
-                .orElse(1);
+                .orElse(0);
         return Math.max(configured.queueCount(), named);
     }
 
@@ -96,16 +96,17 @@ public record IreeProperties(
      * A device.
      *
      * @param uri What to open: a driver's name or 'driver://id'. Same as the name when not set.
-     * @param queueCount Number of queues. As many as 'iree.queues' names, when that is more.
+     * @param queueCount Number of queues. As many as 'iree.queues' names, when that is more; 0 for what the device has,
+     *     which is one on the CPU and one for each queue of the hardware elsewhere.
      * @param inlineWork Longest work that the thread that submits it may do itself, when nothing is waiting. Zero for
      *     none, as event loops want it.
      */
     public record Device(
             @Nullable String uri,
-            @DefaultValue("1") int queueCount,
+            @DefaultValue("0") int queueCount,
             @DefaultValue("5us") Duration inlineWork) {
 
-        static final Device DEFAULT = new Device(null, 1, Duration.ofNanos(5_000));
+        static final Device DEFAULT = new Device(null, 0, Duration.ofNanos(5_000));
     }
 
     /**

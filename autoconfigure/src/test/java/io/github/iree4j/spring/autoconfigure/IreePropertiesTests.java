@@ -39,7 +39,7 @@ class IreePropertiesTests {
     void aDeviceOrPoolThatSaysLittleHasTheSameDefaultsAsOneThatSaysNothing() {
         IreeProperties properties = bind(Map.of("iree.devices.x.uri", "local", "iree.pools.x.quotas.a", "1MB"));
         assertThat(properties.devices().get("x"))
-                .isEqualTo(new IreeProperties.Device("local", 1, IreeProperties.Device.DEFAULT.inlineWork()));
+                .isEqualTo(new IreeProperties.Device("local", 0, IreeProperties.Device.DEFAULT.inlineWork()));
         assertThat(properties.pools().get("x").trim()).isEqualTo(IreeProperties.Pool.Trim.DEFAULT);
     }
 
@@ -75,6 +75,13 @@ class IreePropertiesTests {
         IreeProperties properties = bind(Map.of("iree.devices.cpu.uri", "local"));
         assertThat(properties.allDevices()).containsOnlyKeys("cpu");
         assertThat(properties.defaultDevice()).isEqualTo("cpu");
+    }
+
+    @Test
+    void aDeviceHasTheQueuesThatItHasWhenNobodySaysHowMany() {
+        IreeProperties properties = bind(Map.of("iree.devices.a.uri", "vulkan", "iree.queues.copies.device", "b"));
+        assertThat(properties.queueCount("a")).isZero();
+        assertThat(properties.queueCount("b")).isEqualTo(1);
     }
 
     @Test

@@ -146,7 +146,6 @@ class VulkanFaultsTest {
         command.addAll(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "--enable-native-access=ALL-UNNAMED",
-                "-Diree4j.native.cache=" + System.getProperty("iree4j.native.cache", directory.toString()),
                 "-cp",
                 System.getProperty("java.class.path"),
                 VulkanProbe.class.getName()));

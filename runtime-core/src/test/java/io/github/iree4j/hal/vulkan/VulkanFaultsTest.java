@@ -396,6 +396,19 @@ class VulkanFaultsTest {
             queue.dealloca(filled, freed, buffer, 0);
             fences.addAll(List.of(allocated, filled, freed));
         }
+        try {
+            assertSettled(device, settings, fences);
+        } finally {
+            device.close();
+            for (AutoCloseable each : toClose.reversed()) {
+                close(each);
+            }
+        }
+        VulkanDrivers.assertNothingLeft(device);
+        assertThat(driver.takeValidationMessages()).isEmpty();
+    }
+
+    private static void assertSettled(VulkanDevice device, String settings, List<Fence> fences) {
         int failed = 0;
         for (Fence fence : fences) {
             try {
@@ -406,7 +419,9 @@ class VulkanFaultsTest {
             }
         }
         if (settings.startsWith("lost")) { // memory that fails once is had in another slab, or waited for
-            assertThat(failed).as("operations that failed").isPositive();
+            if (!settings.startsWith("lost_wait")) { // all may be over before anybody waits for the first time
+                assertThat(failed).as("operations that failed").isPositive();
+            }
             // Whoever submitted has been told before the device is.
             long deadline = System.nanoTime() + 30_000_000_000L;
             while (device.failure() == null && System.nanoTime() < deadline) {
@@ -419,12 +434,6 @@ class VulkanFaultsTest {
         } else {
             assertWorks(device);
         }
-        device.close();
-        for (AutoCloseable each : toClose.reversed()) {
-            close(each);
-        }
-        VulkanDrivers.assertNothingLeft(device);
-        assertThat(driver.takeValidationMessages()).isEmpty();
     }
 
     private static <T extends AutoCloseable> T closed(List<AutoCloseable> toClose, T resource) {

@@ -54,8 +54,9 @@ final class AddKernel implements ExecutableLoader {
                     throw new IreeException(StatusCode.OUT_OF_RANGE, "bindings hold less than " + needed + " bytes");
                 }
                 for (long i = begin; i < end; i++) {
-                    int value = dispatch.binding(0).getAtIndex(ValueLayout.JAVA_INT, i);
-                    dispatch.binding(1).setAtIndex(ValueLayout.JAVA_INT, i, value + dispatch.constant(0) + offset);
+                    int value = dispatch.binding(0).getAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i);
+                    dispatch.binding(1)
+                            .setAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i, value + dispatch.constant(0) + offset);
                 }
             }
 

@@ -427,7 +427,8 @@ shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
                                         const uint64_t* words, size_t count,
                                         shim_error_t* error);
 
-// Submits to a queue. Words: wait_count signal_count command_count, (timeline
+// Submits to a queue, in one call of the driver. Words, once for each of several
+// submissions: wait_count signal_count command_count, (timeline
 // value)* to wait for, (timeline value)* to signal, commands*.
 shim_status_t shim_vulkan_submit(shim_vulkan_device_t* device, uint32_t queue,
                                  const uint64_t* words, size_t count,

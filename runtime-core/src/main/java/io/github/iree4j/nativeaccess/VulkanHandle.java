@@ -355,11 +355,12 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Submits commands. What the words name has to be open, and stays so until the work is over; waits may be for what is submitted
+     * Submits commands, in one call of the driver. What the words name has to be open, and stays so until the work is over; waits may be for what is submitted
      * later to another queue.
      *
      * @param queue less than {@link #queueCount}
-     * @param words numbers of waits, signals and commands; then (timeline, value) for each wait and each signal; then the commands.
+     * @param words one or more submissions, one behind the other: numbers of waits, signals and commands; then (timeline, value) for
+     *     each wait and each signal; then the commands.
      *     Native memory, all of which is meant; read during the call only
      * @throws IreeException INVALID_ARGUMENT for words that do not add up; FAILED_PRECONDITION for commands without a recording or
      *     when closed; ABORTED when the device is lost; RESOURCE_EXHAUSTED

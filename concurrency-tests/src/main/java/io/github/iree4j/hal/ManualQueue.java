@@ -51,12 +51,10 @@ final class ManualQueue {
     /** Waits for no other stream. */
     private final class Stream implements FifoBackend {
         @Override
-        public void issue(QueueOperation operation) {
-            ManualQueue.this.issue(operation);
+        public boolean issue(Issue next) {
+            ManualQueue.this.issue(next.operation());
+            return true;
         }
-
-        @Override
-        public void recordTimepoint(long epoch) {}
 
         @Override
         public boolean canWaitFor(FifoBackend producer, long epoch) {
@@ -64,18 +62,8 @@ final class ManualQueue {
         }
 
         @Override
-        public void waitFor(FifoBackend producer, long epoch) {
-            throw new AssertionError("not asked for");
-        }
-
-        @Override
         public boolean canWaitForExternal(Object primitive) {
             return false;
-        }
-
-        @Override
-        public void waitForExternal(Object primitive) {
-            throw new AssertionError("not asked for");
         }
     }
 

@@ -3,21 +3,22 @@ package io.github.iree4j.hal;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.frontier.Frontier;
 
-/** Finds the waits of one operation that others of its waits imply. */
+/** Finds the waits of one operation that others of its waits imply. For streams: see {@link WaitPlan}. */
 final class CoveredWaits {
     private CoveredWaits() {}
 
     /**
-     * Closes every wait whose producer runs before the producer of another that is waited for, or known, in any case: that one's promise
-     * mentions it. What is left is the least to wait for.
+     * Closes every wait whose producer runs before the producer of another that is reached, or that the operation itself runs behind: that
+     * one's promise mentions it.
      *
-     * <p>Dropping on the word of a wait that is dropped itself is sound, since "runs before" is transitive and never circular; of several
-     * with one producer the first stays.
+     * <p>Dropping on the word of a wait that is dropped itself is sound, since "runs before" is transitive and never circular. Of several
+     * with one producer one stays: the first that the operation runs behind, so that none holds the operation back.
      *
      * @param promises what is known of each wait
      * @param count how many waits there are
      * @param open those that cost something; cleared for the ones dropped
-     * @param certain those that the operation runs behind in any case
+     * @param certain those that the operation runs behind when it is issued now: a wait of the host is none, since a lower value may end
+     *     it before the promise is kept
      * @return how many were dropped
      */
     static int drop(SignalRecord[] promises, int count, boolean[] open, boolean[] certain) {
@@ -34,7 +35,7 @@ final class CoveredWaits {
                     continue;
                 }
                 boolean same = promises[j].producerAxis() == axis && promises[j].producerEpoch() == epoch;
-                if (!same || j < i || !open[j]) {
+                if (!same || j < i || !open[j] || !certain[i]) {
                     open[i] = false;
                     dropped++;
                     break;

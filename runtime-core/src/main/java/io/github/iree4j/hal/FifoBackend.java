@@ -1,59 +1,49 @@
 package io.github.iree4j.hal;
 
 /**
- * Hardware that works off what it is given in that order: a stream of a GPU. An operation has its epoch when it is issued, and runs after
- * everything issued before it.
+ * Hardware that works off what it is given in that order: a stream of a GPU. An operation has its epoch when it is decided, and runs after
+ * everything decided before it.
  *
- * <p>{@link #waitFor}, {@link #waitForExternal}, {@link #issue} and {@link #recordTimepoint} put entries on the stream. They are called by
- * one thread at a time, with a lock of the scheduler held, so an implementation:
+ * <p>{@link #issue} and {@link #submit} are called by one thread at a time, with no lock of the scheduler held: a driver that takes long, or
+ * blocks, holds nobody up but its own stream. They are never called on a thread that signals unless {@link #wakeExecutor} says so. An
+ * implementation:
  *
  * <ul>
- *   <li>MUST return quickly and MUST NOT block, or call the scheduler, from inside them;
- *   <li>MUST report the end of every issued operation once, with {@link QueueScheduler#completed}, on any thread, or by
- *       {@link #wasOverWhenIssued};
- *   <li>MAY throw: the operation fails, as if the hardware had refused it.
+ *   <li>MUST report the end of every operation that it took, with {@link QueueScheduler#completed} or
+ *       {@link QueueScheduler#completedUpTo}, on any thread, also from inside {@link #issue} and {@link #submit};
+ *   <li>MUST NOT hold a lock while it reports that which {@link #canWaitFor}, {@link #canWaitForExternal} or {@link #hasPassed} takes;
+ *   <li>MAY throw from {@link #issue}: the operation fails, as if the hardware had refused it, and keeps its place.
  * </ul>
+ *
+ * <p><b>Points.</b> What other queues wait for, an event or a value of a native timeline, is called a point. Nobody asks for points in
+ * advance: when an operation waits for an epoch of another queue, {@link #issue} is told so, and takes or makes the point then, at or
+ * behind the epoch.
  */
 public non-sealed interface FifoBackend extends QueueBackend {
 
     /**
-     * Returns whether there was nothing to do for the operation that was issued last, and nothing before it was under way: then it is
-     * over, and its end is not reported. Asked once after each {@link #issue} that did not throw, with the same lock held.
+     * Puts an operation on the stream, behind its waits.
      *
-     * @return false when the end will be reported, as always here
+     * @param next what was decided next
+     * @return false when the driver cannot take it now: then nothing has happened, and it is offered again after
+     *     {@link QueueScheduler#issueMore}
      */
-    default boolean wasOverWhenIssued() {
-        return false;
-    }
+    boolean issue(Issue next);
+
+    /** Everything that is ready has been issued: the hardware may have it, all at once. Called after one {@link #issue} or many. */
+    default void submit() {}
 
     /**
-     * Puts a mark on the stream behind everything issued, which other queues can wait for: an event.
-     *
-     * @param epoch that of the last operation issued
-     */
-    void recordTimepoint(long epoch);
-
-    /**
-     * Returns whether work of this queue can wait for work of another without the host: whether the other has a mark at or behind the
-     * epoch that this hardware can wait for.
+     * Returns whether work of this queue can wait for work of another without the host. Called with locks of schedulers held: quick.
      *
      * @param producer the other queue
-     * @param epoch that of the operation that is waited for
+     * @param epoch that of the operation that is waited for, which has been decided there and need not be issued yet
      * @return false when the host must wait
      */
     boolean canWaitFor(FifoBackend producer, long epoch);
 
     /**
-     * Makes the stream wait: what is issued from now on runs after the first mark of the other queue at or behind the epoch. The other
-     * queue may have been closed since.
-     *
-     * @param producer a queue for which {@link #canWaitFor} was true
-     * @param epoch that of the operation that is waited for
-     */
-    void waitFor(FifoBackend producer, long epoch);
-
-    /**
-     * Returns whether work of this queue can wait for a foreign primitive that promises a value of a semaphore.
+     * Returns whether work of this queue can wait for a foreign primitive that promises a value of a semaphore. Called as above.
      *
      * @param primitive what {@link io.github.iree4j.async.TimelineSemaphore#promiseExternal} was given
      * @return false when the host must wait
@@ -61,9 +51,13 @@ public non-sealed interface FifoBackend extends QueueBackend {
     boolean canWaitForExternal(Object primitive);
 
     /**
-     * Makes the stream wait for a foreign primitive.
+     * Returns whether the hardware is done with an epoch and everything before it, whether or not that was reported. Asked where premises
+     * are asserted.
      *
-     * @param primitive one for which {@link #canWaitForExternal} was true
+     * @param epoch an epoch of this queue
+     * @return false only when it is known not to be
      */
-    void waitForExternal(Object primitive);
+    default boolean hasPassed(long epoch) {
+        return true;
+    }
 }

@@ -3,17 +3,14 @@ package io.github.iree4j.hal;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.SemaphoreScope;
-import io.github.iree4j.async.SignalRecord;
-import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.FrontierAccumulator;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
-import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,108 +23,105 @@ import org.slf4j.LoggerFactory;
  */
 final class FifoScheduler extends QueueScheduler {
     /*
-     * Two things happen in the order of epochs, each by one thread at a time. Issuing: under `lock`, which covers everything below.
-     * Retiring: by whoever has set `retirer`, outside the lock, since letting go of what an operation used may run code of users. A
-     * thread that finds the other there leaves its work to it.
+     * Three things happen in the order of epochs, each by one thread at a time. Deciding: under `lock`, which covers everything below and
+     * is held for no longer than that takes. Giving to the backend: by the busy thread of `line`, without the lock. Retiring: by the
+     * thread that has set `retirer`, outside the lock, since letting go of what an operation used may run code of users. A thread that
+     * finds another there leaves its work to it.
      *
-     * Promises are made under the lock: whoever finds one can rely on the operation being on the stream. Callbacks are held back
-     * meanwhile, so nothing of others runs under the lock.
+     * Promises are made under the lock: an operation that is promised has its place on the stream, behind everything decided before it,
+     * and what waits for it on another stream is given to that once this is on its own. Callbacks are held back meanwhile, so no code of
+     * others runs under the lock.
      *
      * FIFO-1: operations retire, and so signal, in the order of their epochs (`inFlight` is emptied from its head, by one retirer).
-     * FIFO-2: no completion is lost: the retirer gives up its office under the lock, having found nothing to retire.
+     * FIFO-2: no completion is lost: the retirer clears its flag under the lock, having found nothing to retire.
      */
     private static final Logger LOG = LoggerFactory.getLogger(FifoScheduler.class);
 
-    private final FifoBackend backend;
+    final FifoBackend backend;
+    final IssueLine line;
     private final Object lock = new Object();
     private final FrontierAccumulator accumulator;
-    private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // on the hardware, by epoch
+    private final WaitPlan plan = new WaitPlan(this);
+    private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // decided and not over, by epoch
     private final ArrayDeque<QueueOperation> retiring = new ArrayDeque<>(); // done there, signals due, by epoch
     private final TimepointRing timepoints = new TimepointRing(); // has its own lock: others look at it
-    private final Map<Long, FifoBackend> marked =
-            new ConcurrentHashMap<>(); // whose marks were offered to ours, by axis
     private volatile int underWay; // how many; written under the lock
     private boolean retirer;
     private @Nullable Wanting wantingMemory; // just held back for that; taken before the lock is given up
     private long retired; // operations that have left `retiring`
-
-    // Reused from operation to operation.
-    private SignalRecord[] found = new SignalRecord[0];
-    private @Nullable FifoBackend[] producers = new @Nullable FifoBackend[0]; // of those that the device waits for
-    private Decision[] decisions = new Decision[0];
-    private boolean[] open = new boolean[0]; // waits that cost the device or the host something
-    private boolean[] certain = new boolean[0]; // waits that do not hold the operation back
+    private long overUpTo; // everything up to this epoch is over, as the backend says
 
     /** An operation that the pools have no memory for as they are. */
     private record Wanting(Deferral deferral, StorageRequest request, Frontier after) {}
 
-    /** What is to be done about a wait. */
-    private enum Decision {
-        REACHED,
-        ELIDED_FIFO,
-        ELIDED_FRONTIER,
-        /** Another wait of the operation implies it. */
-        COVERED,
-        DEVICE_WAIT,
-        /** Until somebody promises or reaches the value. */
-        DEFERRED_UNKNOWN,
-        /** Until the value is reached, there being nothing the device could wait for. */
-        DEFERRED_UNREACHED
-    }
-
     FifoScheduler(SchedulingDomain domain, Device device, Object directGroup, FifoBackend backend) {
         super(domain, device, directGroup);
         this.backend = backend;
+        this.line = new IssueLine(this, backend);
         this.accumulator = new FrontierAccumulator(axis, domain.frontierCapacity());
     }
 
     @Override
     void start(QueueOperation operation) {
+        boolean resumed = !operation.isBeingSubmitted();
         boolean held = HeldCallbacks.begin();
         try {
             IreeException failure;
             Wanting wanting;
             synchronized (lock) {
-                failure = issueOrHold(operation);
+                failure = decideOrHold(operation);
                 wanting = wantingMemory;
                 wantingMemory = null;
             }
             if (wanting != null) { // without the lock: new memory takes its time
-                failure = awaitStorage(wanting.deferral, wanting.request, wanting.after, this::timepoint, false);
+                failure = getMemory(wanting, resumed);
             }
             if (failure != null) {
                 refuse(operation, failure);
             }
-            retire(); // an operation that the backend refused, or that was over when it was issued
+            if (resumed) {
+                line.drainSoon(); // with all that becomes ready together, and not at the expense of who signals
+            } else {
+                line.drain();
+            }
         } finally {
             HeldCallbacks.end(held);
         }
     }
 
-    /** Under the lock. Returns why the operation cannot be issued, ever. */
-    private @Nullable IreeException issueOrHold(QueueOperation operation) {
-        Fence wait = operation.wait;
-        int count = wait == null ? 0 : wait.size();
-        reserve(count);
-        for (int i = 0; wait != null && i < count; i++) {
-            IreeException failure = wait.semaphore(i).failure();
+    /** Returns why it never will get any; null when the operation goes on or waits. */
+    private @Nullable IreeException getMemory(Wanting wanting, boolean resumed) {
+        if (!resumed) {
+            return awaitStorage(wanting.deferral, wanting.request, wanting.after, this::timepoint, false);
+        }
+        HeldCallbacks.run(() -> backend.wakeExecutor().execute(() -> {
+            IreeException failure =
+                    awaitStorage(wanting.deferral, wanting.request, wanting.after, this::timepoint, false);
             if (failure != null) {
-                return failure;
+                refuse(wanting.deferral.operation, failure);
             }
-            decisions[i] = decide(wait.semaphore(i), wait.value(i), i);
+        }));
+        return null;
+    }
+
+    /** Under the lock. Returns why the operation cannot be issued, ever. */
+    private @Nullable IreeException decideOrHold(QueueOperation operation) {
+        Fence wait = operation.wait;
+        IreeException failure = wait == null ? null : wait.failure();
+        if (failure != null) {
+            return failure;
         }
-        minimize(count);
-        int held = 0;
-        for (int i = 0; i < count; i++) {
-            held += holdsBack(decisions[i]) ? 1 : 0;
-        }
-        if (wait != null && held > 0) {
-            return holdBack(operation, wait, count, held);
-        }
-        count(operation, count);
-        if (operation instanceof StorageRequest request) {
-            Frontier after = runsAfter(count);
-            try {
+        try {
+            int held = plan.decide(wait, accumulator);
+            if (!operation.counted) {
+                operation.counted = true;
+                plan.count(this);
+            }
+            if (wait != null && held > 0) {
+                return holdBack(operation, wait, held);
+            }
+            if (operation instanceof StorageRequest request) {
+                Frontier after = runsAfter();
                 if (!request.tryReservePresent(after, this::timepoint)) {
                     Deferral deferral = hold(operation, 1);
                     if (deferral == null) {
@@ -136,183 +130,79 @@ final class FifoScheduler extends QueueScheduler {
                     wantingMemory = new Wanting(deferral, request, after);
                     return null;
                 }
-            } catch (RuntimeException | Error e) {
-                return failure(operation, e);
             }
-        }
-        IreeException failure = retain(operation);
-        if (failure != null) {
+            failure = retain(operation);
+            if (failure == null) {
+                issue(operation);
+            }
             return failure;
-        }
-        try {
-            putWaits(operation, count);
         } catch (RuntimeException | Error e) {
             return failure(operation, e);
+        } finally {
+            plan.forget();
         }
-        issue(operation);
-        return null;
     }
 
     /** Under the lock: what an operation runs after if it is issued now. */
-    private Frontier runsAfter(int count) {
+    private Frontier runsAfter() {
         MutableFrontier after = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
         after.merge(accumulator.snapshot(tracker), tracker);
         if (accumulator.issued() > 0) {
             after.insertOrRaise(axis, accumulator.issued(), tracker);
         }
-        for (int i = 0; i < count; i++) {
-            after.merge(found[i].frontier(), tracker);
-        }
+        plan.addTo(after, tracker);
         return after.snapshot();
     }
 
-    /** The earliest mark on another stream that implies an epoch and that ours can wait for. */
+    /** The earliest epoch of another stream that implies one, and that ours can wait for. */
     private @Nullable NativeTimepoint timepoint(long producer, long epoch) {
         if (producer == axis || !(domain.queue(producer) instanceof FifoScheduler other)) {
             return null;
         }
         NativeTimepoint mark = other.timepoints.atOrAbove(epoch);
-        if (mark == null || !backend.canWaitFor(other.backend, mark.epoch())) {
-            return null;
-        }
-        marked.put(producer, other.backend);
-        return mark;
+        return mark == null || !backend.canWaitFor(other.backend, mark.epoch()) ? null : mark;
     }
 
-    private void reserve(int count) {
-        if (found.length < count) {
-            SignalRecord[] records = new SignalRecord[Math.max(count, found.length * 2)];
-            for (int i = 0; i < records.length; i++) {
-                records[i] = i < found.length ? found[i] : new SignalRecord();
-            }
-            found = records;
-            producers = new @Nullable FifoBackend[records.length];
-            decisions = new Decision[records.length];
-            open = new boolean[records.length];
-            certain = new boolean[records.length];
-        }
-    }
-
-    private static boolean holdsBack(Decision decision) {
-        return decision.compareTo(Decision.DEVICE_WAIT) > 0;
-    }
-
-    private Decision decide(TimelineSemaphore semaphore, long value, int index) {
-        SignalRecord record = found[index];
-        producers[index] = null;
-        if (!semaphore.lookup(value, record)) {
-            return Decision.DEFERRED_UNKNOWN;
-        }
-        if (record.isReached()) {
-            return Decision.REACHED;
-        }
-        Object primitive = record.primitive();
-        if (primitive != null) {
-            return backend.canWaitForExternal(primitive) ? Decision.DEVICE_WAIT : Decision.DEFERRED_UNREACHED;
-        }
-        long producer = record.producerAxis();
-        if (producer == axis) {
-            return Decision.ELIDED_FIFO;
-        }
-        if (accumulator.covers(producer, record.producerEpoch(), tracker)) {
-            return Decision.ELIDED_FRONTIER;
-        }
-        if (domain.queue(producer) instanceof FifoScheduler other
-                && semaphore.scope() != SemaphoreScope.QUEUE_LOCAL
-                && semaphore.scope().includes(place.scopeWith(other.place))
-                && backend.canWaitFor(other.backend, record.producerEpoch())) {
-            producers[index] = other.backend; // it may be closed, and not to be found, when it is waited for
-            return Decision.DEVICE_WAIT;
-        }
-        return Decision.DEFERRED_UNREACHED;
-    }
-
-    /** Drops what is to be waited for, on the device or the host, when something that does not hold the operation back implies it. */
-    private void minimize(int count) {
-        int waits = 0;
-        for (int i = 0; i < count; i++) {
-            open[i] = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
-            certain[i] = !holdsBack(decisions[i]);
-            waits += open[i] ? 1 : 0;
-        }
-        if (waits == 0 || count == 1 || CoveredWaits.drop(found, count, open, certain) == 0) {
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            boolean was = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
-            decisions[i] = was && !open[i] ? Decision.COVERED : decisions[i];
-        }
-    }
-
-    /** Counts what was decided first; waits that hold the operation back are counted as such, whatever becomes of them. */
-    private void count(QueueOperation operation, int count) {
-        if (operation.counted) {
-            return;
-        }
-        operation.counted = true;
-        for (int i = 0; i < count; i++) {
-            switch (decisions[i]) {
-                case REACHED -> reached.increment();
-                case ELIDED_FIFO -> elidedFifo.increment();
-                case ELIDED_FRONTIER -> elidedFrontier.increment();
-                case COVERED -> covered.increment();
-                case DEVICE_WAIT -> deviceWaits.increment();
-                case DEFERRED_UNKNOWN, DEFERRED_UNREACHED -> deferred.increment();
-            }
-        }
-    }
-
-    /** Under the lock: puts on the stream what the next operation is to wait for. */
-    private void putWaits(QueueOperation operation, int count) {
-        for (int i = 0; i < count; i++) {
-            Frontier frontier = found[i].frontier();
-            if (decisions[i] == Decision.REACHED) {
-                accumulator.join(frontier, tracker);
-            } else if (decisions[i] == Decision.DEVICE_WAIT) {
-                Object primitive = found[i].primitive();
-                if (primitive != null) {
-                    backend.waitForExternal(primitive);
-                } else {
-                    backend.waitFor(Objects.requireNonNull(producers[i]), found[i].producerEpoch());
-                }
-                accumulator.join(frontier, tracker);
-            }
-            producers[i] = null;
-            operation.elides |= decisions[i] != Decision.REACHED;
-        }
-        if (operation instanceof StorageRequest request) {
-            for (NativeTimepoint mark : request.marks()) {
-                backend.waitFor(Objects.requireNonNull(marked.get(mark.axis())), mark.epoch());
-                accumulator.join(mark.frontier(), tracker);
-            }
-        }
-    }
-
-    /** Under the lock: puts an operation on the stream, and promises what it will signal. */
+    /** Under the lock: gives an operation its place on the stream, and promises what it will signal. */
     private void issue(QueueOperation operation) {
+        List<Premise> premises = plan.premises(operation.wait);
+        List<Issue.Wait> waits = List.of();
+        List<FifoScheduler> producers = List.of();
+        List<NativeTimepoint> marks = operation instanceof StorageRequest request ? request.marks() : List.of();
+        if (plan.hasDeviceWaits() || !marks.isEmpty()) {
+            waits = new ArrayList<>();
+            producers = new ArrayList<>();
+            plan.addWaits(waits, producers);
+        }
+        plan.join(accumulator, tracker);
+        for (NativeTimepoint mark : marks) {
+            FifoScheduler other = (FifoScheduler) mark.queue();
+            waits.add(new Issue.Wait(other.backend, mark.epoch(), null));
+            producers.add(other);
+            accumulator.join(mark.frontier(), tracker);
+        }
+        if (operation instanceof StorageRequest request && request.premise().size() > 0) {
+            premises = premises == null ? new ArrayList<>(1) : premises;
+            premises.add(new Premise.Memory(request.premise()));
+        }
+        operation.premises = premises;
         long epoch = accumulator.issued() + 1;
         operation.setFrontierRelease(accumulator.issue(epoch, tracker));
         inFlight.add(operation);
         underWay = inFlight.size();
         countIssued(operation);
-        Fence signal = operation.signal;
         try {
-            backend.issue(operation);
-            operation.completed |= backend.wasOverWhenIssued();
-        } catch (RuntimeException | Error e) {
+            operation.placed();
+        } catch (RuntimeException | Error e) { // others run after what it was to run after
             operation.fail(failure(operation, e));
-            operation.completed = true;
+        }
+        line.add(new Issue(operation, epoch, waits, producers));
+        if (operation.failure() != null) {
             return;
         }
-        boolean frees = operation instanceof StorageRelease;
-        if (frees || signal != null && isSeenByOthers(signal)) {
-            try {
-                backend.recordTimepoint(epoch);
-                timepoints.add(axis, epoch, operation.frontier());
-            } catch (RuntimeException | Error e) { // it runs, but nobody may rely on that
-                operation.fail(failure(operation, e));
-                return;
-            }
+        Fence signal = operation.signal;
+        if (operation instanceof StorageRelease || signal != null && isSeenByOthers(signal)) {
+            timepoints.add(this, axis, epoch, operation.frontier());
         }
         if (operation instanceof StorageRequest request) {
             request.issued(operation.frontier());
@@ -334,18 +224,41 @@ final class FifoScheduler extends QueueScheduler {
     }
 
     /** Under the lock. */
-    private @Nullable IreeException holdBack(QueueOperation operation, Fence wait, int count, int held) {
-        count(operation, count);
+    private @Nullable IreeException holdBack(QueueOperation operation, Fence wait, int held) {
         Deferral deferral = hold(operation, held);
         if (deferral == null) {
             return operation.failure();
         }
-        for (int i = 0; i < count; i++) {
-            if (holdsBack(decisions[i])) {
-                deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == Decision.DEFERRED_UNKNOWN);
-            }
-        }
+        plan.defer(wait, deferral);
         return null;
+    }
+
+    @Override
+    public void issueMore() {
+        line.issueMore();
+    }
+
+    @Override
+    public StreamCounters streamCounters() {
+        return line.counters();
+    }
+
+    /** Whether the hardware is done with an epoch, also when that was not reported. */
+    boolean hasPassed(long epoch) {
+        return backend.hasPassed(epoch);
+    }
+
+    @Override
+    public void completedUpTo(long epoch) {
+        boolean held = HeldCallbacks.begin();
+        try {
+            synchronized (lock) {
+                overUpTo = Math.max(overUpTo, epoch);
+            }
+            retire();
+        } finally {
+            HeldCallbacks.end(held);
+        }
     }
 
     @Override
@@ -371,7 +284,7 @@ final class FifoScheduler extends QueueScheduler {
             synchronized (lock) {
                 if (waitFailure != null) {
                     operation.blame(waitFailure);
-                    operation.elides = false; // decided
+                    operation.premises = null; // decided
                 }
             }
             retire();
@@ -381,7 +294,7 @@ final class FifoScheduler extends QueueScheduler {
     }
 
     /** Ends, in order, all operations that the hardware is done with and whose waits are resolved, unless another thread is at it. */
-    private void retire() {
+    void retire() {
         synchronized (lock) {
             if (retirer) {
                 return;
@@ -394,6 +307,7 @@ final class FifoScheduler extends QueueScheduler {
             } catch (RuntimeException | Error e) { // of what the operation used, when it was let go
                 LOG.error("{} of {} could not be ended", operation.name(), this, e);
             }
+            quiet(operation.epoch());
         }
         noteEnd();
     }
@@ -406,8 +320,9 @@ final class FifoScheduler extends QueueScheduler {
     private @Nullable QueueOperation nextToRetire() {
         synchronized (lock) {
             long epoch = 0;
-            for (QueueOperation head; (head = inFlight.peek()) != null && head.completed; ) {
+            for (QueueOperation head; (head = inFlight.peek()) != null && isOver(head); ) {
                 epoch = head.epoch();
+                assertPremises(head);
                 retiring.add(inFlight.remove());
             }
             underWay = inFlight.size();
@@ -425,6 +340,11 @@ final class FifoScheduler extends QueueScheduler {
             retired += next.whole == null ? 1 : 0;
             return retiring.remove();
         }
+    }
+
+    /** Under the lock: whether the hardware is done with what is next. */
+    private boolean isOver(QueueOperation head) {
+        return head.completed || head.epoch() <= overUpTo;
     }
 
     @Override

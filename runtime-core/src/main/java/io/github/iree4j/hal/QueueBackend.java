@@ -1,5 +1,7 @@
 package io.github.iree4j.hal;
 
+import java.util.concurrent.Executor;
+
 /**
  * What the hardware behind one queue can do: a {@link FifoBackend} is a stream, an {@link UnorderedBackend} runs what it gets at once.
  * Implemented by backends, called by the {@link QueueScheduler}, which alone decides about order; a backend never does.
@@ -7,10 +9,12 @@ package io.github.iree4j.hal;
 public sealed interface QueueBackend permits FifoBackend, UnorderedBackend {
 
     /**
-     * Starts an operation, or puts it on the stream. Its end is reported with {@link QueueScheduler#completed}, once. When this throws,
-     * the operation has failed with that, and its end is not reported.
+     * Returns where that is done for operations that a signal has set free which may take longer than some microseconds: giving them to a
+     * driver, getting new memory. Whoever signals is not held up by it.
      *
-     * @param operation one that was submitted to this backend's scheduler
+     * @return runs what it is given, soon; on the calling thread where nothing takes long
      */
-    void issue(QueueOperation operation);
+    default Executor wakeExecutor() {
+        return Runnable::run;
+    }
 }

@@ -6,6 +6,7 @@ import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.status.IreeException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,8 +69,9 @@ public abstract class QueueOperation {
     /** Whether the backend has it, or had, while the thread that gave it went on. */
     boolean handedOver;
 
-    /** Whether a wait was not waited for here, so that it may not have been resolved when the operation ends. */
-    boolean elides;
+    /** What it rests on instead of waits; null for nothing, and once its waits are known to be resolved. On streams only. */
+    @Nullable
+    List<Premise> premises;
 
     /** Whether {@link QueueScheduler#cancel} was called. */
     volatile boolean cancelled;
@@ -165,14 +167,28 @@ public abstract class QueueOperation {
         FAILURE.compareAndSet(this, null, cause);
     }
 
-    /** A wait has failed: that is the cause, even if the operation ran and failed too. */
+    /**
+     * A wait has failed, which the operation did not wait for: that is the root cause, even if the operation ran and failed too, since it
+     * may have failed for want of what it did not get. An operation that was cancelled keeps the cause that it was cancelled with.
+     */
     final void blame(IreeException cause) {
-        failure = cause;
+        if (!cancelled || failure == null) {
+            failure = cause;
+        }
     }
 
     final void setFrontierRelease(Frontier own) {
         FRONTIER.setRelease(this, own);
     }
+
+    /**
+     * The operation has its place in the order of a stream, and its {@link #frontier}: takes what depends on that, such as storage that
+     * others give on behind it. Called once before it is issued, with a lock of the scheduler held: quick. Not called on an unordered
+     * queue.
+     *
+     * @throws IreeException why it fails; it keeps its place, and is issued as one that has failed
+     */
+    protected void placed() {}
 
     /**
      * The operation has failed, or will not run. Called once, before its signals fail.

@@ -3,6 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.QueuePlace;
+import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoints;
@@ -33,6 +34,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * SCHED-4: a wait that was elided is looked at again when the operation retires (resolve), so its failure gets there.
      */
     private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
+
+    /** Whether premises are looked at again when operations begin and end. */
+    private static final boolean ASSERTED = Boolean.getBoolean("iree4j.causal.assert");
 
     final SchedulingDomain domain;
     final FrontierTracker tracker;
@@ -226,6 +230,48 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     public abstract void completed(QueueOperation operation, @Nullable IreeException failure);
 
     /**
+     * Says that the hardware is done with everything that was issued up to an epoch. What was not said to have failed has not. For streams,
+     * instead of {@link #completed} for each operation.
+     *
+     * @param epoch the epoch of an operation that was issued
+     */
+    public abstract void completedUpTo(long epoch);
+
+    /** The backend, which could not take an operation, takes operations again. For streams. From a thread without locks. */
+    public abstract void issueMore();
+
+    /**
+     * Returns what the hardware of a stream was asked for.
+     *
+     * @return the counters now; zeros where there is no stream
+     */
+    public abstract StreamCounters streamCounters();
+
+    /**
+     * Looks, with {@code -Diree4j.causal.assert=true}, whether everything that an operation rests on instead of waits is the case: called by
+     * backends that know when an operation begins, and when it is over. One that began too early fails, with the premise and its values.
+     *
+     * @param operation one that was issued
+     */
+    public final void assertPremises(QueueOperation operation) {
+        List<Premise> premises = operation.premises;
+        if (!ASSERTED || premises == null || operation.failure() != null || lost != null) {
+            return;
+        }
+        for (Premise premise : premises) {
+            if (!premise.holds(domain)) {
+                IreeException broken = new IreeException(
+                        StatusCode.INTERNAL,
+                        "%s at epoch %d of '%s' runs although what it rests on does not hold: %s"
+                                .formatted(operation.name(), operation.epoch(), Axis.toString(axis), premise));
+                LOG.error("broken premise", broken);
+                operation.fail(broken);
+                return;
+            }
+        }
+    }
+
+    /**
      * Cancels an operation that is not over: one that waits will not run, one that was issued may run in vain. Its signals fail.
      *
      * @param operation one that was submitted here
@@ -358,11 +404,16 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     public abstract boolean isIdle();
 
-    /** The hardware is done with everything up to an epoch: of a device that is lost with what those waited for maybe not. */
+    /** The hardware is done with everything up to an epoch, and it has completed unless the device is lost. */
     final void tell(long epoch) {
         if (lost == null) {
             tracker.advance(axis, epoch);
-        } else {
+        }
+    }
+
+    /** The host is done with everything up to an epoch too: of a lost device nothing up to it is under way from now on. */
+    final void quiet(long epoch) {
+        if (lost != null) {
             tracker.quiesce(axis, epoch);
         }
     }
@@ -566,7 +617,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     final boolean resolve(QueueOperation operation) {
         Fence wait = operation.wait;
-        if (wait == null || !operation.elides) {
+        if (wait == null || operation.premises == null) {
             return true;
         }
         int open = -1;

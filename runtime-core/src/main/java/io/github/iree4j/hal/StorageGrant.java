@@ -80,7 +80,17 @@ public final class StorageGrant<S extends BufferStorage> {
      * @return true when there is memory
      */
     public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
-        return reservation() != null || kept(pools.tryReservePresent(request.after(after, timepoints)));
+        Reservation before = reservation();
+        if (before != null) {
+            if (before.revalidate(after, timepoints)) {
+                return true;
+            }
+            if (!GRANT.compareAndSet(this, before, null)) {
+                return true; // the operation has failed meanwhile, which its scheduler finds
+            }
+            before.cancel();
+        }
+        return kept(pools.tryReservePresent(request.after(after, timepoints)));
     }
 
     /**
@@ -138,6 +148,16 @@ public final class StorageGrant<S extends BufferStorage> {
     public List<NativeTimepoint> marks() {
         Reservation granted = reservation();
         return granted == null ? List.of() : granted.waits();
+    }
+
+    /**
+     * As {@link StorageRequest#premise}.
+     *
+     * @return what has to be over before the memory is used
+     */
+    public Frontier premise() {
+        Reservation granted = reservation();
+        return granted == null ? Frontier.EMPTY : granted.death();
     }
 
     /**

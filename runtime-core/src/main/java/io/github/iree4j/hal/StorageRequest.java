@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 public interface StorageRequest {
 
     /**
-     * Gets the memory if it is there, without asking anybody for more. Called with a lock of the scheduler held.
+     * Gets the memory if it is there, without asking for more. Called with a lock of the scheduler held. Memory that was reserved before is
+     * looked at again: it was reserved for what the operation was to run after then, and if it does not run after the memory's last users
+     * now, the memory goes back.
      *
      * @param after what the operation runs after
      * @param timepoints what its hardware can wait for
@@ -52,6 +54,13 @@ public interface StorageRequest {
      * @return marks that were offered to it
      */
     List<NativeTimepoint> marks();
+
+    /**
+     * Returns what the memory rests on: what has to be over before the operation uses it.
+     *
+     * @return the death frontier of what the operation got; empty when nothing used that before
+     */
+    Frontier premise();
 
     /**
      * The operation is on a stream: what is issued behind it may use the memory. Not called on an unordered queue.

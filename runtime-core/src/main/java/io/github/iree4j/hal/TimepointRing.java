@@ -5,7 +5,7 @@ import io.github.iree4j.hal.pool.NativeTimepoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last marks on a stream that other queues can wait for. An epoch that is older than all of them is implied by the oldest: true, though
+ * The last epochs of a stream that other queues may want to wait for; a point is made of one once another does. An epoch that is older than all of them is implied by the oldest: true, though
  * less tight. Safe from any thread; its lock is an innermost one.
  */
 final class TimepointRing {
@@ -17,8 +17,8 @@ final class TimepointRing {
     private int count;
 
     /** Adds a mark behind all others. */
-    synchronized void add(long axis, long epoch, Frontier frontier) {
-        NativeTimepoint mark = new NativeTimepoint(axis, epoch, frontier);
+    synchronized void add(Object queue, long axis, long epoch, Frontier frontier) {
+        NativeTimepoint mark = new NativeTimepoint(queue, axis, epoch, frontier);
         if (count < KEPT) {
             ring[(oldest + count++) % KEPT] = mark;
         } else {

@@ -9,6 +9,14 @@ package io.github.iree4j.hal;
 public non-sealed interface UnorderedBackend extends QueueBackend {
 
     /**
+     * Starts an operation. Its end is reported with {@link QueueScheduler#completed}, once. When this throws, the operation has failed with
+     * that, and its end is not reported.
+     *
+     * @param operation one that was submitted to this backend's scheduler, and may start
+     */
+    void issue(QueueOperation operation);
+
+    /**
      * Executes an operation at once, on the calling thread, if that is better than having it done elsewhere: nothing is kept for one
      * that is over when this returns. The end is reported with {@link QueueScheduler#completed} all the same.
      *

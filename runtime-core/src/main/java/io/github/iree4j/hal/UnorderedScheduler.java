@@ -1,11 +1,12 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class UnorderedScheduler extends QueueScheduler {
     private final UnorderedBackend backend;
     private final AtomicLong epochs = new AtomicLong();
+    private final AtomicLong finished = new AtomicLong(); // of those that have an epoch, with all that they used
     private final LongAdder partsOver = new LongAdder();
     private final LongAdder ended = new LongAdder(); // of those that were handed over
     private final FrontierMeter meter = new FrontierMeter();
@@ -39,7 +41,7 @@ final class UnorderedScheduler extends QueueScheduler {
                 refuse(operation, failure);
                 return;
             }
-            if (!operation.elides && !wait.isReached()) {
+            if (!wait.isReached()) {
                 holdBack(operation, wait);
                 return;
             }
@@ -83,15 +85,28 @@ final class UnorderedScheduler extends QueueScheduler {
     private boolean isHeldForStorage(QueueOperation operation, StorageRequest request) {
         MutableFrontier imported = operation.imported;
         Frontier after = imported == null ? Frontier.EMPTY : imported.snapshot();
+        boolean resumed = !operation.isBeingSubmitted();
         IreeException failure;
         try {
-            if (request.tryReserve(after, NativeTimepoints.NONE)) {
+            if (resumed
+                    ? request.tryReservePresent(after, NativeTimepoints.NONE)
+                    : request.tryReserve(after, NativeTimepoints.NONE)) {
                 return false;
             }
             Deferral deferral = hold(operation, 1);
-            failure = deferral == null
-                    ? operation.failure()
-                    : awaitStorage(deferral, request, after, NativeTimepoints.NONE, true);
+            if (deferral == null) {
+                failure = operation.failure();
+            } else if (resumed) { // not at the expense of who signals: new memory takes its time
+                HeldCallbacks.run(() -> backend.wakeExecutor().execute(() -> {
+                    IreeException never = awaitStorage(deferral, request, after, NativeTimepoints.NONE, false);
+                    if (never != null) {
+                        refuse(operation, never);
+                    }
+                }));
+                failure = null;
+            } else {
+                failure = awaitStorage(deferral, request, after, NativeTimepoints.NONE, true);
+            }
         } catch (RuntimeException | Error e) {
             failure = failure(operation, e);
         }
@@ -101,34 +116,25 @@ final class UnorderedScheduler extends QueueScheduler {
         return true;
     }
 
-    /** Waits for what is not reached, but for what another of the waits implies. */
+    /** Waits for everything that is not reached. A promise that implies another is no fact about it, so nothing is left out. */
     private void holdBack(QueueOperation operation, Fence wait) {
         int count = wait.size();
-        SignalRecord[] promises = new SignalRecord[count];
-        boolean[] open = new boolean[count]; // to be waited for
+        boolean[] open = new boolean[count];
         int waiting = 0;
         for (int i = 0; i < count; i++) {
-            promises[i] = new SignalRecord();
-            boolean known = wait.semaphore(i).lookup(wait.value(i), promises[i]);
-            if (!known) {
-                promises[i] = new SignalRecord(); // what is in the other is of no use
-            }
-            open[i] = !promises[i].isReached();
+            open[i] = wait.semaphore(i).value() < wait.value(i);
             waiting += open[i] ? 1 : 0;
         }
         if (waiting == 0) { // reached meanwhile
             start(operation);
             return;
         }
-        int dropped = waiting > 1 ? CoveredWaits.drop(promises, count, open, open.clone()) : 0;
         if (!operation.counted) {
             reached.add(count - waiting);
-            covered.add(dropped);
-            deferred.add(waiting - dropped);
+            deferred.add(waiting);
             operation.counted = true;
         }
-        operation.elides = dropped > 0;
-        Deferral deferral = hold(operation, waiting - dropped);
+        Deferral deferral = hold(operation, waiting);
         if (deferral == null) {
             refuse(operation, operation.failure());
             return;
@@ -156,22 +162,37 @@ final class UnorderedScheduler extends QueueScheduler {
         operation.setFrontierRelease(
                 imported == null ? first.producedAt(epoch) : imported.produce(axis, epoch, tracker));
         tell(epoch);
-        if (resolve(operation)) {
+        try {
             finish(operation, operation.failure());
+        } finally {
+            long done = finished.incrementAndGet();
+            if (done == epochs.get()) { // everything that has an epoch
+                quiet(done);
+            }
         }
         noteEnd();
     }
 
     @Override
     void resolved(QueueOperation operation, @Nullable IreeException waitFailure) {
-        if (waitFailure != null) {
-            operation.blame(waitFailure);
-            operation.elides = false; // decided
-        }
-        if (resolve(operation)) {
-            finish(operation, operation.failure());
-        }
-        noteEnd();
+        throw new IllegalStateException(operation.name() + " ran although it waits, on a queue that orders nothing");
+    }
+
+    @Override
+    public void completedUpTo(long epoch) {
+        throw new IreeException(
+                StatusCode.FAILED_PRECONDITION,
+                "epochs of an unordered queue say nothing of one another; report each operation that completes");
+    }
+
+    @Override
+    public void issueMore() {
+        // Nothing is refused.
+    }
+
+    @Override
+    public StreamCounters streamCounters() {
+        return new StreamCounters(0, 0, 0);
     }
 
     @Override

@@ -34,8 +34,8 @@ class FifoRetirementTest {
                         SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
                 QueueScheduler scheduler = QueueScheduler.create(domain, device, device, new RecordingStream() {
                     @Override
-                    public void issue(QueueOperation operation) {
-                        onHardware.add(operation);
+                    public boolean issue(Issue next) {
+                        return onHardware.add(next.operation());
                     }
                 });
                 List<Thread> completers = new ArrayList<>();
@@ -61,24 +61,25 @@ class FifoRetirementTest {
     }
 
     @Test
-    void whatWasOverWhenItWasIssuedIsRetiredByItsSubmissionUnlessSomethingBeforeItIsUnderWay() {
+    void whatIsOverWhenItIsIssuedIsRetiredByItsSubmissionUnlessSomethingBeforeItIsUnderWay() {
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
             SchedulingDomain domain =
                     SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
             List<QueueOperation> onHardware = new ArrayList<>();
+            List<QueueScheduler> owner = new ArrayList<>();
             QueueScheduler scheduler = QueueScheduler.create(domain, device, device, new RecordingStream() {
                 @Override
-                public void issue(QueueOperation operation) {
-                    onHardware.add(operation);
-                }
-
-                @Override
-                public boolean wasOverWhenIssued() {
-                    return onHardware.size() != 2;
+                public boolean issue(Issue next) {
+                    onHardware.add(next.operation());
+                    if (onHardware.size() != 2) {
+                        owner.getFirst().completed(next.operation(), null);
+                    }
+                    return true;
                 }
             });
+            owner.add(scheduler);
             submit(scheduler, timeline, 1);
             assertThat(timeline.value()).isEqualTo(1);
             submit(scheduler, timeline, 2);
@@ -87,6 +88,39 @@ class FifoRetirementTest {
             assertThat(scheduler.counters().inFlight()).isEqualTo(2);
             scheduler.completed(onHardware.get(1), null);
             assertThat(timeline.value()).isEqualTo(3);
+            assertThat(scheduler.isIdle()).isTrue();
+        }
+    }
+
+    @Test
+    void aCompletionUpToAnEpochEndsAllBeforeItWithTheFailuresThatWereTold() {
+        try (FrontierTracker tracker = FrontierTracker.create();
+                VirtualDevice device = VirtualDevice.builder().build();
+                TimelineSemaphore a = TimelineSemaphore.create(0);
+                TimelineSemaphore b = TimelineSemaphore.create(0);
+                TimelineSemaphore c = TimelineSemaphore.create(0)) {
+            SchedulingDomain domain =
+                    SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
+            List<QueueOperation> onHardware = new ArrayList<>();
+            QueueScheduler scheduler = QueueScheduler.create(domain, device, device, new RecordingStream() {
+                @Override
+                public boolean issue(Issue next) {
+                    return onHardware.add(next.operation());
+                }
+            });
+            submit(scheduler, a, 1);
+            submit(scheduler, b, 1);
+            submit(scheduler, c, 1);
+            IreeException trap = new IreeException(StatusCode.ABORTED, "kernel trapped");
+            scheduler.completed(onHardware.get(1), trap);
+            assertThat(b.failure()).as("what is before it is not over").isNull();
+            scheduler.completedUpTo(2);
+            assertThat(a.value()).isEqualTo(1);
+            assertThat(b.failure()).isSameAs(trap);
+            assertThat(c.value()).isZero();
+            assertThat(tracker.completed(scheduler.axis())).isEqualTo(2);
+            scheduler.completedUpTo(3);
+            assertThat(c.value()).isEqualTo(1);
             assertThat(scheduler.isIdle()).isTrue();
         }
     }

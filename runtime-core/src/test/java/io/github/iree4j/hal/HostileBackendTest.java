@@ -83,7 +83,7 @@ class HostileBackendTest {
         Nothing first = new Nothing();
         producer.submit(null, produced, () -> first);
         consumer.submit(produced, fence(), Nothing::new);
-        assertThat(stream.entries).containsExactly("wait for 1", "nothing", "mark 1");
+        assertThat(stream.entries).containsExactly("wait for 1", "nothing");
         producer.completed(first, null);
         consumer.close();
     }
@@ -94,8 +94,9 @@ class HostileBackendTest {
             for (QueueBackend backend : List.of(
                     new RecordingStream() {
                         @Override
-                        public void issue(QueueOperation operation) {
+                        public boolean issue(Issue next) {
                             fail(thrown, entries);
+                            return true;
                         }
                     },
                     new UnorderedBackend() {
@@ -149,8 +150,11 @@ class HostileBackendTest {
         QueueScheduler producer = queue(new RecordingStream());
         RecordingStream stream = new RecordingStream() {
             @Override
-            public void waitFor(FifoBackend other, long epoch) {
-                throw bug;
+            public boolean issue(Issue next) {
+                if (!next.waits().isEmpty()) {
+                    throw bug;
+                }
+                return super.issue(next);
             }
         };
         QueueScheduler consumer = queue(stream);
@@ -159,33 +163,64 @@ class HostileBackendTest {
         producer.submit(null, produced, () -> first);
         Fence broken = fence();
         consumer.submit(produced, broken, Nothing::new);
-        assertFailed(broken, bug);
         Fence next = fence();
         Nothing work = new Nothing();
         consumer.submit(null, next, () -> work);
-        assertThat(stream.entries).containsExactly("nothing", "mark 1");
+        assertThat(stream.entries).containsExactly("nothing");
         consumer.completed(work, null);
         producer.completed(first, null);
+        assertFailed(broken, bug);
         assertThat(next.isReached()).isTrue();
         assertThat(consumer.counters().inFlight()).isZero();
     }
 
     @Test
-    void anOperationWhoseMarkTheStreamRefusesFailsWhenItIsDone() {
-        IllegalStateException bug = new IllegalStateException("bug");
-        QueueScheduler queue = queue(new RecordingStream() {
+    void whatTheDriverDoesNotTakeNowIsOfferedAgainInOrder() {
+        RecordingStream stream = new RecordingStream() {
+            private int room = 1;
+
             @Override
-            public void recordTimepoint(long epoch) {
-                throw bug;
+            public boolean issue(Issue next) {
+                return room-- > 0 && super.issue(next);
             }
-        });
-        Fence broken = fence();
-        Nothing work = new Nothing();
-        queue.submit(null, broken, () -> work);
-        assertThat(broken.failure()).as("it is on the stream").isNull();
-        assertThat(broken.semaphore(0).frontierAt(1)).as("no promise").isNull();
-        queue.completed(work, null);
-        assertFailed(broken, bug);
+
+            @Override
+            public void submit() {
+                super.submit();
+                room = 1;
+            }
+        };
+        QueueScheduler queue = queue(stream);
+        List<Fence> done = List.of(fence(), fence(), fence());
+        List<Nothing> work = List.of(new Nothing(), new Nothing(), new Nothing());
+        Fence gate = fence();
+        for (int i = 0; i < 3; i++) {
+            int index = i;
+            queue.submit(gate, done.get(i), () -> work.get(index));
+        }
+        gate.signal();
+        assertThat(stream.entries).hasSize(1);
+        queue.issueMore();
+        assertThat(stream.entries).hasSize(2);
+        queue.issueMore();
+        queue.completedUpTo(3);
+        assertThat(done).allMatch(Fence::isReached);
+        assertThat(queue.isIdle()).isTrue();
+    }
+
+    @Test
+    void whatOneSignalSetsFreeIsOneSubmission() {
+        RecordingStream stream = new RecordingStream();
+        QueueScheduler queue = queue(stream);
+        Fence gate = fence();
+        for (int i = 0; i < 100; i++) {
+            queue.submit(gate, fence(), Nothing::new);
+        }
+        gate.signal();
+        assertThat(stream.entries).hasSize(100);
+        assertThat(stream.submissions).isEqualTo(1);
+        assertThat(queue.streamCounters()).isEqualTo(new StreamCounters(1, 0, 0));
+        queue.completedUpTo(100);
     }
 
     @Test

@@ -74,12 +74,10 @@ public class QueueSchedulerLincheckTest {
         }
 
         @Override
-        public void issue(QueueOperation operation) {
-            issued.accept(operation);
+        public boolean issue(Issue next) {
+            issued.accept(next.operation());
+            return true;
         }
-
-        @Override
-        public void recordTimepoint(long epoch) {}
 
         @Override
         public boolean canWaitFor(FifoBackend producer, long epoch) {
@@ -87,18 +85,8 @@ public class QueueSchedulerLincheckTest {
         }
 
         @Override
-        public void waitFor(FifoBackend producer, long epoch) {
-            throw new AssertionError("not asked for");
-        }
-
-        @Override
         public boolean canWaitForExternal(Object primitive) {
             return false;
-        }
-
-        @Override
-        public void waitForExternal(Object primitive) {
-            throw new AssertionError("not asked for");
         }
     }
 

@@ -6,15 +6,18 @@ import java.util.List;
 /** A stream that runs nothing and notes what is put on it: tests say what has completed. */
 class RecordingStream implements FifoBackend {
     final List<String> entries = new ArrayList<>();
+    int submissions;
 
     @Override
-    public void issue(QueueOperation operation) {
-        entries.add(operation.name());
+    public boolean issue(Issue next) {
+        next.waits().forEach(wait -> entries.add("wait for " + wait.epoch()));
+        entries.add(next.operation().name());
+        return true;
     }
 
     @Override
-    public void recordTimepoint(long epoch) {
-        entries.add("mark " + epoch);
+    public void submit() {
+        submissions++;
     }
 
     @Override
@@ -23,17 +26,7 @@ class RecordingStream implements FifoBackend {
     }
 
     @Override
-    public void waitFor(FifoBackend producer, long epoch) {
-        entries.add("wait for " + epoch);
-    }
-
-    @Override
     public boolean canWaitForExternal(Object primitive) {
         return false;
-    }
-
-    @Override
-    public void waitForExternal(Object primitive) {
-        throw new AssertionError();
     }
 }

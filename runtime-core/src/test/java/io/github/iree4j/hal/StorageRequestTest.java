@@ -83,6 +83,11 @@ class StorageRequestTest {
         }
 
         @Override
+        public Frontier premise() {
+            return Frontier.EMPTY;
+        }
+
+        @Override
         public void issued(Frontier frontier) {}
 
         @Override

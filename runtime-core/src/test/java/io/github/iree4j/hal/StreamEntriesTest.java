@@ -53,13 +53,10 @@ class StreamEntriesTest {
         }
 
         @Override
-        public void issue(QueueOperation operation) {
+        public boolean issue(Issue next) {
+            next.waits().forEach(wait -> entries.add("wait"));
             entries.add("operation");
-        }
-
-        @Override
-        public void recordTimepoint(long epoch) {
-            entries.add("event");
+            return true;
         }
 
         @Override
@@ -68,18 +65,8 @@ class StreamEntriesTest {
         }
 
         @Override
-        public void waitFor(FifoBackend producer, long epoch) {
-            entries.add("wait");
-        }
-
-        @Override
         public boolean canWaitForExternal(Object primitive) {
             return false;
-        }
-
-        @Override
-        public void waitForExternal(Object primitive) {
-            throw new AssertionError("not asked for");
         }
     }
 
@@ -92,7 +79,7 @@ class StreamEntriesTest {
     }
 
     @Test
-    void aQueueLocalTimelineTakesNoEventAndNoWait() {
+    void aQueueLocalTimelineTakesNoWait() {
         Stream stream = new Stream();
         Fence local = point(SemaphoreScope.QUEUE_LOCAL);
         stream.submit(null, local);
@@ -102,11 +89,19 @@ class StreamEntriesTest {
     }
 
     @Test
-    void aTimelineThatOthersSeeTakesAnEventBehindItsOperation() {
+    void anEpochIsAPointOnceAnotherStreamWaitsForItAndNoSooner() {
         Stream stream = new Stream();
+        Stream other = new Stream();
+        Fence seen = point(SemaphoreScope.DEVICE_LOCAL);
+        stream.submit(null, seen);
         stream.submit(null, point(SemaphoreScope.DEVICE_LOCAL));
-        stream.submit(null, null);
-        assertThat(stream.entries).containsExactly("operation", "event", "operation");
+        assertThat(stream.scheduler.streamCounters().points()).isZero();
+        other.submit(seen, null);
+        new Stream().submit(seen, null);
+        assertThat(stream.scheduler.streamCounters().points())
+                .as("one for both")
+                .isEqualTo(1);
+        assertThat(other.scheduler.streamCounters().waits()).isEqualTo(1);
     }
 
     @Test
@@ -134,7 +129,7 @@ class StreamEntriesTest {
             Fence end = point(SemaphoreScope.PROCESS_LOCAL);
             branch.submit(start, middle);
             branch.submit(middle, end);
-            assertThat(branch.entries).containsExactly("wait", "operation", "event", "operation", "event");
+            assertThat(branch.entries).containsExactly("wait", "operation", "operation");
             assertThat(branch.scheduler.counters().deviceWaits()).isEqualTo(1);
             done.add(start);
             done.add(middle);

@@ -44,6 +44,11 @@ final class Alloca extends HostOperation implements StorageRequest {
     }
 
     @Override
+    public Frontier premise() {
+        return grant.premise();
+    }
+
+    @Override
     public void issued(Frontier frontier) {
         grant.issued(frontier);
     }

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
@@ -120,6 +121,15 @@ final class Allotment {
             trace(reservation, "reserved");
         }
         return reservation;
+    }
+
+    /** What a requester must wait for to use what it has reserved; null when it may not use it. */
+    @Nullable
+    List<NativeTimepoint> revalidate(Reservation reservation, Frontier after, NativeTimepoints timepoints) {
+        match.begin(after, timepoints);
+        boolean accepted = match.accepts(reservation.block);
+        match.forget();
+        return accepted ? match.waits() : null;
     }
 
     private @Nullable Block find(Pool pool, ReservationRequest request, long length, boolean thorough) {

@@ -29,8 +29,12 @@ final class Match implements Reuse {
     }
 
     void begin(ReservationRequest request) {
-        requester = request.frontier();
-        timepoints = request.timepoints();
+        begin(request.frontier(), request.timepoints());
+    }
+
+    void begin(Frontier after, NativeTimepoints waitable) {
+        requester = after;
+        timepoints = waitable;
         forget();
     }
 

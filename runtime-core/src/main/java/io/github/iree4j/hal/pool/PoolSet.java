@@ -184,6 +184,14 @@ public final class PoolSet implements AutoCloseable {
         }
     }
 
+    /** What a requester must wait for to use what it has reserved; null when it may not use it. */
+    @Nullable
+    List<NativeTimepoint> revalidate(Reservation reservation, Frontier after, NativeTimepoints timepoints) {
+        synchronized (lock) {
+            return allotment.revalidate(reservation, after, timepoints);
+        }
+    }
+
     // ---- Giving back.
 
     void announceRelease(Reservation reservation) {

@@ -19,7 +19,7 @@ public final class Reservation {
     private final long offset;
     private final long length;
     private final long size;
-    private final List<NativeTimepoint> waits;
+    private volatile List<NativeTimepoint> waits; // written under the lock of the set
     boolean released; // guarded by the lock of the set, like the next
     boolean announced;
     Block.@Nullable Home accessed;
@@ -88,6 +88,32 @@ public final class Reservation {
      */
     public List<NativeTimepoint> waits() {
         return waits;
+    }
+
+    /**
+     * Returns what must be over before the bytes are used: what was given back with them.
+     *
+     * @return the death frontier; empty of bytes that had no user
+     */
+    public Frontier death() {
+        Frontier death = block.death;
+        return death == null ? Frontier.EMPTY : death;
+    }
+
+    /**
+     * Looks again whether the bytes may be used: they were reserved for a requester who was to run after something, and that may have
+     * changed since. What its hardware must wait for is as of now.
+     *
+     * @param after what the requester runs after
+     * @param timepoints what its hardware can wait for
+     * @return true if so; else the bytes stay reserved, and the caller gives them back
+     */
+    public boolean revalidate(Frontier after, NativeTimepoints timepoints) {
+        List<NativeTimepoint> now = pool.set.revalidate(this, after, timepoints);
+        if (now != null) {
+            waits = now;
+        }
+        return now != null;
     }
 
     /** Says that a release is on its way: the operation that frees the bytes has been submitted. Others then wait for it in order. */

@@ -46,13 +46,16 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         scheduler = owner;
     }
 
-    /** Puts an operation in the line. */
-    public final void issue(QueueOperation operation) {
+    /** Puts an operation in the line, behind what the hardware must wait for first. */
+    final void enqueue(QueueOperation operation, List<? extends Entry> before) {
         boolean held = HeldCallbacks.begin(); // an automatic clock goes on once its lock is free
         try {
             synchronized (clock) {
+                entries.addAll(before);
                 IreeException why = gone;
-                if (why != null) {
+                if (why != null) { // it keeps its place all the same
+                    entries.add(placeOf(operation));
+                    plan();
                     throw why;
                 }
                 entries.add(new Work(operation, ++issued));
@@ -63,10 +66,11 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** Under the clock's lock. */
-    final void add(Entry entry) {
-        entries.add(entry);
-    }
+    /** What stands in the line for an operation that is not run. Under the clock's lock. */
+    abstract Entry placeOf(QueueOperation operation);
+
+    /** An operation has run. Under the clock's lock. */
+    abstract void passed(QueueOperation operation);
 
     /** Goes on as soon as whoever holds a lock has given it up. */
     final void plan() {
@@ -85,6 +89,9 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         while (!waiting && running.size() < lanes && entries.peek() instanceof Object head) {
             if (head instanceof Work work) {
                 running.add(work);
+                if (scheduler != null) {
+                    scheduler.assertPremises(work.operation);
+                }
                 clock.after(script.duration(index, work.number, work.operation), () -> end(work));
             } else if (!((Entry) head).pass(this::proceed)) {
                 waiting = true;
@@ -111,6 +118,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         synchronized (clock) {
             executing.remove(work);
             running.remove(work);
+            passed(work.operation);
             outcome = gone != null ? gone : result; // lost while it ran
             if (delay > 0) {
                 clock.after(delay, () -> report(work, outcome));
@@ -128,9 +136,6 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         }
     }
 
-    /** Nothing runs any more. Under the clock's lock. */
-    void stopped() {}
-
     /**
      * Ends everything with a failure, and whatever is issued from now on. What is not run keeps its place: marks are still reached in
      * order, after what the stream waits for, since others took "behind this mark" for "behind all that was before it".
@@ -146,8 +151,24 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 gone = cause;
                 // What a thread is at just now is over when that has come back: then nobody touches its memory any
                 // more.
-                running.removeIf(work -> !executing.contains(work) && ended.add(work));
-                entries.removeIf(entry -> entry instanceof Work work && ended.add(work));
+                List<Object> places = new ArrayList<>();
+                for (Work work : running) {
+                    if (!executing.contains(work)) {
+                        ended.add(work);
+                        places.add(placeOf(work.operation));
+                    }
+                }
+                running.removeAll(ended);
+                for (Object entry : entries) {
+                    if (entry instanceof Work work) {
+                        ended.add(work);
+                        places.add(placeOf(work.operation));
+                    } else {
+                        places.add(entry);
+                    }
+                }
+                entries.clear();
+                entries.addAll(places);
                 if (!waiting) {
                     clock.after(0, this::proceed);
                 }

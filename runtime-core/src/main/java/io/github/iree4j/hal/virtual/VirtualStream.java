@@ -1,28 +1,25 @@
 package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.hal.FifoBackend;
-import java.util.Map;
+import io.github.iree4j.hal.Issue;
+import io.github.iree4j.hal.QueueOperation;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
-/** Runs one operation after the other; other streams wait for its marks, and it for theirs. */
+/**
+ * Runs one operation after the other; other streams wait until it has passed an epoch, and it waits for theirs. A point is made when
+ * another stream first waits for it.
+ */
 final class VirtualStream extends VirtualQueue implements FifoBackend {
-    /** How many fired events are kept, for waits that come late. */
-    private static final int KEPT_EVENTS = 64;
-
     private final Object directGroup;
-    private final TreeMap<Long, VirtualEvent> marks = new TreeMap<>(); // by epoch; guarded by the clock's lock
+    private final TreeMap<Long, VirtualEvent> points = new TreeMap<>(); // by epoch, not passed; guarded by the clock's lock
+    private long passed; // everything up to this epoch is over; guarded by the clock's lock
 
     VirtualStream(VirtualClock clock, Object directGroup, int index, VirtualScript script) {
         super(clock, index, 1, script);
         this.directGroup = directGroup;
-    }
-
-    private record Mark(VirtualEvent event) implements Entry {
-        @Override
-        public boolean pass(Runnable proceed) {
-            event.fire();
-            return true;
-        }
     }
 
     private record Wait(VirtualEvent event) implements Entry {
@@ -33,37 +30,31 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
     }
 
     @Override
-    public void recordTimepoint(long epoch) {
-        synchronized (clock) {
-            VirtualEvent event = VirtualEvent.create(clock);
-            marks.put(epoch, event);
-            add(new Mark(event));
-            plan();
-            while (marks.size() > KEPT_EVENTS && marks.firstEntry().getValue().isFired()) {
-                marks.pollFirstEntry();
+    public boolean issue(Issue next) {
+        List<Wait> waits = new ArrayList<>(next.waits().size());
+        for (Issue.Wait each : next.waits()) {
+            VirtualEvent event = each.producer() instanceof VirtualStream other
+                    ? other.point(each.epoch())
+                    : (VirtualEvent) each.primitive();
+            if (event != null) {
+                waits.add(new Wait(event));
             }
+        }
+        enqueue(next.operation(), waits);
+        return true;
+    }
+
+    /** What fires when an epoch is passed; null when it has been. */
+    private @Nullable VirtualEvent point(long epoch) {
+        synchronized (clock) {
+            return epoch <= passed ? null : points.computeIfAbsent(epoch, unused -> VirtualEvent.create(clock));
         }
     }
 
     @Override
     @SuppressWarnings("ReferenceEquality") // groups are the same only if they are one
     public boolean canWaitFor(FifoBackend producer, long epoch) {
-        synchronized (clock) {
-            return producer instanceof VirtualStream other
-                    && other.clock == clock
-                    && other.directGroup == directGroup
-                    && other.marks.ceilingKey(epoch) != null;
-        }
-    }
-
-    @Override
-    public void waitFor(FifoBackend producer, long epoch) {
-        synchronized (clock) {
-            Map.Entry<Long, VirtualEvent> mark = ((VirtualStream) producer).marks.ceilingEntry(epoch);
-            if (mark != null) { // it can only have gone because it has fired
-                add(new Wait(mark.getValue()));
-            }
-        }
+        return producer instanceof VirtualStream other && other.clock == clock && other.directGroup == directGroup;
     }
 
     @Override
@@ -72,14 +63,30 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
     }
 
     @Override
-    public void waitForExternal(Object primitive) {
+    public boolean hasPassed(long epoch) {
         synchronized (clock) {
-            add(new Wait((VirtualEvent) primitive));
+            return epoch <= passed;
         }
     }
 
     @Override
-    void stopped() {
-        marks.values().forEach(VirtualEvent::fire);
+    void passed(QueueOperation operation) {
+        passed(operation.epoch());
+    }
+
+    private void passed(long epoch) {
+        passed = Math.max(passed, epoch);
+        while (!points.isEmpty() && points.firstKey() <= passed) {
+            points.pollFirstEntry().getValue().fire();
+        }
+    }
+
+    @Override
+    Entry placeOf(QueueOperation operation) {
+        long epoch = operation.epoch();
+        return proceed -> {
+            passed(epoch);
+            return true;
+        };
     }
 }

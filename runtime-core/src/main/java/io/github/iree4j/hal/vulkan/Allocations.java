@@ -50,6 +50,11 @@ final class Allocations {
         }
 
         @Override
+        public Frontier premise() {
+            return grant.premise();
+        }
+
+        @Override
         public void issued(Frontier frontier) {
             grant.issued(frontier);
         }

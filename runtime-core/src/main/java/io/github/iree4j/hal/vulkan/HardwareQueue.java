@@ -24,6 +24,9 @@ final class HardwareQueue {
 
     private static final int WORD = Long.BYTES;
 
+    /** How much one call gives the driver at most, so that the first of many begins soon. A guess, not measured. */
+    private static final int MOST_AT_ONCE = 256;
+
     final int index;
     final int family;
     final boolean reserves;
@@ -34,6 +37,7 @@ final class HardwareQueue {
     // Guarded by this.
     private long tickets; // the last that was given
     private long reached; // as far as we have seen
+    private final List<Submission> gathered = new ArrayList<>(); // to be given to the driver together
     private MemorySegment words = words(INITIAL_WORDS);
 
     HardwareQueue(VulkanHandle device, int index, int family, boolean reserves) {
@@ -58,51 +62,108 @@ final class HardwareQueue {
         return tickets;
     }
 
-    /** Under the lock: takes back what was reserved for the last entry, of which nobody has been told. */
-    void giveBack(StreamEntry entry) {
-        if (reserves) {
-            tickets -= (entry.reserved == 0 ? 0 : 1) + (entry.step == null ? 0 : 1);
-        }
-    }
-
     /** Under the lock: how far the hardware is, as far as we have seen. */
     long reached() {
         return reached;
     }
 
     /**
-     * Under the lock: submits.
+     * Under the lock: puts something with what is submitted by the next {@link #flush}.
      *
      * @param waits what to wait for
      * @param work what to run; null for nothing
      * @param reserved its ticket; 0 for the next
+     * @param entry told when the driver refuses it; null for nothing to be told
      * @return its ticket
      */
-    long submit(NativeWaits waits, @Nullable VulkanWork work, long reserved) {
-        int count = waits.count();
-        long needed = 3 + 2L * count + 2 + 1;
+    long submit(NativeWaits waits, @Nullable VulkanWork work, long reserved, @Nullable StreamEntry entry) {
+        if (gathered.size() == MOST_AT_ONCE) {
+            flush();
+        }
+        long ticket = reserved == 0 ? ++tickets : reserved;
+        gathered.add(new Submission(waits, work, ticket, entry));
+        return ticket;
+    }
+
+    private record Submission(
+            NativeWaits waits,
+            @Nullable VulkanWork work,
+            long ticket,
+            @Nullable StreamEntry entry) {
+        long words() {
+            return 3 + 2L * waits.count() + 2 + 1;
+        }
+
+        Submission withoutWork() {
+            return new Submission(waits, null, ticket, entry);
+        }
+    }
+
+    /** Under the lock: gives the driver what was gathered, in one call. */
+    void flush() {
+        if (gathered.isEmpty()) {
+            return;
+        }
+        List<Submission> all = List.copyOf(gathered);
+        gathered.clear();
+        try {
+            give(all);
+        } catch (IreeException e) {
+            if (all.size() == 1) {
+                refused(all.getFirst(), e);
+                return;
+            }
+            for (Submission each : all) { // the driver has taken all or nothing
+                try {
+                    give(List.of(each));
+                } catch (IreeException ofOne) {
+                    refused(each, ofOne);
+                }
+            }
+        }
+    }
+
+    /** The driver does not take something, whose ticket is given: its place is submitted without it. */
+    private void refused(Submission submission, IreeException cause) {
+        StreamEntry entry = submission.entry();
+        if (entry == null) {
+            throw cause;
+        }
+        boolean hasPlace = false;
+        if (!device.isLost()) {
+            try {
+                give(List.of(submission.withoutWork()));
+                hasPlace = true;
+            } catch (IreeException e) {
+                cause.addSuppressed(e);
+            }
+        }
+        entry.stream.refused(entry, cause, hasPlace);
+    }
+
+    private void give(List<Submission> submissions) {
+        long needed = submissions.stream().mapToLong(Submission::words).sum();
         if (words.byteSize() < needed * WORD) {
             words = words(needed * 2);
         }
-        long ticket = reserved == 0 ? tickets + 1 : reserved;
         int at = 0;
-        at = put(at, count);
-        at = put(at, 1);
-        at = put(at, work == null ? 0 : 1);
-        for (int i = 0; i < count; i++) {
-            at = put(at, waits.timeline(i).handle());
-            at = put(at, waits.value(i));
-        }
-        at = put(at, timeline.handle());
-        at = put(at, ticket);
-        if (work != null) {
-            at = put(at, work.commands().handle());
+        for (Submission each : submissions) {
+            NativeWaits waits = each.waits();
+            int count = waits.count();
+            at = put(at, count);
+            at = put(at, 1);
+            at = put(at, each.work() == null ? 0 : 1);
+            for (int i = 0; i < count; i++) {
+                at = put(at, waits.timeline(i).handle());
+                at = put(at, waits.value(i));
+            }
+            at = put(at, timeline.handle());
+            at = put(at, each.ticket());
+            if (each.work() != null) {
+                at = put(at, each.work().commands().handle());
+            }
         }
         device.submit(index, words.asSlice(0, (long) at * WORD));
-        if (reserved == 0) {
-            tickets = ticket;
-        }
-        return ticket;
     }
 
     private int put(int at, long word) {
@@ -112,7 +173,8 @@ final class HardwareQueue {
 
     /** Submits nothing but its signal, so that whoever waits for the next ticket looks up. */
     synchronized void nudge() {
-        submit(NativeWaits.NONE, null, 0);
+        submit(NativeWaits.NONE, null, 0, null);
+        flush();
     }
 
     /** Under the lock: says on the timeline that everything up to a ticket is over, which the hardware is not going to say. */

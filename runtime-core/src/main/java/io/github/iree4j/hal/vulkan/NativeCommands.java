@@ -41,6 +41,7 @@ final class NativeCommands implements AutoCloseable {
     private final int[] constants = new int[256]; // of one dispatch, as push constants
     private final long[] descriptor = new long[DESCRIPTOR_WORDS]; // of one binding
     private boolean recorded;
+    private boolean resolved; // places are, commands are not yet as they say
 
     /**
      * Makes commands with nothing in them; may take long.
@@ -90,35 +91,46 @@ final class NativeCommands implements AutoCloseable {
     }
 
     /**
-     * Makes the commands ready for one execution.
+     * Finds and keeps what an execution uses, when it gets its place in the order of its queue. {@link #prepare} follows, or
+     * {@link #over}.
      *
-     * @param table what slots stand for, checked
-     * @return the commands
-     * @throws IreeException when a buffer has no storage, or lies where a command cannot use it
+     * @param user the execution
+     * @param table what is in the slots; null for nothing
+     * @throws IreeException when a buffer has no storage
      */
-    VulkanCommands prepare(VulkanOperation user, @Nullable BindingTable table) {
-        try {
-            places.resolve(user, table);
-            if (!recorded || mustRecordAgain()) {
-                record();
-                recorded = true;
-                counters.recorded();
-            } else if (places.anyChanged()) {
-                rebind();
-                counters.rebound();
-            } else {
-                counters.reused();
-            }
-        } catch (RuntimeException e) {
-            recorded = false;
-            places.forget();
-            throw e;
+    void resolve(VulkanOperation user, @Nullable BindingTable table) {
+        resolved = true;
+        places.resolve(user, table);
+    }
+
+    /**
+     * Makes the commands ready for what was resolved.
+     *
+     * @return the commands
+     * @throws IreeException when a buffer lies where a command cannot use it
+     */
+    VulkanCommands prepare() {
+        if (!recorded || mustRecordAgain()) {
+            record();
+            recorded = true;
+            counters.recorded();
+        } else if (places.anyChanged()) {
+            rebind();
+            counters.rebound();
+        } else {
+            counters.reused();
         }
+        resolved = false;
         return commands.commands();
     }
 
     /** The hardware is done with the commands, or never got them. */
     void over() {
+        if (resolved) { // and not prepared: what is recorded is not what the places say
+            resolved = false;
+            recorded = false;
+            places.forget();
+        }
         places.unpin();
     }
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An operation on buffers whose commands are recorded when it is issued, for one execution. What it names is retained while it is under
- * way, and the storage of that pinned from when it is issued.
+ * way, and the storage of that pinned from when it has its place.
  */
 abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
     final VulkanDevice device;
@@ -49,17 +49,21 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
     }
 
     @Override
-    final @Nullable VulkanWork prepare() {
-        IreeException cause = stopCause();
-        if (cause != null && !runsInAnyCase()) {
-            throw cause;
-        }
+    protected final void placed() {
         VulkanStorage[] found = new VulkanStorage[buffers.length];
         for (VulkanBuffer buffer : buffers) {
             found[pinned] = buffer.pin(this);
             pinned++;
         }
         storages = found;
+    }
+
+    @Override
+    final @Nullable VulkanWork prepare() {
+        IreeException cause = stopCause();
+        if (cause != null && !runsInAnyCase()) {
+            throw cause;
+        }
         if (isEmpty()) {
             return null;
         }

@@ -39,6 +39,11 @@ abstract class StagedOperation extends RecordedOperation implements StorageReque
     }
 
     @Override
+    public Frontier premise() {
+        return Frontier.EMPTY;
+    }
+
+    @Override
     public void issued(Frontier frontier) {}
 
     @Override

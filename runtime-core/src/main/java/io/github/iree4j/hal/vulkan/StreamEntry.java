@@ -37,12 +37,13 @@ final class StreamEntry {
     StreamEntry(
             VulkanStream stream,
             VulkanOperation operation,
+            long epoch,
             @Nullable VulkanWork work,
             @Nullable NativeWaits waits,
             @Nullable HostStep step) {
         this.stream = stream;
         this.operation = operation;
-        this.epoch = operation.epoch();
+        this.epoch = epoch;
         this.work = work;
         this.waits = waits;
         this.step = step;

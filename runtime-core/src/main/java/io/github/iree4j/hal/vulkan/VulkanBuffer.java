@@ -202,7 +202,7 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
      * behind what another queue has told first.
      */
     private boolean isPassed(Frontier allocation) {
-        return origin() instanceof VulkanQueue queue && queue.stream().isPast(allocation.producerEpoch());
+        return origin() instanceof VulkanQueue queue && queue.stream().hasPassed(allocation.producerEpoch());
     }
 
     /**

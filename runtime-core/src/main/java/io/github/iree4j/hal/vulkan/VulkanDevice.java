@@ -2,6 +2,7 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.async.Proactor;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -30,6 +31,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +62,7 @@ final class VulkanDevice implements Device {
     private final Staging staging;
     private final VulkanWaiter waiter;
     private final Proactor proactor;
+    private final HandoffThread issuer;
 
     private final Set<VulkanExport> exports = ConcurrentHashMap.newKeySet();
     private volatile @Nullable IreeException lost; // why nothing runs here any more
@@ -92,6 +95,7 @@ final class VulkanDevice implements Device {
         this.properties = properties;
         this.handle = handle;
         this.domain = options.schedulingDomain();
+        this.issuer = new HandoffThread("iree4j-issue " + info.id());
         ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
         boolean made = false;
         try {
@@ -133,6 +137,11 @@ final class VulkanDevice implements Device {
         stream.connect(scheduler);
         scheduler.whenIdle(memory.pools()::idle);
         return new VulkanQueue(this, index, stream, scheduler);
+    }
+
+    /** Where operations are given to the driver that a signal has set free. */
+    Executor issuer() {
+        return issuer;
     }
 
     /** The memory that buffers are made of. */

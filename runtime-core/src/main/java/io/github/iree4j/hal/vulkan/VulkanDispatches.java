@@ -110,6 +110,21 @@ final class VulkanDispatches {
             bindings = table;
         }
 
+        private NativeCommands lent() {
+            NativeCommands own = lent;
+            if (own == null) {
+                throw new IllegalStateException("execution is issued without being retained");
+            }
+            return own;
+        }
+
+        @Override
+        protected void placed() {
+            if (!isEmpty()) {
+                lent().resolve(this, bindings);
+            }
+        }
+
         @Override
         @Nullable
         VulkanWork prepare() {
@@ -120,11 +135,7 @@ final class VulkanDispatches {
             if (isEmpty()) {
                 return null;
             }
-            NativeCommands own = lent;
-            if (own == null) {
-                throw new IllegalStateException("execution is issued without being retained");
-            }
-            prepared = own.prepare(this, bindings);
+            prepared = lent().prepare();
             holders.incrementAndGet();
             return this;
         }

@@ -14,7 +14,7 @@ abstract class VulkanOperation extends QueueOperation {
     }
 
     /**
-     * Says what the hardware is to run. Called once, when the operation is issued, with locks of the scheduler held: quick. Everything that
+     * Says what the hardware is to run. Called once, when the operation is issued, with no lock of the scheduler held. Everything that
      * was issued before runs before it, and so does what this operation waits for.
      *
      * @return recorded commands; null for nothing
@@ -27,7 +27,7 @@ abstract class VulkanOperation extends QueueOperation {
 
     /**
      * Says what the host has to do in the order of the queue: after the hardware's part of this operation and everything before it, and
-     * before anything issued behind it. Called once, after {@link #prepare}, with locks of the scheduler held: quick.
+     * before anything issued behind it. Called once, after {@link #prepare}.
      *
      * @return the step; null for nothing
      */

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.hal.FifoBackend;
-import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.Issue;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -37,13 +38,10 @@ final class VulkanStream implements FifoBackend {
     private final int index;
     private final ArrayDeque<StreamEntry> held = new ArrayDeque<>();
     private final ArrayDeque<StreamEntry> begun = new ArrayDeque<>();
-    private final TreeMap<Long, StreamEntry> marks = new TreeMap<>(); // by epoch, of what is not over
-    private @Nullable NativeWaits waits; // of what is issued next
+    private final TreeMap<Long, StreamEntry> entries = new TreeMap<>(); // by epoch, what is not over
     private @Nullable StreamEntry stepping; // has a step to come, or under way: nothing begins behind it
     private @Nullable Thread stepThread; // once under way; null again when it goes on elsewhere
     private boolean stepUnderWay;
-    private @Nullable StreamEntry issued; // the last; null once it is over
-    private boolean overWhenIssued; // the last; guarded by the scheduler's lock
     private long last; // ticket of the last submission
     private long overEpoch; // everything up to it is over
     private @Nullable IreeException gone; // why nothing is issued any more
@@ -65,33 +63,30 @@ final class VulkanStream implements FifoBackend {
         scheduler = owner;
     }
 
-    // ---- For the scheduler, with its lock held.
+    // ---- For the scheduler.
 
     @Override
-    public void issue(QueueOperation operation) {
-        VulkanOperation own = (VulkanOperation) operation;
+    public boolean issue(Issue next) {
+        VulkanOperation own = (VulkanOperation) next.operation();
         checkHere();
         device.enter();
         VulkanWork work = null;
-        boolean accepted = false;
+        HostStep step = null;
+        IreeException failure = null;
         try {
             work = own.prepare();
-            HostStep step = own.hostStep();
-            synchronized (queue) {
-                issue(own, work, step);
-            }
-            accepted = true;
-        } finally {
-            if (!accepted) {
-                if (work != null) {
-                    work.over();
-                }
-                device.exit();
-            }
+            step = own.hostStep();
+        } catch (RuntimeException | Error e) { // it keeps its place: it is promised, and others rely on what it was to run after
+            failure = failure(own, e);
         }
-        if (overWhenIssued) {
-            device.exit();
+        StreamEntry entry = new StreamEntry(this, own, next.epoch(), work, waits(next), step);
+        entry.fail(failure);
+        Ended ended = new Ended();
+        synchronized (queue) {
+            add(entry, ended);
         }
+        ended.tell();
+        return true;
     }
 
     private void checkHere() {
@@ -103,40 +98,55 @@ final class VulkanStream implements FifoBackend {
         }
     }
 
-    /** Under the lock. */
-    private void issue(VulkanOperation operation, @Nullable VulkanWork work, @Nullable HostStep step) {
-        IreeException why = gone;
-        if (why != null) {
-            throw why;
-        }
-        StreamEntry entry = new StreamEntry(this, operation, work, waits, step);
-        if (queue.reserves) {
-            reserve(entry);
-        }
-        if (stepping != null) {
-            held.add(entry);
-        } else {
-            boolean submitted = false;
-            try {
-                begin(entry);
-                submitted = true;
-            } finally {
-                if (!submitted) { // the waits stay with what is issued next, which runs after them
-                    queue.giveBack(entry);
+    /** What the hardware has to wait for; null for nothing, as when all that is over. */
+    private static @Nullable NativeWaits waits(Issue next) {
+        NativeWaits all = null;
+        for (Issue.Wait each : next.waits()) {
+            if (each.primitive() instanceof NativePoint foreign) {
+                all = all == null ? new NativeWaits() : all;
+                all.addForeign(foreign.timeline(), foreign.value());
+            } else if (each.producer() instanceof VulkanStream other) {
+                long point = other.point(each.epoch());
+                if (point > 0) {
+                    all = all == null ? new NativeWaits() : all;
+                    all.add(other.queue.timeline, point);
                 }
             }
         }
-        waits = null;
-        issued = entry;
-        overWhenIssued = false;
+        return all;
+    }
+
+    /** Under the lock. */
+    private void add(StreamEntry entry, Ended ended) {
+        if (gone != null) { // stopped meanwhile
+            entry.fail(gone);
+            ended.add(entry);
+            return;
+        }
+        if (queue.reserves) {
+            reserve(entry);
+        }
+        entries.put(entry.epoch, entry);
+        if (stepping != null) {
+            held.add(entry);
+            return;
+        }
+        begin(entry);
         if (begun.peek() == entry && entry.ticket <= queue.reached()) {
             if (entry.step == null) {
                 begun.remove();
                 passed(entry);
-                overWhenIssued = true;
+                ended.add(entry);
             } else {
                 startStep(entry);
             }
+        }
+    }
+
+    @Override
+    public void submit() {
+        synchronized (queue) {
+            queue.flush();
         }
     }
 
@@ -148,18 +158,10 @@ final class VulkanStream implements FifoBackend {
         entry.end = entry.step == null ? queue.tickets() : queue.reserve();
     }
 
-    /** Begins with an entry: submits it, if there is something to submit. When this throws nothing has happened. */
+    /** Begins with an entry: puts it with what is submitted next, if there is something to submit. */
     private void begin(StreamEntry entry) {
         if (entry.needsSubmission()) {
-            NativeWaits before = entry.waits == null ? NativeWaits.NONE : entry.waits;
-            try {
-                last = queue.submit(before, entry.work, entry.reserved);
-            } catch (IreeException e) {
-                if (device.handle().isLost()) {
-                    device.loseLater(e); // the wait of the waiter need not say so
-                }
-                throw e;
-            }
+            last = queue.submit(entry.waits == null ? NativeWaits.NONE : entry.waits, entry.work, entry.reserved, entry);
         }
         entry.ticket = last;
         if (entry.step != null) {
@@ -170,35 +172,20 @@ final class VulkanStream implements FifoBackend {
         begun.add(entry);
     }
 
-    @Override
-    public boolean wasOverWhenIssued() {
-        return overWhenIssued;
-    }
-
-    @Override
-    public void recordTimepoint(long epoch) {
-        synchronized (queue) {
-            StreamEntry entry = issued;
-            if (entry != null) {
-                marks.put(epoch, entry);
-            }
+    /** Under the lock: the driver has refused what was begun; its place was submitted without it, or nothing can be relied on any more. */
+    void refused(StreamEntry entry, IreeException cause, boolean hasPlace) {
+        entry.fail(cause);
+        if (!hasPlace || device.handle().isLost()) {
+            device.loseLater(cause); // the wait of the waiter need not say so
         }
     }
 
     @Override
     public boolean canWaitFor(FifoBackend producer, long epoch) {
-        return producer instanceof VulkanStream other && other.device == device && other.point(epoch) >= 0;
-    }
-
-    @Override
-    public void waitFor(FifoBackend producer, long epoch) {
-        VulkanStream other = (VulkanStream) producer;
-        long point = other.point(epoch);
-        if (point > 0) {
-            synchronized (queue) {
-                waits().add(other.queue.timeline, point);
-            }
-        }
+        // A ticket that is reserved is submitted some day; one that is not is no point before it is submitted.
+        return producer instanceof VulkanStream other
+                && other.device == device
+                && (other.queue.reserves || other.point(epoch) >= 0);
     }
 
     /** The ticket behind which an epoch is over; 0 when it is over, negative when there is none yet. */
@@ -207,14 +194,17 @@ final class VulkanStream implements FifoBackend {
             if (epoch <= overEpoch) {
                 return 0;
             }
-            Map.Entry<Long, StreamEntry> mark = marks.ceilingEntry(epoch);
-            long end = mark == null ? 0 : mark.getValue().end;
+            Map.Entry<Long, StreamEntry> entry = entries.ceilingEntry(epoch);
+            if (entry == null) { // refused because the stream is gone: everything before it
+                return gone == null ? -1 : entries.isEmpty() ? 0 : queue.tickets();
+            }
+            long end = entry.getValue().end;
             return end == 0 ? -1 : end;
         }
     }
 
-    /** Whether what has an epoch is over for the hardware, also when nobody has been told yet. */
-    boolean isPast(long epoch) {
+    @Override
+    public boolean hasPassed(long epoch) {
         long point = point(epoch);
         return point == 0 || point > 0 && point <= queue.timeline.value();
     }
@@ -225,21 +215,8 @@ final class VulkanStream implements FifoBackend {
     }
 
     @Override
-    public void waitForExternal(Object primitive) {
-        NativePoint point = (NativePoint) primitive;
-        synchronized (queue) {
-            waits().addForeign(point.timeline(), point.value());
-        }
-    }
-
-    /** Under the lock: what the next entry is to wait for. */
-    private NativeWaits waits() {
-        NativeWaits all = waits;
-        if (all == null) {
-            all = new NativeWaits();
-            waits = all;
-        }
-        return all;
+    public Executor wakeExecutor() {
+        return device.issuer();
     }
 
     // ---- Under the lock of the queue, when the hardware or the host has got on.
@@ -263,10 +240,7 @@ final class VulkanStream implements FifoBackend {
     /** An entry is over, and everything before it. */
     private void passed(StreamEntry entry) {
         overEpoch = entry.epoch;
-        marks.headMap(entry.epoch, true).clear();
-        if (issued == entry) {
-            issued = null;
-        }
+        entries.headMap(entry.epoch, true).clear();
     }
 
     private void startStep(StreamEntry entry) {
@@ -282,16 +256,16 @@ final class VulkanStream implements FifoBackend {
             try {
                 Objects.requireNonNull(entry.step).run(step);
             } catch (Throwable t) {
-                step.accept(failure(entry, t));
+                step.accept(failure(entry.operation, t));
             }
             entry = step.leave();
         }
     }
 
-    private static IreeException failure(StreamEntry entry, Throwable thrown) {
+    private static IreeException failure(VulkanOperation operation, Throwable thrown) {
         return thrown instanceof IreeException failure
                 ? failure
-                : new IreeException(StatusCode.INTERNAL, entry.operation.name() + " failed: " + thrown, thrown);
+                : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
     /** Hears of the end of a step. */
@@ -351,19 +325,15 @@ final class VulkanStream implements FifoBackend {
                 queue.signal(entry.end);
                 last = entry.end;
             } catch (RuntimeException | Error e) { // others wait for it
-                device.loseLater(failure(entry, e));
+                device.loseLater(failure(entry.operation, e));
             }
         }
         passed(entry);
         ended.add(entry);
         for (StreamEntry next; stepping == null && (next = held.poll()) != null; ) {
-            try {
-                begin(next);
-            } catch (RuntimeException | Error e) {
-                refused(next, failure(next, e));
-                ended.add(next);
-            }
+            begin(next);
         }
+        queue.flush();
         StreamEntry ahead = stepping;
         if (ahead != null && begun.peek() == ahead && ahead.ticket <= queue.reached()) {
             stepUnderWay = true;
@@ -371,14 +341,6 @@ final class VulkanStream implements FifoBackend {
         }
         reached(ended);
         return null;
-    }
-
-    /** The hardware has refused an entry that was held back. */
-    private void refused(StreamEntry entry, IreeException cause) {
-        entry.fail(cause);
-        if (queue.reserves || entry.waits != null) { // others rely on its ticket, or on what it waits for
-            device.loseLater(cause);
-        }
     }
 
     /** Once nothing is issued any more and nothing is under way: nobody must wait for tickets that were reserved. */
@@ -416,10 +378,6 @@ final class VulkanStream implements FifoBackend {
             if (ahead != null && !stepUnderWay) { // it will not be run
                 ahead.fail(cause);
                 stepping = null;
-            }
-            if (waits != null) {
-                waits.release();
-                waits = null;
             }
             if (failing) {
                 begun.forEach(entry -> entry.fail(cause));

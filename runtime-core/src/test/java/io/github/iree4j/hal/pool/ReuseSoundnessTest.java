@@ -211,7 +211,7 @@ class ReuseSoundnessTest {
             if (stream.axis == axis) {
                 for (Operation each : stream.marks) {
                     if (each.epoch() >= epoch) {
-                        return new NativeTimepoint(axis, each.epoch(), each.frontier());
+                        return new NativeTimepoint("queue", axis, each.epoch(), each.frontier());
                     }
                 }
             }

@@ -99,9 +99,9 @@ class ReuseTest {
         Pool pool = pool(64);
         Frontier death = Frontier.of(A, 5).merge(Frontier.of(B, 3));
         free(pool, 64, death);
-        marks.add(new NativeTimepoint(A, 4, Frontier.producedBy(A, 4)));
-        marks.add(new NativeTimepoint(A, 6, Frontier.producedBy(A, 6)));
-        marks.add(new NativeTimepoint(A, 9, Frontier.producedBy(A, 9)));
+        marks.add(new NativeTimepoint("queue", A, 4, Frontier.producedBy(A, 4)));
+        marks.add(new NativeTimepoint("queue", A, 6, Frontier.producedBy(A, 6)));
+        marks.add(new NativeTimepoint("queue", A, 9, Frontier.producedBy(A, 9)));
         Reservation again = pool.tryReserve(request(64, Frontier.of(B, 3)));
         assertThat(again).isNotNull();
         assertThat(again.waits()).extracting(NativeTimepoint::epoch).containsExactly(6L);
@@ -112,9 +112,9 @@ class ReuseTest {
     void aWaitThatImpliesAnotherReplacesIt() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 5).merge(Frontier.of(B, 3)).merge(Frontier.of(C, 1)));
-        marks.add(new NativeTimepoint(A, 5, Frontier.producedBy(A, 5)));
-        marks.add(new NativeTimepoint(B, 3, Frontier.of(A, 5).merge(Frontier.of(B, 3))));
-        marks.add(new NativeTimepoint(C, 2, Frontier.of(B, 3).merge(Frontier.of(C, 2))));
+        marks.add(new NativeTimepoint("queue", A, 5, Frontier.producedBy(A, 5)));
+        marks.add(new NativeTimepoint("queue", B, 3, Frontier.of(A, 5).merge(Frontier.of(B, 3))));
+        marks.add(new NativeTimepoint("queue", C, 2, Frontier.of(B, 3).merge(Frontier.of(C, 2))));
         Reservation again = pool.tryReserve(request(64, Frontier.EMPTY));
         assertThat(again).isNotNull();
         // C's mark implies B's, and B's implies A's; but that C's implies A's cannot be seen.
@@ -125,9 +125,9 @@ class ReuseTest {
     void aMarkThatStandsForAnotherStaysAlthoughItsOwnEntryIsImplied() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 4).merge(Frontier.of(B, 2)).merge(Frontier.of(C, 2)));
-        marks.add(new NativeTimepoint(A, 4, Frontier.producedBy(A, 4)));
-        marks.add(new NativeTimepoint(B, 5, Frontier.of(A, 5).merge(Frontier.of(B, 5)))); // implies A's
-        marks.add(new NativeTimepoint(C, 3, Frontier.of(B, 2).merge(Frontier.of(C, 3)))); // B's entry, but not B's mark
+        marks.add(new NativeTimepoint("queue", A, 4, Frontier.producedBy(A, 4)));
+        marks.add(new NativeTimepoint("queue", B, 5, Frontier.of(A, 5).merge(Frontier.of(B, 5)))); // implies A's
+        marks.add(new NativeTimepoint("queue", C, 3, Frontier.of(B, 2).merge(Frontier.of(C, 3)))); // B's entry, but not B's mark
         Reservation again = pool.tryReserve(request(64, Frontier.EMPTY));
         assertThat(again).isNotNull();
         assertThat(again.waits()).extracting(NativeTimepoint::axis).containsExactly(B, C);
@@ -138,8 +138,8 @@ class ReuseTest {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 5).merge(Frontier.of(B, 3)));
         Frontier both = Frontier.of(A, 5).merge(Frontier.of(B, 3));
-        marks.add(new NativeTimepoint(A, 5, both));
-        marks.add(new NativeTimepoint(B, 3, both));
+        marks.add(new NativeTimepoint("queue", A, 5, both));
+        marks.add(new NativeTimepoint("queue", B, 3, both));
         Reservation again = pool.tryReserve(request(64, Frontier.EMPTY));
         assertThat(again).isNotNull();
         assertThat(again.waits()).hasSize(1);
@@ -159,7 +159,7 @@ class ReuseTest {
         free(pool, 64, death);
         assertThat(pool.tryReserve(request(64, Frontier.of(A, 7)))).isNull();
         assertThat(pool.statistics().refusedTainted()).isEqualTo(1);
-        marks.add(new NativeTimepoint(A, 8, Frontier.producedBy(A, 8)));
+        marks.add(new NativeTimepoint("queue", A, 8, Frontier.producedBy(A, 8)));
         Reservation again = pool.tryReserve(request(64, Frontier.EMPTY));
         assertThat(again).isNotNull();
         assertThat(again.waits()).extracting(NativeTimepoint::epoch).containsExactly(8L);

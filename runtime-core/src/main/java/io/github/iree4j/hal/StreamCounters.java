@@ -1,0 +1,10 @@
+package io.github.iree4j.hal;
+
+/**
+ * What the hardware of a stream was asked for.
+ *
+ * @param submissions how often it was given operations: everything that one wake makes ready is one submission
+ * @param waits how often the stream was made to wait for another, or for foreign work
+ * @param points how many of its epochs other streams were made to wait for
+ */
+public record StreamCounters(long submissions, long waits, long points) {}

@@ -39,7 +39,10 @@ public final class HandoffThread implements Executor {
             try {
                 action.run();
             } catch (Throwable t) { // the next is not to suffer for it
-                LOG.error("what was handed to thread '{}' threw", Thread.currentThread().getName(), t);
+                LOG.error(
+                        "what was handed to thread '{}' threw",
+                        Thread.currentThread().getName(),
+                        t);
             }
         });
     }

@@ -31,7 +31,9 @@ public final class Issue {
      *     null for an epoch
      */
     public record Wait(
-            @Nullable FifoBackend producer, long epoch, @Nullable Object primitive) {}
+            @Nullable FifoBackend producer,
+            long epoch,
+            @Nullable Object primitive) {}
 
     /**
      * Returns the operation.

@@ -168,7 +168,8 @@ final class IssueLine {
     private boolean isReady(Issue head) {
         for (int i = 0; i < head.waits().size(); i++) {
             FifoScheduler producer = head.producers.get(i);
-            if (producer != scheduler && !producer.line.isTaken(head.waits().get(i).epoch())) {
+            if (producer != scheduler
+                    && !producer.line.isTaken(head.waits().get(i).epoch())) {
                 return false; // that line has us among its followers
             }
         }

@@ -61,8 +61,7 @@ sealed interface Premise {
         @Override
         public String toString() {
             return "timeline %d at %d, promised %d by epoch %d of '%s' (%s), is at %d"
-                    .formatted(
-                            semaphore.id(), waited, promised, epoch, Axis.toString(axis), basis, semaphore.value());
+                    .formatted(semaphore.id(), waited, promised, epoch, Axis.toString(axis), basis, semaphore.value());
         }
     }
 

@@ -82,7 +82,7 @@ public final class StorageGrant<S extends BufferStorage> {
     public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
         Reservation before = reservation();
         if (before != null) {
-            if (before.revalidate(after, timepoints)) {
+            if (before.revalidate(after, timepoints)) { // PREM-1
                 return true;
             }
             if (!GRANT.compareAndSet(this, before, null)) {

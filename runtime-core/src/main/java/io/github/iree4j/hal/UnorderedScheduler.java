@@ -122,7 +122,7 @@ final class UnorderedScheduler extends QueueScheduler {
         boolean[] open = new boolean[count];
         int waiting = 0;
         for (int i = 0; i < count; i++) {
-            open[i] = wait.semaphore(i).value() < wait.value(i);
+            open[i] = wait.semaphore(i).value() < wait.value(i); // PREM-2
             waiting += open[i] ? 1 : 0;
         }
         if (waiting == 0) { // reached meanwhile

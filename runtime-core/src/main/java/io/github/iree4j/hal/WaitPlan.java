@@ -5,7 +5,6 @@ import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.FrontierAccumulator;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.Premise.Basis;
@@ -218,13 +217,12 @@ final class WaitPlan {
         if (record.primitive() != null) {
             return new Premise.Foreign(semaphore, value);
         }
-        Basis basis =
-                switch (decisions[index]) {
-                    case ELIDED_FIFO -> Basis.STREAM_ORDER;
-                    case ELIDED_FRONTIER -> Basis.STREAM_FRONTIER;
-                    case DEVICE_WAIT -> Basis.DEVICE_WAIT;
-                    default -> Basis.OTHER_WAIT;
-                };
+        Basis basis = switch (decisions[index]) {
+            case ELIDED_FIFO -> Basis.STREAM_ORDER;
+            case ELIDED_FRONTIER -> Basis.STREAM_FRONTIER;
+            case DEVICE_WAIT -> Basis.DEVICE_WAIT;
+            default -> Basis.OTHER_WAIT;
+        };
         FifoScheduler other = producers[index];
         return new Premise.Promise(
                 semaphore,
@@ -242,5 +240,4 @@ final class WaitPlan {
             producers[i] = null;
         }
     }
-
 }

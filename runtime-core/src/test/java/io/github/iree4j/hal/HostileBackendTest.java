@@ -174,7 +174,7 @@ class HostileBackendTest {
         assertThat(consumer.counters().inFlight()).isZero();
     }
 
-    @Test
+    @Test // LINE-1, LINE-2
     void whatTheDriverDoesNotTakeNowIsOfferedAgainInOrder() {
         RecordingStream stream = new RecordingStream() {
             private int room = 1;

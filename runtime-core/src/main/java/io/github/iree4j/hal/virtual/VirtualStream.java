@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class VirtualStream extends VirtualQueue implements FifoBackend {
     private final Object directGroup;
-    private final TreeMap<Long, VirtualEvent> points = new TreeMap<>(); // by epoch, not passed; guarded by the clock's lock
+    private final TreeMap<Long, VirtualEvent> points =
+            new TreeMap<>(); // by epoch, not passed; guarded by the clock's lock
     private long passed; // everything up to this epoch is over; guarded by the clock's lock
 
     VirtualStream(VirtualClock clock, Object directGroup, int index, VirtualScript script) {

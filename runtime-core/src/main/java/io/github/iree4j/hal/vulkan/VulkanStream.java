@@ -76,7 +76,8 @@ final class VulkanStream implements FifoBackend {
         try {
             work = own.prepare();
             step = own.hostStep();
-        } catch (RuntimeException | Error e) { // it keeps its place: it is promised, and others rely on what it was to run after
+        } catch (RuntimeException
+                | Error e) { // it keeps its place: it is promised, and others rely on what it was to run after
             failure = failure(own, e);
         }
         StreamEntry entry = new StreamEntry(this, own, next.epoch(), work, waits(next), step);
@@ -161,7 +162,8 @@ final class VulkanStream implements FifoBackend {
     /** Begins with an entry: puts it with what is submitted next, if there is something to submit. */
     private void begin(StreamEntry entry) {
         if (entry.needsSubmission()) {
-            last = queue.submit(entry.waits == null ? NativeWaits.NONE : entry.waits, entry.work, entry.reserved, entry);
+            last = queue.submit(
+                    entry.waits == null ? NativeWaits.NONE : entry.waits, entry.work, entry.reserved, entry);
         }
         entry.ticket = last;
         if (entry.step != null) {

@@ -127,7 +127,8 @@ class ReuseTest {
         free(pool, 64, Frontier.of(A, 4).merge(Frontier.of(B, 2)).merge(Frontier.of(C, 2)));
         marks.add(new NativeTimepoint("queue", A, 4, Frontier.producedBy(A, 4)));
         marks.add(new NativeTimepoint("queue", B, 5, Frontier.of(A, 5).merge(Frontier.of(B, 5)))); // implies A's
-        marks.add(new NativeTimepoint("queue", C, 3, Frontier.of(B, 2).merge(Frontier.of(C, 3)))); // B's entry, but not B's mark
+        marks.add(new NativeTimepoint(
+                "queue", C, 3, Frontier.of(B, 2).merge(Frontier.of(C, 3)))); // B's entry, but not B's mark
         Reservation again = pool.tryReserve(request(64, Frontier.EMPTY));
         assertThat(again).isNotNull();
         assertThat(again.waits()).extracting(NativeTimepoint::axis).containsExactly(B, C);

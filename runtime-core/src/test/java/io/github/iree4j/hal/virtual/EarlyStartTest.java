@@ -60,7 +60,7 @@ class EarlyStartTest {
                 .build());
     }
 
-    @Test
+    @Test // PREM-2
     void anUnorderedQueueStartsNothingBeforeEachOfItsWaitsIsReached() {
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(1).unorderedQueue(2));
         TimelineSemaphore produced = timeline();

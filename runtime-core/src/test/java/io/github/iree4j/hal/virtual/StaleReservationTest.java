@@ -48,7 +48,7 @@ class StaleReservationTest {
         return closed(queue.alloca(wait, signal, BufferParams.DEFAULT, size, 0));
     }
 
-    @Test
+    @Test // PREM-1
     void memoryReservedOnAPromiseIsNotUsedBeforeItsLastUserOnceTheWaitEndedWithALowerValue() {
         VirtualDevice device = closed(VirtualDevice.builder()
                 .clock(clock)

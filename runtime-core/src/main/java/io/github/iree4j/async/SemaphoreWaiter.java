@@ -2,6 +2,7 @@ package io.github.iree4j.async;
 
 import io.github.iree4j.status.IreeException;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** One registered timepoint. Guarded by the semaphore's lock until it is taken off the list, then owned by the deliverer. */
@@ -19,6 +20,9 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     /** In the list of those who wait for a promise. */
     final boolean forPromise;
 
+    /** Where it is called when it is one of many; null for the thread that signals. */
+    final @Nullable Executor crowd;
+
     boolean linked;
     long reachedValue;
 
@@ -30,10 +34,76 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         this.semaphore = semaphore;
         this.minimum = minimum;
         this.timepoint = Objects.requireNonNull(timepoint, "timepoint");
+        this.crowd = timepoint instanceof CrowdTimepoint many ? many.crowdExecutor() : null;
     }
 
-    /** Wakes and calls a chain of waiters that were taken off. */
+    /** So many operations that become due at once are resumed by the thread that signals: some microseconds. A guess, not measured. */
+    private static final int FEW = 16;
+
+    /** Wakes and calls a chain of waiters that were taken off; behind the others those that can be called elsewhere. */
     static void deliver(@Nullable SemaphoreWaiter first, long at, @Nullable IreeException cause) {
+        SemaphoreWaiter last = null;
+        SemaphoreWaiter crowd = first;
+        while (crowd != null && crowd.crowd == null) {
+            last = crowd;
+            crowd = crowd.next;
+        }
+        Executor elsewhere = crowd == null ? null : crowd.crowd;
+        if (crowd == null || elsewhere == null || !isCrowd(crowd)) {
+            deliverHere(first, at, cause);
+            return;
+        }
+        SemaphoreWaiter away = crowd;
+        elsewhere.execute(() -> deliverAway(away, at, cause));
+        if (last != null) {
+            last.next = null;
+            deliverHere(first, at, cause);
+        }
+    }
+
+    private static boolean isCrowd(SemaphoreWaiter first) {
+        int count = 0;
+        for (SemaphoreWaiter waiter = first; waiter != null && count <= FEW; waiter = waiter.next) {
+            count++;
+        }
+        return count > FEW;
+    }
+
+    /** On the thread of the first: calls those that belong there, in order, and has the others called where they belong. */
+    private static void deliverAway(SemaphoreWaiter first, long at, @Nullable IreeException cause) {
+        Executor here = first.crowd;
+        SemaphoreWaiter head = null;
+        SemaphoreWaiter tail = null;
+        SemaphoreWaiter others = null;
+        SemaphoreWaiter lastOther = null;
+        for (SemaphoreWaiter waiter = first; waiter != null; ) {
+            SemaphoreWaiter following = waiter.next;
+            waiter.next = null;
+            if (!Objects.equals(waiter.crowd, here)) {
+                if (lastOther == null) {
+                    others = waiter;
+                } else {
+                    lastOther.next = waiter;
+                }
+                lastOther = waiter;
+            } else {
+                if (tail == null) {
+                    head = waiter;
+                } else {
+                    tail.next = waiter;
+                }
+                tail = waiter;
+            }
+            waiter = following;
+        }
+        SemaphoreWaiter elsewhere = others;
+        if (elsewhere != null && elsewhere.crowd != null) {
+            elsewhere.crowd.execute(() -> deliverAway(elsewhere, at, cause));
+        }
+        deliverHere(head, at, cause); // all together: what they make ready goes together too
+    }
+
+    private static void deliverHere(@Nullable SemaphoreWaiter first, long at, @Nullable IreeException cause) {
         SemaphoreWaiter head = null;
         SemaphoreWaiter tail = null;
         for (SemaphoreWaiter waiter = first; waiter != null; ) {

@@ -6,9 +6,23 @@ import org.jspecify.annotations.Nullable;
 final class SemaphoreWaiters {
     private final WaiterList forValue = new WaiterList();
     private final WaiterList forPromise = new WaiterList();
+    private @Nullable WaiterList crowdForValue; // those that can be called elsewhere, once there are any
+    private @Nullable WaiterList crowdForPromise;
 
     private WaiterList listOf(SemaphoreWaiter waiter) {
-        return waiter.forPromise ? forPromise : forValue;
+        if (waiter.crowd == null) {
+            return waiter.forPromise ? forPromise : forValue;
+        }
+        WaiterList list = waiter.forPromise ? crowdForPromise : crowdForValue;
+        if (list == null) {
+            list = new WaiterList();
+            if (waiter.forPromise) {
+                crowdForPromise = list;
+            } else {
+                crowdForValue = list;
+            }
+        }
+        return list;
     }
 
     void add(SemaphoreWaiter waiter) {
@@ -23,12 +37,21 @@ final class SemaphoreWaiters {
     /** Takes off those who wait for a promise of at most {@code limit}, as a chain through {@code next}. */
     @Nullable
     SemaphoreWaiter takePromised(long limit) {
-        return forPromise.takeUpTo(limit, null);
+        return forPromise.takeUpTo(limit, take(crowdForPromise, limit, null));
     }
 
-    /** Takes off all who wait for at most {@code limit}, those for the value first, as a chain through {@code next}. */
+    /**
+     * Takes off all who wait for at most {@code limit}, as a chain through {@code next}: those for the value first, and those that can be
+     * called elsewhere last.
+     */
     @Nullable
     SemaphoreWaiter takeReached(long limit) {
-        return forValue.takeUpTo(limit, forPromise.takeUpTo(limit, null));
+        SemaphoreWaiter crowd = take(crowdForValue, limit, take(crowdForPromise, limit, null));
+        return forValue.takeUpTo(limit, forPromise.takeUpTo(limit, crowd));
+    }
+
+    private static @Nullable SemaphoreWaiter take(
+            @Nullable WaiterList list, long limit, @Nullable SemaphoreWaiter rest) {
+        return list == null ? rest : list.takeUpTo(limit, rest);
     }
 }

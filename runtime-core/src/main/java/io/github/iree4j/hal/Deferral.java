@@ -1,9 +1,10 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.CrowdTimepoint;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.async.Timepoint;
 import io.github.iree4j.status.IreeException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>SCHED-1: whoever takes {@code left} from above zero to zero or below tells it; nobody comes back above zero.
  */
-final class Deferral implements Timepoint {
+final class Deferral implements CrowdTimepoint {
     /** Far below zero: no later decrement comes back up to it. */
     private static final int OVER = Integer.MIN_VALUE / 2;
 
@@ -58,6 +59,11 @@ final class Deferral implements Timepoint {
             }
         }
         wait.cancel();
+    }
+
+    @Override
+    public @Nullable Executor crowdExecutor() {
+        return scheduler.crowdExecutor();
     }
 
     @Override

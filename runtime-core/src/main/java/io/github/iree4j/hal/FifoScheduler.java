@@ -55,7 +55,7 @@ final class FifoScheduler extends QueueScheduler {
     private record Wanting(Deferral deferral, StorageRequest request, Frontier after) {}
 
     FifoScheduler(SchedulingDomain domain, Device device, Object directGroup, FifoBackend backend) {
-        super(domain, device, directGroup);
+        super(domain, device, directGroup, backend);
         this.backend = backend;
         this.line = new IssueLine(this, backend);
         this.accumulator = new FrontierAccumulator(axis, domain.frontierCapacity());

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -43,6 +44,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     final QueuePlace place;
     final long axis;
     private final Device device;
+    private final QueueBackend backend;
 
     final LongAdder reached = new LongAdder();
     final LongAdder elidedFifo = new LongAdder();
@@ -64,10 +66,11 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     volatile @Nullable IreeException
             lost; // why nothing runs here any more; written before the list is read for the last time
 
-    QueueScheduler(SchedulingDomain domain, Device device, Object directGroup) {
+    QueueScheduler(SchedulingDomain domain, Device device, Object directGroup, QueueBackend backend) {
         this.domain = domain;
         this.tracker = domain.tracker();
         this.device = device;
+        this.backend = backend;
         this.axis = domain.axes().allocate(CausalDomain.QUEUE);
         this.place = new QueuePlace(axis, device, directGroup);
         tracker.register(axis);
@@ -492,6 +495,13 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             pending.remove(deferral);
             return failure(operation, e);
         }
+    }
+
+    /** Where operations are resumed when there are many at once; null for here. */
+    @SuppressWarnings("ReferenceEquality") // it is one
+    final @Nullable Executor crowdExecutor() {
+        Executor executor = backend.wakeExecutor();
+        return executor == QueueBackend.SAME_THREAD ? null : executor;
     }
 
     /** Called once by each deferral. */

@@ -27,7 +27,7 @@ final class UnorderedScheduler extends QueueScheduler {
     private final Frontier first; // the frontiers of operations that depend on nothing share its axis
 
     UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, UnorderedBackend backend) {
-        super(domain, device, directGroup);
+        super(domain, device, directGroup, backend);
         this.backend = backend;
         this.first = Frontier.producedBy(axis, 1);
     }

@@ -51,7 +51,8 @@ class FifoRetirementTest {
                 for (Thread completer : completers) {
                     completer.join();
                 }
-                // LINE-1, LINE-2: a signal out of order would have failed the timeline; a lost completion would have left it short.
+                // LINE-1, LINE-2: a signal out of order would have failed the timeline; a lost completion would have
+                // left it short.
                 assertThat(timeline.failure()).as("seed %d", seed).isNull();
                 assertThat(timeline.value()).as("seed %d", seed).isEqualTo(OPERATIONS);
                 assertThat(tracker.completed(scheduler.axis())).isEqualTo(OPERATIONS);

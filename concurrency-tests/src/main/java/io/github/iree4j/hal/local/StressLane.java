@@ -7,6 +7,7 @@ import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.QueueBackend;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.spi.HostDispatch;
@@ -38,6 +39,7 @@ final class StressLane implements LoadedExecutable {
             stepped.executor(),
             new AtomicReferenceArray<>(stepped.executor().contexts()),
             guests,
+            QueueBackend.SAME_THREAD,
             0,
             1);
     private final Recording recording;

@@ -21,6 +21,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +55,7 @@ final class HostMemory {
     private final PoolSet pools;
     private final boolean poison;
 
-    HostMemory(DeviceOptions options, BooleanSupplier busy, boolean poison) {
+    HostMemory(DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
         long limit = options.memoryLimit() == 0 ? available() : options.memoryLimit();
         SchedulingDomain domain = options.schedulingDomain();
         long largest = Math.clamp(limit / SLABS_WITHIN_LIMIT, ALIGNMENT, LARGEST_SLAB);
@@ -66,6 +67,7 @@ final class HostMemory {
                 .idleAfter(options.memoryIdle().toNanos())
                 .frontierCapacity(domain.frontierCapacity())
                 .busy(busy)
+                .growth(growth)
                 .pool(PoolOptions.tlsf("transient", first, largest)
                         .withLifetime(Lifetimes.TRANSIENT)
                         .withSizes(0, LARGE))

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.async.WaitHelper;
@@ -15,6 +16,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.HostedDevice;
 import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.hal.QueueBackend;
 import io.github.iree4j.hal.QueueHardware;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -33,6 +35,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
@@ -53,6 +56,7 @@ final class LocalDevice implements HostedDevice {
 
     private final DeviceInfo info;
     private final LocalQueue[] queues;
+    private final Executor wakes; // of operations that a signal has set free, where that takes long
     private final HostMemory memory;
     private final LocalAllocator allocator;
     private final @Nullable ProcessExecutor executor; // null when the queues run on other hardware
@@ -80,7 +84,8 @@ final class LocalDevice implements HostedDevice {
         this.info = info;
         this.domain = options.schedulingDomain();
         this.facade = facade == null ? this : facade;
-        this.memory = new HostMemory(options, this::isBusy, POISON);
+        this.wakes = hardware == null ? new HandoffThread("iree4j-wake " + info.id()) : QueueBackend.SAME_THREAD;
+        this.memory = new HostMemory(options, this::isBusy, wakes, POISON);
         this.semaphoreHistory = options.semaphoreHistory();
         this.allocator = new LocalAllocator(this, memory);
         boolean own = hardware == null && options.executor() == null;
@@ -141,6 +146,7 @@ final class LocalDevice implements HostedDevice {
                 Objects.requireNonNull(executor),
                 runners,
                 guests,
+                wakes,
                 options.inlineNanos());
         QueueScheduler scheduler = QueueScheduler.create(options.schedulingDomain(), this, this, backend);
         backend.connect(scheduler);

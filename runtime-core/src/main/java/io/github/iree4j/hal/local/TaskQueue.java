@@ -13,6 +13,7 @@ import io.github.iree4j.task.WorkerContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,7 @@ final class TaskQueue implements UnorderedBackend {
     private final String name;
     private final ProcessExecutor executor;
     private final Guests guests;
+    private final Executor wakes;
     private final long inlineNanos;
     private final QueueProcess control;
     private final StreamProcess stream;
@@ -53,6 +55,7 @@ final class TaskQueue implements UnorderedBackend {
      * @param executor whose workers do it; borrowed
      * @param runners what each drainer of the executor runs commands with, made as they are needed; shared by the queues of a device
      * @param guests what other threads run commands with
+     * @param wakes where operations are resumed when there are many at once; borrowed
      * @param inlineNanos how long work may take that those who submit it do
      */
     TaskQueue(
@@ -60,8 +63,9 @@ final class TaskQueue implements UnorderedBackend {
             ProcessExecutor executor,
             AtomicReferenceArray<@Nullable CommandRunner> runners,
             Guests guests,
+            Executor wakes,
             long inlineNanos) {
-        this(name, executor, runners, guests, inlineNanos, LANES);
+        this(name, executor, runners, guests, wakes, inlineNanos, LANES);
     }
 
     /** As the other, with less than {@link #LANES} lanes. */
@@ -70,8 +74,10 @@ final class TaskQueue implements UnorderedBackend {
             ProcessExecutor executor,
             AtomicReferenceArray<@Nullable CommandRunner> runners,
             Guests guests,
+            Executor wakes,
             long inlineNanos,
             int lanes) {
+        this.wakes = wakes;
         this.freeLanes = new AtomicInteger((1 << lanes) - 1);
         this.name = name;
         this.inlineNanos = inlineNanos;
@@ -96,6 +102,11 @@ final class TaskQueue implements UnorderedBackend {
     @Nullable
     IreeException closed() {
         return closed;
+    }
+
+    @Override
+    public Executor wakeExecutor() {
+        return wakes;
     }
 
     @Override

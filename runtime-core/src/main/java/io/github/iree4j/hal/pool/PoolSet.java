@@ -10,6 +10,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -50,12 +51,14 @@ public final class PoolSet implements AutoCloseable {
     private final Allotment allotment;
     private final Retention retention;
     private final Supply supply;
+    private final Executor growth; // maps and clears memory, which takes long
     private boolean closed;
 
     PoolSet(PoolSetBuilder builder) {
         DeathFrontiers deaths = new DeathFrontiers(builder.tracker, builder.frontierCapacity);
         DeathWatch deathWatch = new DeathWatch(builder.tracker, deaths, this::completed);
         SlabProvider provider = builder.provider;
+        this.growth = builder.growth;
         this.slabs = new Slabs(builder.budget, deaths);
         this.pools = builder.pools.stream()
                 .map(options -> new Pool(this, options, deaths, provider.alignment()))
@@ -277,7 +280,8 @@ public final class PoolSet implements AutoCloseable {
                 errand = slabs.takeErrand();
             }
             if (errand != Errand.NONE) {
-                HeldCallbacks.run(() -> supply.run(errand));
+                Runnable run = () -> supply.run(errand);
+                HeldCallbacks.run(errand.growth == null ? run : () -> growth.execute(run));
             }
         } finally {
             HeldCallbacks.end(held);

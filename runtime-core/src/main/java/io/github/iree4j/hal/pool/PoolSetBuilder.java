@@ -25,6 +25,7 @@ public final class PoolSetBuilder {
     BooleanSupplier busy = () -> false;
     LongSupplier clock = System::nanoTime;
     LongFunction<Executor> delayed = nanos -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS);
+    Executor growth = Runnable::run;
     long budget = Long.MAX_VALUE;
     long idleAfter = Long.MAX_VALUE;
     int frontierCapacity = Frontier.DEFAULT_CAPACITY;
@@ -32,6 +33,18 @@ public final class PoolSetBuilder {
     PoolSetBuilder(SlabProvider provider, FrontierTracker tracker) {
         this.provider = Objects.requireNonNull(provider, "provider");
         this.tracker = Objects.requireNonNull(tracker, "tracker");
+    }
+
+    /**
+     * Sets where the set gets more memory for requests in line, once something was given back or has completed. That takes long, and is not
+     * the business of the thread that gave it back.
+     *
+     * @param executor runs what it is given, soon; the same thread unless set
+     * @return this builder
+     */
+    public PoolSetBuilder growth(Executor executor) {
+        this.growth = Objects.requireNonNull(executor, "executor");
+        return this;
     }
 
     /**

@@ -99,7 +99,7 @@ final class VulkanDevice implements Device {
         ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
         boolean made = false;
         try {
-            this.memory = new VulkanMemory(handle, properties, options, this::isBusy, POISON);
+            this.memory = new VulkanMemory(handle, properties, options, this::isBusy, issuer, POISON);
             undo.push(memory::close);
             this.allocator = new VulkanAllocator(this, memory);
             this.commands = new CommandsPool(handle, memory);

@@ -20,6 +20,7 @@ import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
 import io.github.iree4j.nativeaccess.VulkanHandle;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -60,6 +61,7 @@ final class VulkanMemory {
             VulkanDeviceProperties properties,
             DeviceOptions options,
             BooleanSupplier busy,
+            Executor growth,
             boolean poison) {
         this.kinds = MemoryKind.choose(properties);
         this.provider = new VulkanSlabProvider(device, properties, kinds);
@@ -74,7 +76,8 @@ final class VulkanMemory {
         builder.budget(limit)
                 .idleAfter(options.memoryIdle().toNanos())
                 .frontierCapacity(options.schedulingDomain().frontierCapacity())
-                .busy(busy);
+                .busy(busy)
+                .growth(growth);
         for (MemoryKind kind : kinds.kinds()) {
             String suffix = kinds.kinds().size() == 1 ? "" : "-" + kind.name();
             add(

@@ -1,0 +1,109 @@
+package io.github.iree4j.async;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Many that wait for one value are not called by the thread that signals it. */
+class CrowdTest {
+    private final List<Runnable> handedOver = new ArrayList<>();
+    private final List<Runnable> handedToAnother = new ArrayList<>();
+    private final List<String> called = new ArrayList<>();
+
+    private final class Operation implements CrowdTimepoint {
+        private final String name;
+        private final Executor executor;
+
+        Operation(String name, Executor executor) {
+            this.name = name;
+            this.executor = executor;
+        }
+
+        @Override
+        public Executor crowdExecutor() {
+            return executor;
+        }
+
+        @Override
+        public void reached(long value, @Nullable IreeException failure) {
+            called.add(name + (failure == null ? "" : " " + failure.code()));
+        }
+    }
+
+    private void run(List<Runnable> tasks) {
+        List<Runnable> all = List.copyOf(tasks);
+        tasks.clear();
+        all.forEach(Runnable::run);
+    }
+
+    @Test
+    void fewAreCalledByTheThreadThatSignals() {
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            for (int i = 0; i < 16; i++) {
+                gate.whenReached(1, new Operation("op" + i, handedOver::add));
+            }
+            gate.signal(1);
+            assertThat(called).hasSize(16);
+            assertThat(handedOver).isEmpty();
+        }
+    }
+
+    @Test
+    void manyAreHandedOverTogetherInOrderAndOthersAreCalledAtOnce() {
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            for (int i = 0; i < 1000; i++) {
+                boolean another = i % 10 == 3;
+                gate.whenReached(1, new Operation("op" + i, another ? handedToAnother::add : handedOver::add));
+                if (i == 500) {
+                    gate.whenReached(1, (value, failure) -> called.add("user"));
+                }
+            }
+            // Method references are new objects each time: one executor for each operation is the worst case.
+            gate.signal(1);
+            assertThat(called).containsExactly("user");
+            while (!handedOver.isEmpty() || !handedToAnother.isEmpty()) {
+                run(handedOver);
+                run(handedToAnother);
+            }
+            assertThat(called).hasSize(1001).doesNotHaveDuplicates();
+        }
+    }
+
+    @Test
+    void thoseOfOneExecutorAreOneTaskInTheOrderOfRegistration() {
+        Executor here = handedOver::add;
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            List<String> expected = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                gate.whenReached(1, new Operation("op" + i, here));
+                expected.add("op" + i);
+            }
+            gate.signal(1);
+            assertThat(handedOver).hasSize(1);
+            assertThat(called).isEmpty();
+            run(handedOver);
+            assertThat(called).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void aFailureReachesTheCrowdToo() {
+        Executor here = handedOver::add;
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            for (int i = 0; i < 20; i++) {
+                gate.whenReached(1, new Operation("op" + i, here));
+            }
+            Cancellation cancelled = gate.whenReached(1, new Operation("cancelled", here));
+            assertThat(cancelled.cancel()).isTrue();
+            gate.fail(new IreeException(StatusCode.ABORTED, "on purpose"));
+            run(handedOver);
+            assertThat(called).hasSize(20).allMatch(each -> each.endsWith("ABORTED"));
+        }
+    }
+}

@@ -11,7 +11,9 @@
 // Errors. A function that can fail returns a status and, when |error| is not
 // NULL, describes the failure in that struct, which the caller owns. On failure
 // every |out_| argument is NULL or 0 and nothing has to be released. A struct
-// is only written by a call that fails.
+// is only written by a call that fails. Without memory or descriptors a call
+// fails with RESOURCE_EXHAUSTED, has changed nothing unless its comment says
+// otherwise, and can be made again.
 //
 // Ownership. |create| gives the caller an object that one |release| ends;
 // release(NULL) does nothing. Arguments are borrowed for the call. What a query

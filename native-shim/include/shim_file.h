@@ -124,7 +124,8 @@ shim_status_t shim_socket_send(int32_t socket, int32_t fd, uint64_t tag,
 // May block. |*out_fd| is owned by the caller. DEADLINE_EXCEEDED after
 // |timeout_ns|, which is forever when negative; UNAVAILABLE when the other side
 // is gone; INVALID_ARGUMENT for a message of another form, all of whose
-// descriptors are closed.
+// descriptors are closed; RESOURCE_EXHAUSTED without descriptors: the message
+// is gone then, the other side has to send it again.
 shim_status_t shim_socket_receive(int32_t socket, int64_t timeout_ns,
                                   int32_t* out_fd, uint64_t* out_tag,
                                   shim_error_t* error);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "shim_file.h"
+#include "shim_internal.h"
 #include "shim_uring.h"
 
 // Tokens are Java's; completions of cancellations are dropped here.
@@ -135,8 +136,7 @@ shim_status_t shim_file_ring_create(uint32_t entries,
   }
   shim_file_ring_t* ring = calloc(1, sizeof(*ring));
   if (!ring) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, ENOMEM,
-                          "no memory for a ring");
+    return shim__no_memory(error, sizeof(*ring), "a ring of transfers");
   }
   shim__uring_params_t params;
   memset(&params, 0, sizeof(params));

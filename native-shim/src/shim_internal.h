@@ -1,4 +1,5 @@
-// Layouts that Java reads directly, and what tests replace. Private to the shim.
+// Layouts that Java reads directly, what tests replace, and what files share.
+// Private to the shim.
 #ifndef IREE4J_SHIM_INTERNAL_H_
 #define IREE4J_SHIM_INTERNAL_H_
 
@@ -26,6 +27,11 @@ struct shim_ring_t {
   char padding2[48];
   shim__ring_slot_t slots[];
 };
+
+// Says that there is no memory for |what|, of so many bytes, and returns
+// RESOURCE_EXHAUSTED.
+shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
+                              const char* what);
 
 // ioctl, or what stands for it in a test.
 typedef int (*shim__ioctl_t)(int fd, unsigned long request, void* argument);

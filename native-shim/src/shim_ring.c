@@ -46,8 +46,7 @@ shim_status_t shim_ring_create(uint32_t capacity, shim_ring_t** out_ring,
   size_t size = sizeof(shim_ring_t) + capacity * sizeof(shim__ring_slot_t);
   shim_ring_t* ring = aligned_alloc(64, size);
   if (!ring) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, ENOMEM,
-                          "no memory for a ring of %u records", capacity);
+    return shim__no_memory(error, size, "a completion ring");
   }
   ring->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (ring->event_fd < 0) {

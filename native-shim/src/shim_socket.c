@@ -80,14 +80,14 @@ shim_status_t shim_socket_listen(const char* path, size_t path_length,
   int fd;
   shim_status_t status = create(path, path_length, &address, &fd, error);
   if (status != SHIM_OK) return status;
-  const char* what = NULL;
   if (bind(fd, (struct sockaddr*)&address, sizeof(address)) != 0) {
-    what = "bind";
-  } else if (listen(fd, BACKLOG) != 0) {
-    what = "listen";
+    status = failed(error, "bind", errno);
+    close(fd);
+    return status;
   }
-  if (what) {
-    status = failed(error, what, errno);
+  if (listen(fd, BACKLOG) != 0) {
+    status = failed(error, "listen", errno);
+    unlink(address.sun_path);  // which bind has made
     close(fd);
     return status;
   }
@@ -190,9 +190,10 @@ shim_status_t shim_socket_send(int32_t socket, int32_t fd, uint64_t tag,
                                       : failed(error, "sendmsg", errno);
 }
 
-// Closes the descriptors of a message; returns the only one instead when
-// |keep_one| and there is exactly one, else -1.
-static int descriptors_of(struct msghdr* message, int keep_one) {
+// Closes the descriptors of a message and counts them; returns the only one
+// instead when |keep_one| and there is exactly one, else -1.
+static int descriptors_of(struct msghdr* message, int keep_one,
+                          int* out_count) {
   int kept = -1;
   int count = 0;
   for (struct cmsghdr* header = CMSG_FIRSTHDR(message); header;
@@ -216,6 +217,7 @@ static int descriptors_of(struct msghdr* message, int keep_one) {
     close(kept);
     kept = -1;
   }
+  *out_count = count;
   return kept;
 }
 
@@ -244,10 +246,17 @@ shim_status_t shim_socket_receive(int32_t socket, int64_t timeout_ns,
   if (received < 0) return failed(error, "recvmsg", errno);
   const int whole = received == (ssize_t)sizeof(tag) &&
                     !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
-  const int fd = descriptors_of(&message, whole);
+  int count = 0;
+  const int fd = descriptors_of(&message, whole, &count);
   if (fd < 0 && received == 0 && message.msg_controllen == 0) {
     return shim_error_set(error, SHIM_UNAVAILABLE, 0,
                           "the other side has closed the socket");
+  }
+  // The kernel cuts short what we have no room for, or no descriptors.
+  if (fd < 0 && (message.msg_flags & MSG_CTRUNC) && count < MOST_DESCRIPTORS) {
+    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, EMFILE,
+                          "no room for the descriptor of a message, which is "
+                          "lost; raise the limit of open files");
   }
   if (fd < 0) {
     return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,

@@ -1,9 +1,10 @@
 // Names of the canonical codes and the one way to fill an error. Calls nothing
 // of the shim.
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "shim.h"
+#include "shim_internal.h"
 
 uint32_t shim_abi_version(void) { return SHIM_ABI_VERSION; }
 
@@ -32,4 +33,11 @@ shim_status_t shim_error_set(shim_error_t* error, shim_status_t status,
     if (written < 0) error->message[0] = '\0';
   }
   return status;
+}
+
+shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
+                              const char* what) {
+  return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, ENOMEM,
+                        "no memory for %s of %llu bytes", what,
+                        (unsigned long long)bytes);
 }

@@ -1,6 +1,7 @@
 // Descriptors that travel between processes, and peers that do not keep to the
 // form of messages.
 #include <dirent.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,6 +133,36 @@ static void messages_of_another_form_leave_no_descriptors(void) {
   close(pair[1]);
 }
 
+// The kernel takes the message and drops its descriptor.
+static void a_descriptor_that_finds_no_room_is_told(void) {
+#if defined(SHIM_EMULATED)
+  fprintf(stderr, "skipped: QEMU has its own limit of open files\n");
+  return;
+#endif
+  int pair[2];
+  CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+  CHECK_OK(shim_socket_send(pair[0], pair[0], 5, &error));
+  const int next = dup(pair[0]);
+  close(next);
+  struct rlimit limit;
+  CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const struct rlimit none = {(rlim_t)next, limit.rlim_max};
+  CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  int32_t fd = 7;
+  uint64_t tag = 7;
+  CHECK_FAILS(shim_socket_receive(pair[1], -1, &fd, &tag, &error),
+              SHIM_RESOURCE_EXHAUSTED, "raise the limit of open files");
+  CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  CHECK_EQ(fd, 0);
+  CHECK_EQ(tag, 0);
+  CHECK_OK(shim_socket_send(pair[0], pair[0], 6, &error));
+  CHECK_OK(shim_socket_receive(pair[1], -1, &fd, &tag, &error));
+  CHECK_EQ(tag, 6);
+  shim_event_close(fd);
+  close(pair[0]);
+  close(pair[1]);
+}
+
 static void paths_that_cannot_be_are_refused(void) {
   int32_t fd = 7;
   char long_path[200];
@@ -161,6 +192,7 @@ int main(void) {
   RUN(another_process_signals_what_it_was_sent);
   RUN(waiting_ends_with_time);
   RUN(messages_of_another_form_leave_no_descriptors);
+  RUN(a_descriptor_that_finds_no_room_is_told);
   RUN(paths_that_cannot_be_are_refused);
   rmdir(directory);
   return 0;

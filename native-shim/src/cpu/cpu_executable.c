@@ -5,6 +5,7 @@
 
 #include "cpu_library.h"
 #include "fpu.h"
+#include "shim_internal.h"
 
 typedef unsigned long long ull;
 
@@ -42,9 +43,8 @@ static shim_status_t copy_constants(shim_cpu_executable_t* executable,
   if (params->constant_count == 0) return SHIM_OK;
   executable->constants = calloc(params->constant_count, sizeof(uint32_t));
   if (!executable->constants) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0,
-                          "no memory for %zu constants",
-                          params->constant_count);
+    return shim__no_memory(error, params->constant_count * sizeof(uint32_t),
+                           "constants");
   }
   memcpy(executable->constants, params->constants,
          params->constant_count * sizeof(uint32_t));
@@ -100,8 +100,7 @@ static shim_status_t set_imports(shim_cpu_executable_t* executable,
   if (count == 0) return SHIM_OK;
   executable->imports = calloc(count, 2 * sizeof(void*));
   if (!executable->imports) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0,
-                          "no memory for %u imports", count);
+    return shim__no_memory(error, count * 2 * sizeof(void*), "imports");
   }
   shim_environment_t* environment = &executable->environment;
   memcpy(&environment->import_funcs, &executable->imports,
@@ -149,8 +148,8 @@ shim_status_t shim_cpu_executable_create(
   size_t size = (sizeof(shim_cpu_executable_t) + 63) & ~(size_t)63;
   shim_cpu_executable_t* executable = aligned_alloc(64, size);
   if (!executable) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0,
-                          "no memory for an executable");
+    return in_executable(
+        params, shim__no_memory(error, size, "an executable"), error);
   }
   memset(executable, 0, size);
   executable->environment.import_thunk = call_import;

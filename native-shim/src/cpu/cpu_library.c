@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim_internal.h"
+
 typedef unsigned long long ull;
 
 enum { MAX_NAME_LENGTH = 4096 };
@@ -256,8 +258,7 @@ static shim_status_t read_exports(const shim__elf_image_t* image,
   }
   library->exports = calloc(count, sizeof(*library->exports));
   if (!library->exports) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0,
-                          "no memory for %u exports", tables->export_count);
+    return shim__no_memory(error, count * sizeof(*library->exports), "exports");
   }
   library->export_count = tables->export_count;
   for (uint32_t i = 0; i < tables->export_count; ++i) {

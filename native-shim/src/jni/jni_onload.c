@@ -23,11 +23,10 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void* reserved) {
        ++table) {
     jclass cls = (*env)->FindClass(env, table->class_name);
     if (!cls) return JNI_ERR;  // leaves NoClassDefFoundError pending
-    if ((*env)->RegisterNatives(env, cls, table->methods, *table->count) !=
-        JNI_OK) {
-      return JNI_ERR;  // leaves NoSuchMethodError pending
-    }
+    const jint registered =
+        (*env)->RegisterNatives(env, cls, table->methods, *table->count);
     (*env)->DeleteLocalRef(env, cls);
+    if (registered != JNI_OK) return JNI_ERR;  // leaves NoSuchMethodError
   }
   return JNI_VERSION_10;
 }

@@ -10,6 +10,7 @@
 #define LIBRARY "libvulkan.so.1"
 #define RESOLVER "vkGetInstanceProcAddr"
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
+#define DEBUG_EXTENSION "VK_EXT_debug_utils"
 
 static _Atomic int64_t live_objects[SHIM_VULKAN_KIND_COUNT];
 
@@ -83,42 +84,77 @@ static shim_status_t resolve_instance(shim_vulkan_api_t* api,
   return SHIM_OK;
 }
 
-static bool has_extension(const shim_vulkan_api_t* api, const char* layer,
-                          const char* name) {
-  uint32_t count = 0;
-  bool found = false;
-  if (api->table.vkEnumerateInstanceExtensionProperties(layer, &count, NULL)) {
-    return false;
-  }
-  svk_extension_properties_t* all = calloc(count + 1, sizeof(*all));
-  if (!all) return false;
-  if (api->table.vkEnumerateInstanceExtensionProperties(layer, &count, all) >=
-      0) {
-    for (uint32_t i = 0; i < count && !found; ++i) {
-      found = strcmp(all[i].extensionName, name) == 0;
-    }
-  }
-  free(all);
-  return found;
+// Only that memory ran out is a failure: the answer is not known then. A
+// library that lists nothing has nothing.
+static shim_status_t listed(svk_result_t result, const char* what,
+                            shim_error_t* error) {
+  return shim__vk_result_status(result) == SHIM_RESOURCE_EXHAUSTED
+             ? shim__vk_fail(NULL, result, error, "%s", what)
+             : SHIM_OK;
 }
 
-static bool has_layer(const shim_vulkan_api_t* api, const char* name) {
+static shim_status_t has_extension(const shim_vulkan_api_t* api,
+                                   const char* layer, const char* name,
+                                   bool* out_has, shim_error_t* error) {
+  static const char what[] = "vkEnumerateInstanceExtensionProperties";
+  *out_has = false;
   uint32_t count = 0;
-  bool found = false;
-  if (api->table.vkEnumerateInstanceLayerProperties(&count, NULL)) return false;
-  svk_layer_properties_t* all = calloc(count + 1, sizeof(*all));
-  if (!all) return false;
-  if (api->table.vkEnumerateInstanceLayerProperties(&count, all) >= 0) {
-    for (uint32_t i = 0; i < count && !found; ++i) {
-      found = strcmp(all[i].layerName, name) == 0;
-    }
+  svk_result_t result =
+      api->table.vkEnumerateInstanceExtensionProperties(layer, &count, NULL);
+  if (result) return listed(result, what, error);
+  svk_extension_properties_t* all = calloc(count + 1, sizeof(*all));
+  if (!all) {
+    return shim__no_memory(error, count * sizeof(*all), "extensions");
+  }
+  result =
+      api->table.vkEnumerateInstanceExtensionProperties(layer, &count, all);
+  for (uint32_t i = 0; result >= 0 && i < count && !*out_has; ++i) {
+    *out_has = strcmp(all[i].extensionName, name) == 0;
   }
   free(all);
-  return found;
+  return listed(result, what, error);
+}
+
+static shim_status_t has_layer(const shim_vulkan_api_t* api, const char* name,
+                               bool* out_has, shim_error_t* error) {
+  static const char what[] = "vkEnumerateInstanceLayerProperties";
+  *out_has = false;
+  uint32_t count = 0;
+  svk_result_t result =
+      api->table.vkEnumerateInstanceLayerProperties(&count, NULL);
+  if (result) return listed(result, what, error);
+  svk_layer_properties_t* all = calloc(count + 1, sizeof(*all));
+  if (!all) return shim__no_memory(error, count * sizeof(*all), "layers");
+  result = api->table.vkEnumerateInstanceLayerProperties(&count, all);
+  for (uint32_t i = 0; result >= 0 && i < count && !*out_has; ++i) {
+    *out_has = strcmp(all[i].layerName, name) == 0;
+  }
+  free(all);
+  return listed(result, what, error);
+}
+
+// Finds out which flags can be in force.
+static shim_status_t choose_flags(shim_vulkan_api_t* api, uint32_t wanted_flags,
+                                  shim_error_t* error) {
+  bool has = false;
+  shim_status_t status = has_extension(
+      api, NULL, "VK_KHR_portability_enumeration", &has, error);
+  if (status) return status;
+  if (has) api->flags |= SHIM_VULKAN_PORTABILITY;
+  if (!(wanted_flags & SHIM_VULKAN_VALIDATION)) return SHIM_OK;
+  status = has_layer(api, VALIDATION_LAYER, &has, error);
+  if (status || !has) return status;
+  api->flags |= SHIM_VULKAN_VALIDATION;
+  status = has_extension(api, NULL, DEBUG_EXTENSION, &has, error);
+  if (!status && !has) {
+    status =
+        has_extension(api, VALIDATION_LAYER, DEBUG_EXTENSION, &has, error);
+  }
+  if (!status && has) api->flags |= SHIM_VULKAN_DEBUG_UTILS;
+  return status;
 }
 
 static shim_status_t create_instance(shim_vulkan_api_t* api,
-                                     uint32_t wanted_flags,
                                      shim_error_t* error) {
   const char* layers[1];
   const char* extensions[2];
@@ -134,8 +170,7 @@ static shim_status_t create_instance(shim_vulkan_api_t* api,
       .ppEnabledLayerNames = layers,
       .ppEnabledExtensionNames = extensions,
   };
-  if (has_extension(api, NULL, "VK_KHR_portability_enumeration")) {
-    api->flags |= SHIM_VULKAN_PORTABILITY;
+  if (api->flags & SHIM_VULKAN_PORTABILITY) {
     info.flags |= SVK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
     extensions[info.enabledExtensionCount++] = "VK_KHR_portability_enumeration";
   }
@@ -147,21 +182,20 @@ static shim_status_t create_instance(shim_vulkan_api_t* api,
       .pfnUserCallback = shim__vk_message_callback,
       .pUserData = &api->messages,
   };
-  if ((wanted_flags & SHIM_VULKAN_VALIDATION) &&
-      has_layer(api, VALIDATION_LAYER)) {
-    api->flags |= SHIM_VULKAN_VALIDATION;
+  if (api->flags & SHIM_VULKAN_VALIDATION) {
     layers[info.enabledLayerCount++] = VALIDATION_LAYER;
-    if (has_extension(api, NULL, "VK_EXT_debug_utils") ||
-        has_extension(api, VALIDATION_LAYER, "VK_EXT_debug_utils")) {
-      api->flags |= SHIM_VULKAN_DEBUG_UTILS;
-      extensions[info.enabledExtensionCount++] = "VK_EXT_debug_utils";
-      info.pNext = &messenger;  // while the instance is made and destroyed
-    }
+  }
+  if (api->flags & SHIM_VULKAN_DEBUG_UTILS) {
+    extensions[info.enabledExtensionCount++] = DEBUG_EXTENSION;
+    info.pNext = &messenger;  // while the instance is made and destroyed
   }
   svk_result_t result = api->table.vkCreateInstance(&info, NULL,
                                                     &api->instance);
   if (result < 0) {
     api->instance = NULL;
+    if (shim__vk_result_status(result) == SHIM_RESOURCE_EXHAUSTED) {
+      return shim__vk_fail(NULL, result, error, "vkCreateInstance");
+    }
     bool no_driver = result == SHIM__VK_INCOMPATIBLE_DRIVER;
     return shim_error_set(
         error, SHIM_UNAVAILABLE, result,
@@ -225,7 +259,9 @@ static shim_status_t open_api(shim_vulkan_api_t* api, uint32_t wanted_flags,
   if (result < 0) {
     return shim__vk_fail(NULL, result, error, "vkEnumerateInstanceVersion");
   }
-  status = create_instance(api, wanted_flags, error);
+  status = choose_flags(api, wanted_flags, error);
+  if (status) return status;
+  status = create_instance(api, error);
   if (status) return status;
   status = resolve_instance(api, resolver, error);
   if (status) return status;
@@ -240,7 +276,7 @@ shim_status_t shim_vulkan_open(const char* name, uint32_t wanted_flags,
   *out_api = NULL;
   shim_vulkan_api_t* api = calloc(1, sizeof(*api));
   if (!api) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(error, sizeof(*api), "a Vulkan library");
   }
   snprintf(api->name, sizeof(api->name), "%s", name ? name : LIBRARY);
   shim_status_t status = open_api(api, wanted_flags, error);

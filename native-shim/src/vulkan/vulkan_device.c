@@ -225,7 +225,7 @@ shim_status_t shim_vulkan_device_open(shim_vulkan_api_t* api, uint32_t index,
   if (status) return status;
   shim_vulkan_device_t* device = calloc(1, sizeof(*device));
   if (!device) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(error, sizeof(*device), "a device");
   }
   device->api = api;
   device->physical = physical;

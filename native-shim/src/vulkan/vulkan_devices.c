@@ -24,7 +24,7 @@ static shim_status_t query_extensions(const shim_vulkan_api_t* api,
   if (result >= 0) {
     all = calloc(count + 1, sizeof(*all));
     if (!all) {
-      return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+      return shim__no_memory(error, count * sizeof(*all), "extensions");
     }
     result = api->table.vkEnumerateDeviceExtensionProperties(
         physical->handle, NULL, &count, all);
@@ -274,7 +274,8 @@ shim_status_t shim__vk_physicals_query(shim_vulkan_api_t* api,
   api->physicals = calloc(count + 1, sizeof(*api->physicals));
   if (!handles || !api->physicals) {
     free(handles);
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(
+        error, count * (sizeof(*handles) + sizeof(*api->physicals)), "devices");
   }
   // INCOMPLETE when a device came up since: it is seen next time.
   result =

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "shim_internal.h"
 #include "shim_vulkan.h"
 #include "vulkan/vulkan_types.h"
 

@@ -199,7 +199,7 @@ static shim_status_t create(shim_vulkan_device_t* device, uint64_t size,
   *out_memory = NULL;
   shim_vulkan_memory_t* memory = calloc(1, sizeof(*memory));
   if (!memory) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(error, sizeof(*memory), "the record of memory");
   }
   memory->device = device;
   memory->info.type = type;
@@ -314,8 +314,14 @@ shim_status_t shim_vulkan_memory_import_fd(shim_vulkan_device_t* device,
   // A copy, or it would be gone when what comes after the import fails.
   int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) {
-    return shim_error_set(error, SHIM_INVALID_ARGUMENT, errno,
-                          "descriptor %d is not open", fd);
+    int code = errno;
+    return code == EMFILE
+               ? shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
+                                "no room for a copy of descriptor %d; raise "
+                                "the limit of open files",
+                                fd)
+               : shim_error_set(error, SHIM_INVALID_ARGUMENT, code,
+                                "descriptor %d is not open", fd);
   }
   svk_import_memory_fd_info_t chain = {
       .sType = SVK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,

@@ -47,7 +47,7 @@ shim_status_t shim_vulkan_pipeline_cache_create(
   };
   shim_vulkan_pipeline_cache_t* cache = calloc(1, sizeof(*cache));
   if (!cache) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(error, sizeof(*cache), "a pipeline cache");
   }
   cache->device = device;
   svk_result_t result = device->table.vkCreatePipelineCache(
@@ -157,7 +157,9 @@ static shim_status_t create_set_layout(shim_vulkan_pipeline_t* pipeline,
   if (!bindings || !flags) {
     free(bindings);
     free(flags);
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(error,
+                           count * (sizeof(*bindings) + sizeof(*flags)),
+                           "a set layout");
   }
   for (uint32_t b = 0; b < count; ++b, words += 3) {
     bindings[b] = (svk_descriptor_set_layout_binding_t){
@@ -397,7 +399,9 @@ shim_status_t shim_vulkan_pipeline_create(
   shim_vulkan_pipeline_t* pipeline =
       calloc(1, sizeof(*pipeline) + slots * sizeof(pipeline->slots[0]));
   if (!pipeline) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(
+        error, sizeof(*pipeline) + slots * sizeof(pipeline->slots[0]),
+        "a pipeline");
   }
   pipeline->device = device;
   pipeline->pushed = params->push_descriptors;

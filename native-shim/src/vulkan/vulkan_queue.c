@@ -134,8 +134,11 @@ shim_status_t shim_vulkan_submit(shim_vulkan_device_t* device, uint32_t queue,
   status = batch.infos && batch.semaphores && batch.commands
                ? submit(device, queue, words, (uint32_t)submissions, batch,
                         error)
-               : shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0,
-                                "out of memory");
+               : shim__no_memory(error,
+                                 submissions * sizeof(*batch.infos) +
+                                     semaphores * sizeof(*batch.semaphores) +
+                                     sum.commands * sizeof(*batch.commands),
+                                 "submissions");
   free(all.infos);
   free(all.semaphores);
   free(all.commands);

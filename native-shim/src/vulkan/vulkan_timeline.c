@@ -43,7 +43,7 @@ shim_status_t shim_vulkan_timeline_create(shim_vulkan_device_t* device,
   };
   shim_vulkan_timeline_t* timeline = calloc(1, sizeof(*timeline));
   if (!timeline) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(error, sizeof(*timeline), "a timeline");
   }
   timeline->device = device;
   timeline->exportable = exportable;
@@ -190,7 +190,7 @@ shim_status_t shim_vulkan_wait_any(shim_vulkan_device_t* device,
   }
   svk_handle_t* many = calloc(count, sizeof(*many));
   if (!many) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(error, count * sizeof(*many), "a wait");
   }
   status = wait_for(device, words, many, count, timeout_ns, error);
   free(many);

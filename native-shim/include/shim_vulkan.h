@@ -115,7 +115,8 @@ enum {
 // and looks at its devices. Validation is in force when asked for and
 // installed: shim_vulkan_flags tells. UNAVAILABLE when there is no such library,
 // naming it, when it lacks an entry point, naming that, or refuses an instance,
-// as without a driver. No device is no failure.
+// as without a driver. No device is no failure. RESOURCE_EXHAUSTED also when
+// memory ran out while it was asked what is installed.
 shim_status_t shim_vulkan_open(const char* name, uint32_t wanted_flags,
                                shim_vulkan_api_t** out_api,
                                shim_error_t* error);
@@ -412,7 +413,9 @@ shim_status_t shim_vulkan_commands_create(
 void shim_vulkan_commands_release(shim_vulkan_commands_t* commands);
 
 // Replaces what is recorded. INVALID_ARGUMENT or OUT_OF_RANGE for words that do
-// not add up, with the number of the operation; nothing is recorded then.
+// not add up, with the number of the operation; RESOURCE_EXHAUSTED without
+// memory for them: what was recorded and bound before stays. When the driver
+// fails later, while it records, nothing is recorded.
 shim_status_t shim_vulkan_commands_record(shim_vulkan_commands_t* commands,
                                           const uint64_t* words, size_t count,
                                           shim_error_t* error);
@@ -421,7 +424,8 @@ shim_status_t shim_vulkan_commands_record(shim_vulkan_commands_t* commands,
 // |ordinal|-th of all dispatches. |words| are (buffer offset range)*, as many
 // as it was recorded with. Takes effect with the next submission. Where the
 // device cannot change descriptors of recorded commands, that records them
-// again.
+// again; until a submission has succeeded in that, they can be bound and
+// submitted.
 shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
                                         uint32_t ordinal,
                                         const uint64_t* words, size_t count,

@@ -1,49 +1,27 @@
 // Recorded commands: a command buffer with a pool of its own, the descriptor
 // sets of its dispatches, and, when it has some, the words it was recorded
-// from. Calls vulkan_words.c.
+// from. Calls vulkan_room.c and vulkan_words.c.
 //
 // Recording reads the words twice: first to check and count, so that nothing
-// is touched when they do not add up and one descriptor pool is large enough;
-// then to record.
+// is touched when they do not add up or there is no room for them; then to
+// record.
 #include <stdlib.h>
 #include <string.h>
 
+#include "vulkan/vulkan_room.h"
 #include "vulkan/vulkan_words.h"
 
-// A dispatch with descriptor sets.
-typedef struct bound_t {
-  uint32_t ordinal;  // among all dispatches
-  const shim_vulkan_pipeline_t* pipeline;
-  size_t bindings;  // index of its first binding in the words
-  size_t sets;      // index of its first set
-} bound_t;
-
-// What a recording needs, or what there is room for.
-typedef struct totals_t {
-  size_t bound;
-  size_t sets;
-  size_t pool_sets;  // of the descriptor pool
-  size_t storage;
-  size_t uniform;
-  size_t bindings;  // of the dispatch with most
-} totals_t;
-
+// With descriptor sets, |room| has the words they were recorded from; |stale|
+// says that words were changed since, which the next submission records again.
 struct shim_vulkan_commands_t {
   shim_vulkan_device_t* device;
   svk_handle_t pool;
   svk_command_buffer_t buffer;
   bool recorded;
-  bool stale;  // words were changed since
-  svk_handle_t descriptor_pool;
-  totals_t room;
-  totals_t used;
-  bound_t* bound;
-  svk_handle_t* sets;
-  svk_descriptor_buffer_info_t* infos;
-  svk_write_descriptor_set_t* writes;
-  uint64_t* words;  // kept when there are descriptor sets
+  bool stale;
+  size_t bound_count;
   size_t word_count;
-  size_t word_room;
+  shim__vk_room_t room;
 };
 
 shim_status_t shim_vulkan_commands_create(
@@ -63,7 +41,7 @@ shim_status_t shim_vulkan_commands_create(
   }
   shim_vulkan_commands_t* commands = calloc(1, sizeof(*commands));
   if (!commands) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
+    return shim__no_memory(error, sizeof(*commands), "commands");
   }
   commands->device = device;
   svk_command_pool_create_info_t pool_info = {
@@ -92,27 +70,13 @@ shim_status_t shim_vulkan_commands_create(
   return SHIM_OK;
 }
 
-static void release_descriptor_pool(shim_vulkan_commands_t* commands) {
-  if (!commands->descriptor_pool) return;
-  shim_vulkan_device_t* device = commands->device;
-  device->table.vkDestroyDescriptorPool(device->handle,
-                                        commands->descriptor_pool, NULL);
-  shim__vk_count(device, SHIM_VULKAN_KIND_DESCRIPTOR_POOLS, -1);
-  commands->descriptor_pool = 0;
-}
-
 void shim_vulkan_commands_release(shim_vulkan_commands_t* commands) {
   if (!commands) return;
   shim_vulkan_device_t* device = commands->device;
-  release_descriptor_pool(commands);
+  shim__vk_room_release(device, &commands->room);
   // Takes the command buffer along.
   device->table.vkDestroyCommandPool(device->handle, commands->pool, NULL);
   shim__vk_count(device, SHIM_VULKAN_KIND_COMMAND_POOLS, -1);
-  free(commands->bound);
-  free(commands->sets);
-  free(commands->infos);
-  free(commands->writes);
-  free(commands->words);
   free(commands);
 }
 
@@ -122,13 +86,13 @@ svk_command_buffer_t shim__vk_commands_handle(
 }
 
 //===--------------------------------------------------------------------===//
-// Room
+// Recording
 //===--------------------------------------------------------------------===//
 
 static shim_status_t count(const shim_vulkan_device_t* device,
                            const uint64_t* words, size_t word_count,
-                           totals_t* out, shim_error_t* error) {
-  *out = (totals_t){0};
+                           shim__vk_totals_t* out, shim_error_t* error) {
+  *out = (shim__vk_totals_t){0};
   size_t at = 0;
   for (uint32_t number = 0; at < word_count; ++number) {
     shim__vk_operation_t operation;
@@ -145,91 +109,9 @@ static shim_status_t count(const shim_vulkan_device_t* device,
     out->storage += operation.pipeline->storage_count;
     out->uniform += operation.pipeline->uniform_count;
   }
+  if (out->bound) out->words = word_count;
   return SHIM_OK;
 }
-
-// Grows |*array| to |wanted| elements; what is in it is lost.
-static bool grow(void* array, size_t* room, size_t wanted, size_t size) {
-  if (wanted <= *room) return true;
-  void** pointer = array;
-  free(*pointer);
-  *pointer = calloc(wanted, size);
-  *room = *pointer ? wanted : 0;
-  return *pointer != NULL;
-}
-
-static shim_status_t make_pool(shim_vulkan_commands_t* commands,
-                               const totals_t* needs, shim_error_t* error) {
-  shim_vulkan_device_t* device = commands->device;
-  if (commands->descriptor_pool && needs->sets <= commands->room.pool_sets &&
-      needs->storage <= commands->room.storage &&
-      needs->uniform <= commands->room.uniform) {
-    svk_result_t result = device->table.vkResetDescriptorPool(
-        device->handle, commands->descriptor_pool, 0);
-    return result < 0 ? shim__vk_fail(device, result, error,
-                                      "vkResetDescriptorPool")
-                      : SHIM_OK;
-  }
-  release_descriptor_pool(commands);
-  commands->room.pool_sets = needs->sets;
-  commands->room.storage = needs->storage;
-  commands->room.uniform = needs->uniform;
-  svk_descriptor_pool_size_t sizes[] = {
-      {SVK_DESCRIPTOR_TYPE_STORAGE_BUFFER, (uint32_t)needs->storage + 1},
-      {SVK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, (uint32_t)needs->uniform + 1},
-  };
-  bool late =
-      shim__vk_has(device,
-                   SHIM_VULKAN_FEATURE_STORAGE_BUFFER_UPDATE_AFTER_BIND) ||
-      shim__vk_has(device,
-                   SHIM_VULKAN_FEATURE_UNIFORM_BUFFER_UPDATE_AFTER_BIND);
-  svk_descriptor_pool_create_info_t info = {
-      .sType = SVK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-      .flags = late ? SVK_DESCRIPTOR_POOL_CREATE_UPDATE_AFTER_BIND_BIT : 0,
-      .maxSets = (uint32_t)needs->sets,
-      .poolSizeCount = 2,
-      .pPoolSizes = sizes,
-  };
-  svk_result_t result = device->table.vkCreateDescriptorPool(
-      device->handle, &info, NULL, &commands->descriptor_pool);
-  if (result < 0) {
-    commands->descriptor_pool = 0;
-    return shim__vk_fail(device, result, error,
-                         "vkCreateDescriptorPool of %zu sets", needs->sets);
-  }
-  shim__vk_count(device, SHIM_VULKAN_KIND_DESCRIPTOR_POOLS, 1);
-  return SHIM_OK;
-}
-
-static shim_status_t make_room(shim_vulkan_commands_t* commands,
-                               const totals_t* needs, shim_error_t* error) {
-  if (needs->sets > UINT16_MAX * 16 || needs->storage > UINT32_MAX / 2 ||
-      needs->uniform > UINT32_MAX / 2) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0,
-                          "a recording with %zu descriptor sets", needs->sets);
-  }
-  if (needs->sets) {
-    shim_status_t status = make_pool(commands, needs, error);
-    if (status) return status;
-  }
-  totals_t* room = &commands->room;
-  size_t write_room = room->bindings;
-  if (!grow(&commands->bound, &room->bound, needs->bound,
-            sizeof(*commands->bound)) ||
-      !grow(&commands->sets, &room->sets, needs->sets,
-            sizeof(*commands->sets)) ||
-      !grow(&commands->infos, &room->bindings, needs->bindings,
-            sizeof(*commands->infos)) ||
-      !grow(&commands->writes, &write_room, needs->bindings,
-            sizeof(*commands->writes))) {
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
-  }
-  return SHIM_OK;
-}
-
-//===--------------------------------------------------------------------===//
-// Recording
-//===--------------------------------------------------------------------===//
 
 // Describes the bindings of a dispatch; |sets| is NULL for pushed ones.
 static void describe(shim_vulkan_commands_t* commands,
@@ -237,33 +119,41 @@ static void describe(shim_vulkan_commands_t* commands,
                      const uint64_t* bindings, const svk_handle_t* sets) {
   for (uint32_t i = 0; i < pipeline->slot_count; ++i, bindings += 3) {
     const shim__vk_slot_t* slot = &pipeline->slots[i];
-    commands->infos[i] = (svk_descriptor_buffer_info_t){
+    commands->room.infos[i] = (svk_descriptor_buffer_info_t){
         .buffer = bindings[0], .offset = bindings[1], .range = bindings[2]};
-    commands->writes[i] = (svk_write_descriptor_set_t){
+    commands->room.writes[i] = (svk_write_descriptor_set_t){
         .sType = SVK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
         .dstSet = sets ? sets[slot->set] : 0,
         .dstBinding = slot->binding,
         .dstArrayElement = slot->element,
         .descriptorCount = 1,
         .descriptorType = slot->type,
-        .pBufferInfo = &commands->infos[i],
+        .pBufferInfo = &commands->room.infos[i],
     };
   }
 }
 
+// How far a recording has come.
+typedef struct progress_t {
+  uint32_t dispatches;
+  size_t bound;
+  size_t sets;
+  const shim_vulkan_pipeline_t* pipeline;  // that is bound
+} progress_t;
+
 static shim_status_t record_sets(shim_vulkan_commands_t* commands,
                                  const shim__vk_operation_t* operation,
                                  uint32_t ordinal, size_t bindings,
-                                 shim_error_t* error) {
+                                 progress_t* progress, shim_error_t* error) {
   shim_vulkan_device_t* device = commands->device;
   const shim_vulkan_pipeline_t* pipeline = operation->pipeline;
-  svk_handle_t* sets = commands->sets + commands->used.sets;
-  commands->bound[commands->used.bound++] =
-      (bound_t){ordinal, pipeline, bindings, commands->used.sets};
+  svk_handle_t* sets = commands->room.sets + progress->sets;
+  commands->room.bound[progress->bound++] =
+      (shim__vk_bound_t){ordinal, pipeline, bindings, progress->sets};
   if (!pipeline->set_count) return SHIM_OK;
   svk_descriptor_set_allocate_info_t info = {
       .sType = SVK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-      .descriptorPool = commands->descriptor_pool,
+      .descriptorPool = commands->room.pool,
       .descriptorSetCount = pipeline->set_count,
       .pSetLayouts = pipeline->sets,
   };
@@ -272,10 +162,10 @@ static shim_status_t record_sets(shim_vulkan_commands_t* commands,
   if (result < 0) {
     return shim__vk_fail(device, result, error, "vkAllocateDescriptorSets");
   }
-  commands->used.sets += pipeline->set_count;
+  progress->sets += pipeline->set_count;
   describe(commands, pipeline, operation->bindings, sets);
   device->table.vkUpdateDescriptorSets(device->handle, pipeline->slot_count,
-                                       commands->writes, 0, NULL);
+                                       commands->room.writes, 0, NULL);
   device->table.vkCmdBindDescriptorSets(
       commands->buffer, SVK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0,
       pipeline->set_count, sets, 0, NULL);
@@ -285,27 +175,27 @@ static shim_status_t record_sets(shim_vulkan_commands_t* commands,
 static shim_status_t record_dispatch(shim_vulkan_commands_t* commands,
                                      const uint64_t* words,
                                      const shim__vk_operation_t* operation,
-                                     uint32_t ordinal,
-                                     const shim_vulkan_pipeline_t** bound,
+                                     progress_t* progress,
                                      shim_error_t* error) {
   const shim__vk_device_table_t* table = &commands->device->table;
   const shim_vulkan_pipeline_t* pipeline = operation->pipeline;
-  if (*bound != pipeline) {
+  const uint32_t ordinal = progress->dispatches++;
+  if (progress->pipeline != pipeline) {
     table->vkCmdBindPipeline(commands->buffer, SVK_PIPELINE_BIND_POINT_COMPUTE,
                              pipeline->pipeline);
-    *bound = pipeline;
+    progress->pipeline = pipeline;
   }
   if (operation->mode == SHIM_VULKAN_MODE_SETS) {
     shim_status_t status =
         record_sets(commands, operation, ordinal,
-                    (size_t)(operation->bindings - words), error);
+                    (size_t)(operation->bindings - words), progress, error);
     if (status) return status;
   } else if (operation->mode == SHIM_VULKAN_MODE_PUSH &&
              pipeline->slot_count) {
     describe(commands, pipeline, operation->bindings, NULL);
     table->vkCmdPushDescriptorSetKHR(
         commands->buffer, SVK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout,
-        pipeline->slots[0].set, pipeline->slot_count, commands->writes);
+        pipeline->slots[0].set, pipeline->slot_count, commands->room.writes);
   }
   if (operation->push_bytes) {
     table->vkCmdPushConstants(commands->buffer, pipeline->layout,
@@ -362,23 +252,20 @@ static shim_status_t record_all(shim_vulkan_commands_t* commands,
                                 const uint64_t* words, size_t word_count,
                                 shim_error_t* error) {
   size_t at = 0;
-  uint32_t dispatches = 0;
-  const shim_vulkan_pipeline_t* bound = NULL;
-  commands->used = (totals_t){0};
+  progress_t progress = {0};
   for (uint32_t number = 0; at < word_count; ++number) {
     shim__vk_operation_t operation;
     shim_status_t status =
         shim__vk_operation_read(commands->device, words, word_count, number,
                                 &at, &operation, error);
-    if (status) return status;
-    if (!shim__vk_is_dispatch(&operation)) {
+    if (!status && shim__vk_is_dispatch(&operation)) {
+      status = record_dispatch(commands, words, &operation, &progress, error);
+    } else if (!status) {
       record_transfer(commands, &operation);
-      continue;
     }
-    status = record_dispatch(commands, words, &operation, dispatches++, &bound,
-                             error);
     if (status) return status;
   }
+  commands->bound_count = progress.bound;
   return SHIM_OK;
 }
 
@@ -392,6 +279,13 @@ static shim_status_t record(shim_vulkan_commands_t* commands,
       device->table.vkResetCommandPool(device->handle, commands->pool, 0);
   if (result < 0) {
     return shim__vk_fail(device, result, error, "vkResetCommandPool");
+  }
+  if (commands->room.pool) {
+    result = device->table.vkResetDescriptorPool(device->handle,
+                                                 commands->room.pool, 0);
+    if (result < 0) {
+      return shim__vk_fail(device, result, error, "vkResetDescriptorPool");
+    }
   }
   svk_command_buffer_begin_info_t info = {
       .sType = SVK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
@@ -418,39 +312,34 @@ shim_status_t shim_vulkan_commands_record(shim_vulkan_commands_t* commands,
                                           shim_error_t* error) {
   shim_status_t status = shim__vk_check(commands->device, error);
   if (status) return status;
-  totals_t needs;
+  shim__vk_totals_t needs;
   status = count(commands->device, words, word_count, &needs, error);
   if (status) return status;
-  commands->recorded = false;
-  status = make_room(commands, &needs, error);
+  status = shim__vk_room_grow(commands->device, &commands->room, &needs, error);
   if (status) return status;
-  commands->word_count = 0;
-  if (needs.bound) {
-    if (!grow(&commands->words, &commands->word_room, word_count,
-              sizeof(*words))) {
-      return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0, "out of memory");
-    }
-    memcpy(commands->words, words, word_count * sizeof(*words));
-    commands->word_count = word_count;
-    words = commands->words;
+  // What was recorded before ends here.
+  commands->recorded = false;
+  commands->stale = false;
+  commands->bound_count = 0;
+  commands->word_count = needs.words;
+  if (needs.words) {
+    memcpy(commands->room.words, words, word_count * sizeof(*words));
+    words = commands->room.words;
   }
   return record(commands, words, word_count, error);
 }
 
+// A failure leaves the words and what is bound as they are, to be recorded by
+// the next submission.
 shim_status_t shim__vk_commands_flush(shim_vulkan_commands_t* commands,
                                       shim_error_t* error) {
   if (!commands->recorded && !commands->stale) {
     return shim_error_set(error, SHIM_FAILED_PRECONDITION, 0,
                           "commands are submitted that were not recorded");
   }
-  if (!commands->stale) return SHIM_OK;
-  shim_vulkan_device_t* device = commands->device;
-  svk_result_t result = device->table.vkResetDescriptorPool(
-      device->handle, commands->descriptor_pool, 0);
-  if (result < 0) {
-    return shim__vk_fail(device, result, error, "vkResetDescriptorPool");
-  }
-  return record(commands, commands->words, commands->word_count, error);
+  return commands->stale ? record(commands, commands->room.words,
+                                  commands->word_count, error)
+                         : SHIM_OK;
 }
 
 shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
@@ -462,10 +351,10 @@ shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
   shim_status_t status = shim__vk_check(device, error);
   if (status) return status;
   // Sorted by ordinal, as they were recorded.
-  const bound_t* bound = NULL;
-  for (size_t low = 0, high = commands->used.bound; low < high && !bound;) {
+  const shim__vk_bound_t* bound = NULL;
+  for (size_t low = 0, high = commands->bound_count; low < high && !bound;) {
     size_t middle = low + (high - low) / 2;
-    const bound_t* candidate = &commands->bound[middle];
+    const shim__vk_bound_t* candidate = &commands->room.bound[middle];
     if (candidate->ordinal == ordinal) bound = candidate;
     if (candidate->ordinal < ordinal) {
       low = middle + 1;
@@ -473,7 +362,7 @@ shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
       high = middle;
     }
   }
-  if (!commands->recorded || !bound) {
+  if ((!commands->recorded && !commands->stale) || !bound) {
     return shim_error_set(error, SHIM_FAILED_PRECONDITION, 0,
                           "dispatch %u was not recorded with descriptor sets",
                           ordinal);
@@ -486,14 +375,17 @@ shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
   status = shim__vk_bindings_check(bound->pipeline, words,
                                    bound->pipeline->slot_count, ordinal, error);
   if (status) return status;
-  memcpy(commands->words + bound->bindings, words, word_count * sizeof(*words));
-  if (!bound->pipeline->late) {
+  memcpy(commands->room.words + bound->bindings, words,
+         word_count * sizeof(*words));
+  // Stale sets may be gone: their recording may have failed half way.
+  if (!bound->pipeline->late || commands->stale) {
     commands->stale = true;
     return SHIM_OK;
   }
-  describe(commands, bound->pipeline, words, commands->sets + bound->sets);
+  describe(commands, bound->pipeline, words,
+           commands->room.sets + bound->sets);
   device->table.vkUpdateDescriptorSets(device->handle,
                                        bound->pipeline->slot_count,
-                                       commands->writes, 0, NULL);
+                                       commands->room.writes, 0, NULL);
   return SHIM_OK;
 }

@@ -232,6 +232,20 @@ public final class Fence extends Resource {
     }
 
     /**
+     * Returns whether something on the host waits for one of the points.
+     *
+     * @return true if signalling would call or wake something now
+     */
+    public boolean isAwaited() {
+        for (int i = 0; i < size(); i++) {
+            if (semaphore(i).isAwaited(value(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
      * Says that one more will signal every point, see {@link TimelineSemaphore#addSignaller}: a point that several signal is reached with
      * the last. On failure nothing has changed.
      *

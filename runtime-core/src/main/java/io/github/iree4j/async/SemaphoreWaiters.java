@@ -29,6 +29,12 @@ final class SemaphoreWaiters {
         listOf(waiter).add(waiter);
     }
 
+    /** Whether something waits for the value, or a lower one, to be reached. */
+    boolean isAwaited(long value) {
+        WaiterList crowd = crowdForValue;
+        return forValue.isAwaited(value) || crowd != null && crowd.isAwaited(value);
+    }
+
     /** Takes one off; false when it is off already. */
     boolean remove(SemaphoreWaiter waiter) {
         return listOf(waiter).remove(waiter);

@@ -233,6 +233,21 @@ public final class TimelineSemaphore extends Resource {
         return addPromise(next, primitive);
     }
 
+    /**
+     * Returns whether something on the host waits for the value, or a lower one, to be reached.
+     *
+     * @param next the value
+     * @return true if a signal of it would call or wake something now
+     */
+    public boolean isAwaited(long next) {
+        lock.lock();
+        try {
+            return waiters != null && waiters.isAwaited(next);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private boolean addPromise(long next, Object what) {
         if (next > MAXIMUM_VALUE) {
             throw new IreeException(

@@ -57,6 +57,11 @@ final class WaiterList {
         return first;
     }
 
+    /** Whether there is one for at most a value. */
+    boolean isAwaited(long value) {
+        return head != null && head.minimum <= value;
+    }
+
     /** Takes one off; false when it is off already. */
     boolean remove(SemaphoreWaiter waiter) {
         if (!waiter.linked) {

@@ -30,7 +30,11 @@ public non-sealed interface FifoBackend extends QueueBackend {
      */
     boolean issue(Issue next);
 
-    /** Everything that is ready has been issued: the hardware may have it, all at once. Called after one {@link #issue} or many. */
+    /**
+     * Everything that is ready has been issued: the hardware may have it, all at once. Called after one {@link #issue} or many. The end of the
+     * last operation before this is told when it comes; the end of others only if they are {@link Issue#isAwaited awaited}, or fail, and else
+     * with that of one behind them.
+     */
     default void submit() {}
 
     /**

@@ -49,6 +49,7 @@ final class FifoScheduler extends QueueScheduler {
     private boolean retirer;
     private @Nullable Wanting wantingMemory; // just held back for that; taken before the lock is given up
     private long retired; // operations that have left `retiring`
+    private long completions; // how often the backend has said that something is over
     private long overUpTo; // everything up to this epoch is over, as the backend says
 
     /** An operation that the pools have no memory for as they are. */
@@ -196,6 +197,11 @@ final class FifoScheduler extends QueueScheduler {
         } catch (RuntimeException | Error e) { // others run after what it was to run after
             operation.fail(failure(operation, e));
         }
+        for (int i = 0; i < waits.size(); i++) {
+            if (producers.get(i) != this) {
+                producers.get(i).line.want(waits.get(i).epoch());
+            }
+        }
         line.add(new Issue(operation, epoch, waits, producers));
         if (operation.failure() != null) {
             return;
@@ -240,7 +246,9 @@ final class FifoScheduler extends QueueScheduler {
 
     @Override
     public StreamCounters streamCounters() {
-        return line.counters();
+        synchronized (lock) {
+            return line.counters(completions);
+        }
     }
 
     /** Whether the hardware is done with an epoch, also when that was not reported. */
@@ -254,6 +262,7 @@ final class FifoScheduler extends QueueScheduler {
         try {
             synchronized (lock) {
                 overUpTo = Math.max(overUpTo, epoch);
+                completions++;
             }
             retire();
         } finally {
@@ -270,6 +279,7 @@ final class FifoScheduler extends QueueScheduler {
                     operation.fail(failure);
                 }
                 operation.completed = true;
+                completions++;
             }
             retire();
         } finally {

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An operation that is to go on a stream, and what the stream's hardware has to wait for before it. Made by the scheduler when the
- * operation is decided: it has its epoch, and its signals are promised. For backends; immutable, any thread.
+ * operation is decided: it has its epoch, and its signals are promised. For backends.
  */
 public final class Issue {
     private static final List<Wait> NONE = List.of();
@@ -13,6 +13,7 @@ public final class Issue {
     private final QueueOperation operation;
     private final long epoch;
     private final List<Wait> waits;
+    boolean awaited; // written by the thread that gives it to the backend, before
     final List<FifoScheduler> producers; // as long as the waits; of each what it waits for, itself for foreign work
 
     Issue(QueueOperation operation, long epoch, List<Wait> waits, List<FifoScheduler> producers) {
@@ -61,6 +62,17 @@ public final class Issue {
      */
     public List<Wait> waits() {
         return waits;
+    }
+
+    /**
+     * Returns whether something waits for just this operation: another stream, or the host. Then a point right behind it, and news of its
+     * end, are worth their price; else its end is told with that of an operation behind it, at the latest that of the last one before
+     * {@link FifoBackend#submit}.
+     *
+     * @return true if so by now; a wait that comes later may be for an operation behind it instead
+     */
+    public boolean isAwaited() {
+        return awaited;
     }
 
     @Override

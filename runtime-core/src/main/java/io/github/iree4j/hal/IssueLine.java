@@ -1,9 +1,13 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +35,7 @@ final class IssueLine {
     private final ArrayDeque<Issue> waiting = new ArrayDeque<>();
     private final List<Follower> followers = new ArrayList<>(); // lines whose head waits for an epoch of this one
     private final TreeSet<Long> points = new TreeSet<>(); // epochs that others wait for, of what is not over
+    private final Set<Long> wanted = new HashSet<>(); // epochs that others are going to wait for, of what is not on the stream
     private boolean busy;
     private boolean refused;
     private volatile long taken;
@@ -178,6 +183,8 @@ final class IssueLine {
 
     private boolean give(Issue next) {
         long invited = invitations();
+        Fence signal = next.operation().signal;
+        next.awaited = wasWanted(next.epoch()) || signal != null && signal.isAwaited() || isBeforeAWait();
         boolean took;
         try {
             took = backend.issue(next);
@@ -203,6 +210,27 @@ final class IssueLine {
         return took;
     }
 
+    /** Another stream is going to wait for an epoch. From under the lock of its scheduler. */
+    synchronized void want(long epoch) {
+        if (epoch > taken) {
+            wanted.add(epoch);
+        }
+    }
+
+    /**
+     * Whether what comes behind the head waits for something: that may be for the host, which must hear of what is over before. Under no
+     * lock.
+     */
+    private synchronized boolean isBeforeAWait() {
+        Iterator<Issue> all = waiting.iterator();
+        all.next();
+        return all.hasNext() && !all.next().waits().isEmpty();
+    }
+
+    private synchronized boolean wasWanted(long epoch) {
+        return !wanted.isEmpty() && wanted.remove(epoch);
+    }
+
     private synchronized long invitations() {
         return invitations;
     }
@@ -224,7 +252,7 @@ final class IssueLine {
         followers.removeIf(each -> each.epoch <= taken && ready.add(each.line));
     }
 
-    synchronized StreamCounters counters() {
-        return new StreamCounters(submissions, nativeWaits, pointsTaken);
+    synchronized StreamCounters counters(long completions) {
+        return new StreamCounters(submissions, nativeWaits, pointsTaken, completions);
     }
 }

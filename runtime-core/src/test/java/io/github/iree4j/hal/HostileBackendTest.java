@@ -219,7 +219,7 @@ class HostileBackendTest {
         gate.signal();
         assertThat(stream.entries).hasSize(100);
         assertThat(stream.submissions).isEqualTo(1);
-        assertThat(queue.streamCounters()).isEqualTo(new StreamCounters(1, 0, 0));
+        assertThat(queue.streamCounters()).isEqualTo(new StreamCounters(1, 0, 0, 0));
         queue.completedUpTo(100);
     }
 

@@ -21,7 +21,19 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
         boolean pass(Runnable proceed);
     }
 
-    private record Work(QueueOperation operation, long number) {}
+    /** An operation in the line. Guarded by the clock's lock. */
+    private static final class Work {
+        final QueueOperation operation;
+        final long number;
+        boolean told; // whether the host is to hear when it is over
+        boolean over;
+
+        Work(QueueOperation operation, long number, boolean told) {
+            this.operation = operation;
+            this.number = number;
+            this.told = told;
+        }
+    }
 
     final VirtualClock clock;
     private final int index;
@@ -32,6 +44,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     private final List<Work> executing = new ArrayList<>(); // of those, by some thread just now
     private @Nullable QueueScheduler scheduler;
     private long issued;
+    private @Nullable Work last; // in the line, or over since
     private @Nullable IreeException gone; // why nothing runs any more
     private boolean waiting; // for the event at the head
 
@@ -47,7 +60,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     }
 
     /** Puts an operation in the line, behind what the hardware must wait for first. */
-    final void enqueue(QueueOperation operation, List<? extends Entry> before) {
+    final void enqueue(QueueOperation operation, List<? extends Entry> before, boolean told) {
         boolean held = HeldCallbacks.begin(); // an automatic clock goes on once its lock is free
         try {
             synchronized (clock) {
@@ -58,12 +71,30 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                     plan();
                     throw why;
                 }
-                entries.add(new Work(operation, ++issued));
+                Work work = new Work(operation, ++issued, told);
+                entries.add(work);
+                last = work;
                 plan();
             }
         } finally {
             HeldCallbacks.end(held);
         }
+    }
+
+    /** The host is to hear of the end of what came last, if it has not. */
+    final void tellLast() {
+        Work work;
+        synchronized (clock) {
+            work = last;
+            if (work == null || work.told) {
+                return;
+            }
+            work.told = true;
+            if (!work.over) {
+                return;
+            }
+        }
+        report(work, null);
     }
 
     /** What stands in the line for an operation that is not run. Under the clock's lock. */
@@ -120,6 +151,14 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
             running.remove(work);
             passed(work.operation);
             outcome = gone != null ? gone : result; // lost while it ran
+            work.over = true;
+            if (outcome == null && !work.told) {
+                advance();
+                return;
+            }
+            if (outcome != null) {
+                delay = 0; // what is told of later operations says that those before have not failed
+            }
             if (delay > 0) {
                 clock.after(delay, () -> report(work, outcome));
             }
@@ -132,9 +171,15 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
 
     private void report(Work work, @Nullable IreeException outcome) {
         if (scheduler != null) {
-            scheduler.completed(work.operation, outcome);
+            tell(scheduler, work.operation, outcome);
         }
     }
+
+    /** Tells the host of everything that is over, before it hears what was lost. */
+    abstract void tellPassed(QueueScheduler owner);
+
+    /** Tells the host that an operation is over. */
+    abstract void tell(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome);
 
     /**
      * Ends everything with a failure, and whatever is issued from now on. What is not run keeps its place: marks are still reached in
@@ -172,6 +217,9 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 if (!waiting) {
                     clock.after(0, this::proceed);
                 }
+            }
+            if (scheduler != null) {
+                tellPassed(scheduler);
             }
             for (Work work : ended) {
                 report(work, cause);

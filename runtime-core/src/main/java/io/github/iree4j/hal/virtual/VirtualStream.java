@@ -3,6 +3,8 @@ package io.github.iree4j.hal.virtual;
 import io.github.iree4j.hal.FifoBackend;
 import io.github.iree4j.hal.Issue;
 import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -41,8 +43,13 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
                 waits.add(new Wait(event));
             }
         }
-        enqueue(next.operation(), waits);
+        enqueue(next.operation(), waits, next.isAwaited());
         return true;
+    }
+
+    @Override
+    public void submit() {
+        tellLast();
     }
 
     /** What fires when an epoch is passed; null when it has been. */
@@ -80,6 +87,23 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
         while (!points.isEmpty() && points.firstKey() <= passed) {
             points.pollFirstEntry().getValue().fire();
         }
+    }
+
+    @Override
+    void tellPassed(QueueScheduler owner) {
+        long over;
+        synchronized (clock) {
+            over = passed;
+        }
+        owner.completedUpTo(over);
+    }
+
+    @Override
+    void tell(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome) {
+        if (outcome != null) {
+            owner.completed(operation, outcome);
+        }
+        owner.completedUpTo(operation.epoch()); // also of those before, of which nothing was told
     }
 
     @Override

@@ -1,8 +1,11 @@
 package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.UnorderedBackend;
+import io.github.iree4j.status.IreeException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Runs so many operations at once, in the order in which it gets them. */
 final class VirtualWorkers extends VirtualQueue implements UnorderedBackend {
@@ -12,7 +15,15 @@ final class VirtualWorkers extends VirtualQueue implements UnorderedBackend {
 
     @Override
     public void issue(QueueOperation operation) {
-        enqueue(operation, List.of());
+        enqueue(operation, List.of(), true);
+    }
+
+    @Override
+    void tellPassed(QueueScheduler owner) {}
+
+    @Override
+    void tell(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome) {
+        owner.completed(operation, outcome);
     }
 
     @Override

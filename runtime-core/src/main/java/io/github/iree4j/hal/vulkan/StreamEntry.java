@@ -21,6 +21,9 @@ final class StreamEntry {
     @Nullable
     HostStep step;
 
+    /** A ticket of its hardware queue that it comes after, besides what its stream has submitted; 0 for none. */
+    long after;
+
     /** The ticket that was reserved for its submission; 0 for none. */
     long reserved;
 

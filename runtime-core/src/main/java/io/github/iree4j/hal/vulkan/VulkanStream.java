@@ -81,6 +81,7 @@ final class VulkanStream implements FifoBackend {
             failure = failure(own, e);
         }
         StreamEntry entry = new StreamEntry(this, own, next.epoch(), work, waits(next), step);
+        entry.after = pointOnThisQueue(next);
         entry.fail(failure);
         Ended ended = new Ended();
         synchronized (queue) {
@@ -100,13 +101,13 @@ final class VulkanStream implements FifoBackend {
     }
 
     /** What the hardware has to wait for; null for nothing, as when all that is over. */
-    private static @Nullable NativeWaits waits(Issue next) {
+    private @Nullable NativeWaits waits(Issue next) {
         NativeWaits all = null;
         for (Issue.Wait each : next.waits()) {
             if (each.primitive() instanceof NativePoint foreign) {
                 all = all == null ? new NativeWaits() : all;
                 all.addForeign(foreign.timeline(), foreign.value());
-            } else if (each.producer() instanceof VulkanStream other) {
+            } else if (each.producer() instanceof VulkanStream other && other.queue != queue) {
                 long point = other.point(each.epoch());
                 if (point > 0) {
                     all = all == null ? new NativeWaits() : all;
@@ -115,6 +116,20 @@ final class VulkanStream implements FifoBackend {
             }
         }
         return all;
+    }
+
+    /**
+     * The last ticket of other streams on this hardware queue that something runs after. All commands begin after what was submitted before
+     * them, so there is nothing to wait for.
+     */
+    private long pointOnThisQueue(Issue next) {
+        long last = 0;
+        for (Issue.Wait each : next.waits()) {
+            if (each.producer() instanceof VulkanStream other && other.queue == queue) {
+                last = Math.max(last, other.point(each.epoch()));
+            }
+        }
+        return last;
     }
 
     /** Under the lock. */
@@ -165,6 +180,7 @@ final class VulkanStream implements FifoBackend {
             last = queue.submit(
                     entry.waits == null ? NativeWaits.NONE : entry.waits, entry.work, entry.reserved, entry);
         }
+        last = Math.max(last, entry.after);
         entry.ticket = last;
         if (entry.step != null) {
             stepping = entry;
@@ -420,7 +436,7 @@ final class VulkanStream implements FifoBackend {
         }
     }
 
-    /** Tells the scheduler that an entry is over; without a lock. */
+    /** Tells the scheduler that an entry is over; without a lock. Of several threads that do so none knows of the others' failures. */
     void tell(StreamEntry entry) {
         try {
             entry.hardwareOver();

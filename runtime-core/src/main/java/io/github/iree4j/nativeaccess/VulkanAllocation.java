@@ -3,6 +3,7 @@ package io.github.iree4j.nativeaccess;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Whoever closes it knows that no submitted work uses it any more.
  */
 public final class VulkanAllocation extends VulkanObject {
+    private static final AtomicLong GENERATIONS = new AtomicLong();
+
+    private final long generation = GENERATIONS.incrementAndGet();
     private final long buffer;
     private final long deviceAddress;
     private final long host;
@@ -33,9 +37,19 @@ public final class VulkanAllocation extends VulkanObject {
     }
 
     /**
+     * Returns what tells it from all other allocations of this process. Handles and addresses do not: drivers give them out again as soon as
+     * they are free.
+     *
+     * @return more than 0, and more than any that was made before
+     */
+    public long generation() {
+        return generation;
+    }
+
+    /**
      * Returns the buffer, for the words of this package's calls only.
      *
-     * @return valid until closed
+     * @return valid until closed; another allocation's afterwards
      */
     public long buffer() {
         return buffer;

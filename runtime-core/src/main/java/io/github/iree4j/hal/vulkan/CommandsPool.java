@@ -66,10 +66,14 @@ final class CommandsPool {
             VulkanSlab block = new VulkanSlab(memory.takeOutside(SCRATCH_BLOCK, kind, 0), SCRATCH_BLOCK, kind);
             blocks.add(block);
             for (long at = PIECE; at < SCRATCH_BLOCK; at += PIECE) {
-                pieces.add(new VulkanStorage(null, block.buffer(), at, CommandEncoder.SCRATCH, 0, null));
+                pieces.add(piece(block, at));
             }
-            return new VulkanStorage(null, block.buffer(), 0, CommandEncoder.SCRATCH, 0, null);
+            return piece(block, 0);
         }
+    }
+
+    private static VulkanStorage piece(VulkanSlab block, long at) {
+        return new VulkanStorage(null, block.generation(), block.buffer(), at, CommandEncoder.SCRATCH, 0, null);
     }
 
     void giveBackScratch(VulkanStorage piece) {

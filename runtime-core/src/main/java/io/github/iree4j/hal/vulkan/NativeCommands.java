@@ -297,7 +297,7 @@ final class NativeCommands implements AutoCloseable {
         VulkanStorage from = places.storage(source);
         VulkanStorage to = places.storage(target);
         long distance = from.offset() + places.offset(source) - to.offset() - places.offset(target);
-        if (from.buffer() == to.buffer() && Math.abs(distance) < length) {
+        if (from.isWith(to) && Math.abs(distance) < length) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "copy source and target of %d bytes overlap by %d; copy through another buffer"

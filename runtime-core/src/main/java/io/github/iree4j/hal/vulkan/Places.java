@@ -64,7 +64,7 @@ final class Places {
         VulkanStorage storage = buffer.pin(user);
         pinned[pinnedCount++] = buffer;
         VulkanStorage before = storages[place];
-        boolean same = before.buffer() == storage.buffer()
+        boolean same = before.isWith(storage)
                 && before.offset() + offsets[place] == storage.offset() + offset
                 && lengths[place] == length;
         storages[place] = storage;

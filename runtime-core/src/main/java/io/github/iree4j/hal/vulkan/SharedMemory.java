@@ -82,7 +82,14 @@ final class SharedMemory {
                         device,
                         kind,
                         withTransfers(params),
-                        new VulkanStorage(null, allocation.buffer(), 0, size, allocation.deviceAddress(), host));
+                        new VulkanStorage(
+                                null,
+                                allocation.generation(),
+                                allocation.buffer(),
+                                0,
+                                size,
+                                allocation.deviceAddress(),
+                                host));
     }
 
     private static BufferParams withTransfers(BufferParams params) {

@@ -101,7 +101,7 @@ final class Staging {
         MemoryKind kind = memory.kinds().readback(); // cached: the host reads and writes it
         return new Staging(size -> {
             VulkanSlab slab = new VulkanSlab(memory.takeOutside(size, kind, 0), size, kind);
-            VulkanStorage all = new VulkanStorage(null, slab.buffer(), 0, size, 0, slab.host());
+            VulkanStorage all = new VulkanStorage(null, slab.generation(), slab.buffer(), 0, size, 0, slab.host());
             return new Memory(all, () -> provider.release(slab));
         });
     }

@@ -86,6 +86,7 @@ final class VulkanAllocator implements Allocator {
                 checked,
                 new VulkanStorage(
                         null,
+                        allocation.generation(),
                         allocation.buffer(),
                         offset,
                         bytes.byteSize(),

@@ -53,6 +53,11 @@ final class VulkanSlab extends Slab {
         return kind;
     }
 
+    /** Tells its allocation from all others. */
+    long generation() {
+        return allocation.generation();
+    }
+
     long buffer() {
         return allocation.buffer();
     }

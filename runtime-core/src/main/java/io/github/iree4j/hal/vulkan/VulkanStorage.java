@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 /** Where the bytes of an allocation are: a range of a native buffer. */
 final class VulkanStorage extends BufferStorage {
     /** In place of storage where there is none yet. */
-    static final VulkanStorage NONE = new VulkanStorage(null, 0, 0, 0, 0, null);
+    static final VulkanStorage NONE = new VulkanStorage(null, 0, 0, 0, 0, 0, null);
 
+    private final long generation;
     private final long buffer;
     private final long offset;
     private final long length;
@@ -22,6 +23,7 @@ final class VulkanStorage extends BufferStorage {
      * Makes storage.
      *
      * @param reservation what a pool gave out; null for memory that is not a pool's
+     * @param generation of the allocation, by which it is told from others; handles and addresses are given out again
      * @param buffer handle of the native buffer
      * @param offset where the bytes start in it
      * @param length how many there are
@@ -30,12 +32,14 @@ final class VulkanStorage extends BufferStorage {
      */
     VulkanStorage(
             @Nullable Reservation reservation,
+            long generation,
             long buffer,
             long offset,
             long length,
             long deviceAddress,
             @Nullable MemorySegment host) {
         super(reservation);
+        this.generation = generation;
         this.buffer = buffer;
         this.offset = offset;
         this.length = length;
@@ -50,6 +54,7 @@ final class VulkanStorage extends BufferStorage {
         long address = slab.deviceAddress();
         return new VulkanStorage(
                 reservation,
+                slab.generation(),
                 slab.buffer(),
                 slab.base() + reservation.offset(),
                 reservation.size(),
@@ -61,6 +66,7 @@ final class VulkanStorage extends BufferStorage {
     VulkanStorage part(long from, long size) {
         return new VulkanStorage(
                 null,
+                generation,
                 buffer,
                 offset + from,
                 size,
@@ -68,7 +74,12 @@ final class VulkanStorage extends BufferStorage {
                 host == null ? null : host.asSlice(from, size));
     }
 
-    /** Returns the handle of the native buffer. */
+    /** Whether both are in the same allocation: not in two that had the same handle, one after the other. */
+    boolean isWith(VulkanStorage other) {
+        return generation == other.generation;
+    }
+
+    /** Returns the handle of the native buffer: what the driver is told, not what storage is compared by. */
     long buffer() {
         return buffer;
     }

@@ -31,7 +31,7 @@ class StagingTest {
         }
         taken.incrementAndGet();
         MemorySegment bytes = arena.allocate(size, 256);
-        return new Staging.Memory(new VulkanStorage(null, 1, 0, size, 0, bytes), given::incrementAndGet);
+        return new Staging.Memory(new VulkanStorage(null, 1, 1, 0, size, 0, bytes), given::incrementAndGet);
     });
 
     @AfterEach

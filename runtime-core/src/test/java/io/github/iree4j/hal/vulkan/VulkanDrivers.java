@@ -15,11 +15,24 @@ final class VulkanDrivers {
         private static final VulkanDriver INSTANCE = new VulkanDriver(null, true);
     }
 
+    /** Without them: as it is used. Layers make handles unique, and drivers give them out again. */
+    private static final class WithoutLayer {
+        private static final VulkanDriver INSTANCE = new VulkanDriver(null, false);
+    }
+
     private VulkanDrivers() {}
 
     /** The driver; skips the test when there is none. */
     static VulkanDriver driver() {
-        VulkanDriver driver = OfTests.INSTANCE;
+        return checked(OfTests.INSTANCE);
+    }
+
+    /** The driver, whatever it is told unchecked; skips the test when there is none. */
+    static VulkanDriver withoutLayer() {
+        return checked(WithoutLayer.INSTANCE);
+    }
+
+    private static VulkanDriver checked(VulkanDriver driver) {
         Availability availability = driver.availability();
         if (System.getProperty("iree.require", "").contains("vulkan")) {
             assertThat(availability).isEqualTo(Availability.AVAILABLE);

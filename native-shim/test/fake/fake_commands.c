@@ -12,7 +12,8 @@ static svk_result_t vkCreateDescriptorSetLayout(
     svk_device_t device, const svk_descriptor_set_layout_create_info_t* info,
     const void* allocator, svk_handle_t* out) {
   (void)device, (void)allocator;
-  fake_set_layout_t* layout = calloc(1, sizeof(*layout));
+  fake_set_layout_t* layout =
+      fake_make(FAKE_KIND_SET_LAYOUT, sizeof(*layout));
   layout->late = info->flags &
                  SVK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT;
   *out = (uintptr_t)layout;
@@ -23,14 +24,15 @@ static void vkDestroyDescriptorSetLayout(svk_device_t device,
                                          svk_handle_t layout,
                                          const void* allocator) {
   (void)device, (void)allocator;
-  free((fake_set_layout_t*)layout);
+  fake_drop(FAKE_KIND_SET_LAYOUT, (fake_set_layout_t*)layout,
+            sizeof(fake_set_layout_t));
 }
 
 static svk_result_t vkCreateDescriptorPool(
     svk_device_t device, const svk_descriptor_pool_create_info_t* info,
     const void* allocator, svk_handle_t* out) {
   (void)device, (void)info, (void)allocator;
-  *out = (uintptr_t)calloc(1, sizeof(fake_pool_t));
+  *out = (uintptr_t)fake_make(FAKE_KIND_DESCRIPTOR_POOL, sizeof(fake_pool_t));
   return FAKE_OK;
 }
 
@@ -42,7 +44,7 @@ static svk_result_t vkResetDescriptorPool(svk_device_t device,
   while (pool->sets) {
     fake_set_t* set = pool->sets;
     pool->sets = set->next;
-    free(set);
+    fake_drop(FAKE_KIND_SET, set, sizeof(*set));
   }
   return FAKE_OK;
 }
@@ -51,7 +53,7 @@ static void vkDestroyDescriptorPool(svk_device_t device, svk_handle_t pool,
                                     const void* allocator) {
   (void)allocator;
   vkResetDescriptorPool(device, pool, 0);
-  free((fake_pool_t*)pool);
+  fake_drop(FAKE_KIND_DESCRIPTOR_POOL, (fake_pool_t*)pool, sizeof(fake_pool_t));
 }
 
 static svk_result_t vkAllocateDescriptorSets(
@@ -60,7 +62,8 @@ static svk_result_t vkAllocateDescriptorSets(
   (void)device;
   fake_pool_t* pool = (fake_pool_t*)info->descriptorPool;
   for (uint32_t i = 0; i < info->descriptorSetCount; ++i) {
-    fake_set_t* set = calloc(1, sizeof(*set));
+    fake_set_t* set = fake_make(FAKE_KIND_SET, sizeof(*set));
+    set->generation = fake_generation();
     set->late = ((const fake_set_layout_t*)info->pSetLayouts[i])->late;
     set->next = pool->sets;
     pool->sets = set;
@@ -84,8 +87,12 @@ static void write_descriptor(fake_set_t* set,
   if (i == set->count) ++set->count;
   const svk_descriptor_buffer_info_t* info = write->pBufferInfo;
   set->descriptors[i] = (fake_descriptor_t){
-      write->dstBinding, write->dstArrayElement, (fake_buffer_t*)info->buffer,
-      info->offset, info->range};
+      write->dstBinding,
+      write->dstArrayElement,
+      (fake_buffer_t*)info->buffer,
+      ((fake_buffer_t*)info->buffer)->generation,
+      info->offset,
+      info->range};
   if (info->offset + info->range > set->descriptors[i].buffer->size) {
     fake_complain("a descriptor ends behind its buffer");
   }
@@ -127,7 +134,8 @@ static svk_result_t vkCreateCommandPool(
     svk_device_t device, const svk_command_pool_create_info_t* info,
     const void* allocator, svk_handle_t* out) {
   (void)info, (void)allocator;
-  fake_commands_t* commands = calloc(1, sizeof(*commands));
+  fake_commands_t* commands =
+      fake_make(FAKE_KIND_COMMANDS, sizeof(*commands));
   commands->device = device;
   *out = (uintptr_t)commands;
   return FAKE_OK;
@@ -141,7 +149,7 @@ static void vkDestroyCommandPool(svk_device_t device, svk_handle_t pool,
   forget(commands);
   pthread_mutex_unlock(&fake_lock);
   free(commands->ops);
-  free(commands);
+  fake_drop(FAKE_KIND_COMMANDS, commands, sizeof(*commands));
 }
 
 static svk_result_t vkResetCommandPool(svk_device_t device, svk_handle_t pool,
@@ -181,6 +189,9 @@ static void add(fake_commands_t* commands, fake_op_t op) {
     commands->ops =
         realloc(commands->ops, commands->room * sizeof(*commands->ops));
   }
+  op.source_generation = op.source ? op.source->generation : 0;
+  op.target_generation = op.target ? op.target->generation : 0;
+  op.pipeline_generation = op.pipeline ? op.pipeline->generation : 0;
   commands->ops[commands->count++] = op;
 }
 
@@ -257,6 +268,8 @@ static void vkCmdBindDescriptorSets(svk_command_buffer_t commands,
   (void)bind_point, (void)layout, (void)offset_count, (void)offsets;
   for (uint32_t i = 0; i < count && first + i < FAKE_MAX_SETS; ++i) {
     commands->state.sets[first + i] = (fake_set_t*)sets[i];
+    commands->state.set_generations[first + i] =
+        ((fake_set_t*)sets[i])->generation;
     commands->state.sets[first + i]->recorded = true;
   }
 }
@@ -290,6 +303,7 @@ static void add_dispatch(fake_commands_t* commands, fake_op_t op) {
     *copy = *op.pushed;
     op.pushed = copy;
     op.sets[op.pushed_set] = copy;
+    op.set_generations[op.pushed_set] = copy->generation;
   }
   op.kind = OP_DISPATCH;
   add(commands, op);
@@ -317,7 +331,30 @@ static void vkCmdDispatchIndirect(svk_command_buffer_t commands,
 // Running
 //===--------------------------------------------------------------------===//
 
+// Whether what the operation was recorded with is still there.
+static bool is_whole(const fake_op_t* op) {
+  const char* gone =
+      op->source && op->source->generation != op->source_generation ? "source"
+      : op->target && op->target->generation != op->target_generation
+          ? "target"
+      : op->pipeline && op->pipeline->generation != op->pipeline_generation
+          ? "pipeline"
+          : NULL;
+  for (int i = 0; i < FAKE_MAX_SETS && !gone; ++i) {
+    if (op->kind == OP_DISPATCH && op->sets[i] &&
+        op->sets[i]->generation != op->set_generations[i]) {
+      gone = "descriptor set";
+    }
+  }
+  if (gone) {
+    fake_complain("commands run whose %s was freed since they were recorded",
+                  gone);
+  }
+  return !gone;
+}
+
 static void run(const fake_op_t* op) {
+  if (!is_whole(op)) return;
   uint8_t* target =
       op->target ? op->target->memory->bytes + op->target_offset : NULL;
   const uint8_t* source =
@@ -361,6 +398,17 @@ bool fake_uses(const fake_commands_t* commands, const fake_buffer_t* buffer,
     if (!buffer && (is(op->source, NULL, memory) ||
                     is(op->target, NULL, memory))) {
       return true;
+    }
+    for (int s = 0; op->kind == OP_DISPATCH && s < FAKE_MAX_SETS; ++s) {
+      const fake_set_t* set = op->sets[s];
+      if (!set || set->generation != op->set_generations[s]) continue;
+      for (uint32_t d = 0; d < set->count; ++d) {
+        const fake_descriptor_t* at = &set->descriptors[d];
+        if (at->buffer->generation != at->generation) continue;
+        if (buffer ? at->buffer == buffer : at->buffer->memory == memory) {
+          return true;
+        }
+      }
     }
   }
   return false;

@@ -12,7 +12,7 @@ pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t fake_changed;
 fake_settings_t fake_settings;
 uint64_t fake_allocations, fake_submissions, fake_waits;
-char fake_lost_file[4096];
+char fake_lost_file[4096], fake_hang_file[4096];
 
 static svk_debug_utils_messenger_create_info_t messenger;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -132,6 +132,8 @@ static void read_settings(void) {
     snprintf(path, sizeof(path), "%.4000s.conf", self.dli_fname);
     snprintf(fake_lost_file, sizeof(fake_lost_file), "%.4000s.lost",
              self.dli_fname);
+    snprintf(fake_hang_file, sizeof(fake_hang_file), "%.4000s.hang",
+             self.dli_fname);
     FILE* file = fopen(path, "r");
     if (file) {
       text[fread(text, 1, sizeof(text) - 1, file)] = 0;
@@ -191,7 +193,8 @@ static svk_result_t vkCreateInstance(const svk_instance_create_info_t* info,
   read_settings();
   pthread_mutex_unlock(&fake_lock);
   if (fake_settings.no_driver) return FAKE_INCOMPATIBLE_DRIVER;
-  fake_instance_t* instance = calloc(1, sizeof(*instance));
+  fake_instance_t* instance =
+      fake_make(FAKE_KIND_INSTANCE, sizeof(*instance));
   for (int i = 0; i < fake_settings.device_count; ++i) {
     instance->physicals[i] =
         (fake_physical_t){instance, i, fake_settings.types[i]};
@@ -202,7 +205,7 @@ static svk_result_t vkCreateInstance(const svk_instance_create_info_t* info,
 
 static void vkDestroyInstance(svk_instance_t instance, const void* allocator) {
   (void)allocator;
-  free(instance);
+  fake_drop(FAKE_KIND_INSTANCE, instance, sizeof(*instance));
 }
 
 static svk_result_t vkCreateDebugUtilsMessengerEXT(
@@ -242,7 +245,7 @@ static svk_result_t vkCreateDevice(svk_physical_device_t physical,
                                    const svk_device_create_info_t* info,
                                    const void* allocator, svk_device_t* out) {
   (void)info, (void)allocator;
-  fake_device_t* device = calloc(1, sizeof(*device));
+  fake_device_t* device = fake_make(FAKE_KIND_DEVICE, sizeof(*device));
   device->physical = physical;
   for (uint32_t i = 0; i < FAKE_MAX_QUEUES; ++i) {
     device->queues[i].device = device;
@@ -259,7 +262,7 @@ static void vkDestroyDevice(svk_device_t device, const void* allocator) {
   if (device->used[0] || device->used[1]) {
     fake_complain("a device is destroyed with memory that was not freed");
   }
-  free(device);
+  fake_drop(FAKE_KIND_DEVICE, device, sizeof(*device));
 }
 
 static void vkGetDeviceQueue(svk_device_t device, uint32_t family,

@@ -19,9 +19,7 @@ static int heap_of(uint32_t type) {
 }
 
 static bool map_file(fake_memory_t* memory) {
-  memory->bytes = mmap(NULL, memory->size, PROT_READ | PROT_WRITE, MAP_SHARED,
-                       memory->fd, 0);
-  if (memory->bytes == MAP_FAILED) memory->bytes = NULL;
+  memory->bytes = fake_map(memory->size, memory->fd, &memory->room);
   return memory->bytes != NULL;
 }
 
@@ -52,16 +50,16 @@ static svk_result_t provide(fake_memory_t* memory, const void* chain) {
                ? FAKE_OK
                : FAKE_OUT_OF_HOST_MEMORY;
   }
-  memory->bytes = mmap(NULL, memory->size, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory->bytes == MAP_FAILED) memory->bytes = NULL;
+  memory->bytes = fake_map(memory->size, -1, &memory->room);
   return memory->bytes ? FAKE_OK : FAKE_OUT_OF_HOST_MEMORY;
 }
 
 static void free_memory(fake_memory_t* memory) {
-  if (memory->bytes && !memory->borrowed) munmap(memory->bytes, memory->size);
+  if (memory->bytes && !memory->borrowed) {
+    fake_unmap(memory->bytes, memory->room);
+  }
   if (memory->fd >= 0) close(memory->fd);
-  free(memory);
+  fake_drop(FAKE_KIND_MEMORY, memory, sizeof(*memory));
 }
 
 static svk_result_t vkAllocateMemory(svk_device_t device,
@@ -82,7 +80,7 @@ static svk_result_t vkAllocateMemory(svk_device_t device,
   }
   pthread_mutex_unlock(&fake_lock);
   if (result) return result;
-  fake_memory_t* memory = calloc(1, sizeof(*memory));
+  fake_memory_t* memory = fake_make(FAKE_KIND_MEMORY, sizeof(*memory));
   memory->size = info->allocationSize;
   memory->type = info->memoryTypeIndex;
   memory->fd = -1;
@@ -143,7 +141,8 @@ static svk_result_t vkCreateBuffer(svk_device_t device,
                                    const svk_buffer_create_info_t* info,
                                    const void* allocator, svk_handle_t* out) {
   (void)device, (void)allocator;
-  fake_buffer_t* buffer = calloc(1, sizeof(*buffer));
+  fake_buffer_t* buffer = fake_make(FAKE_KIND_BUFFER, sizeof(*buffer));
+  buffer->generation = fake_generation();
   buffer->size = info->size;
   *out = (uintptr_t)buffer;
   return FAKE_OK;
@@ -157,7 +156,7 @@ static void vkDestroyBuffer(svk_device_t device, svk_handle_t handle,
     fake_complain("a buffer is destroyed that a submission uses");
   }
   pthread_mutex_unlock(&fake_lock);
-  free((fake_buffer_t*)handle);
+  fake_drop(FAKE_KIND_BUFFER, (fake_buffer_t*)handle, sizeof(fake_buffer_t));
 }
 
 static void vkGetBufferMemoryRequirements(svk_device_t device,
@@ -189,24 +188,27 @@ static uint64_t vkGetBufferDeviceAddress(
 
 typedef struct module_t {
   size_t word_count;
-  uint32_t words[];
+  uint32_t* words;
 } module_t;
 
 static svk_result_t vkCreateShaderModule(
     svk_device_t device, const svk_shader_module_create_info_t* info,
     const void* allocator, svk_handle_t* out) {
   (void)device, (void)allocator;
-  module_t* module = calloc(1, sizeof(*module) + info->codeSize);
+  module_t* module = fake_make(FAKE_KIND_SHADER_MODULE, sizeof(*module));
+  module->words = malloc(info->codeSize);
   module->word_count = info->codeSize / 4;
   memcpy(module->words, info->pCode, info->codeSize);
   *out = (uintptr_t)module;
   return FAKE_OK;
 }
 
-static void vkDestroyShaderModule(svk_device_t device, svk_handle_t module,
+static void vkDestroyShaderModule(svk_device_t device, svk_handle_t handle,
                                   const void* allocator) {
   (void)device, (void)allocator;
-  free((module_t*)module);
+  module_t* module = (module_t*)handle;
+  free(module->words);
+  fake_drop(FAKE_KIND_SHADER_MODULE, module, sizeof(*module));
 }
 
 static const uint8_t cache_header[32] = {
@@ -218,7 +220,7 @@ static svk_result_t vkCreatePipelineCache(
     svk_device_t device, const svk_pipeline_cache_create_info_t* info,
     const void* allocator, svk_handle_t* out) {
   (void)info, (void)allocator;
-  uint8_t* data = malloc(sizeof(cache_header));
+  uint8_t* data = fake_make(FAKE_KIND_PIPELINE_CACHE, sizeof(cache_header));
   memcpy(data, cache_header, sizeof(cache_header));
   data[12] = (uint8_t)device->physical->index;
   *out = (uintptr_t)data;
@@ -228,7 +230,7 @@ static svk_result_t vkCreatePipelineCache(
 static void vkDestroyPipelineCache(svk_device_t device, svk_handle_t cache,
                                    const void* allocator) {
   (void)device, (void)allocator;
-  free((uint8_t*)cache);
+  fake_drop(FAKE_KIND_PIPELINE_CACHE, (uint8_t*)cache, sizeof(cache_header));
 }
 
 static svk_result_t vkGetPipelineCacheData(svk_device_t device,
@@ -248,7 +250,8 @@ static svk_result_t vkCreateComputePipelines(
   const module_t* module = (const module_t*)infos->stage.module;
   const svk_specialization_info_t* constants =
       infos->stage.pSpecializationInfo;
-  fake_pipeline_t* pipeline = calloc(1, sizeof(*pipeline));
+  fake_pipeline_t* pipeline = fake_make(FAKE_KIND_PIPELINE, sizeof(*pipeline));
+  pipeline->generation = fake_generation();
   pipeline->code = malloc(module->word_count * 4);
   memcpy(pipeline->code, module->words, module->word_count * 4);
   pipeline->word_count = module->word_count;
@@ -271,21 +274,21 @@ static void vkDestroyPipeline(svk_device_t device, svk_handle_t handle,
   (void)device, (void)allocator;
   fake_pipeline_t* pipeline = (fake_pipeline_t*)handle;
   free(pipeline->code);
-  free(pipeline);
+  fake_drop(FAKE_KIND_PIPELINE, pipeline, sizeof(*pipeline));
 }
 
 static svk_result_t vkCreatePipelineLayout(
     svk_device_t device, const svk_pipeline_layout_create_info_t* info,
     const void* allocator, svk_handle_t* out) {
   (void)device, (void)info, (void)allocator;
-  *out = (uintptr_t)malloc(1);
+  *out = (uintptr_t)fake_make(FAKE_KIND_PIPELINE_LAYOUT, 1);
   return FAKE_OK;
 }
 
 static void vkDestroyPipelineLayout(svk_device_t device, svk_handle_t layout,
                                     const void* allocator) {
   (void)device, (void)allocator;
-  free((void*)layout);
+  fake_drop(FAKE_KIND_PIPELINE_LAYOUT, (void*)layout, 1);
 }
 
 svk_function_t fake_object_function(const char* name) {

@@ -63,7 +63,8 @@ static svk_result_t vkCreateSemaphore(svk_device_t device,
                                       svk_handle_t* out) {
   (void)device, (void)allocator;
   const svk_semaphore_type_create_info_t* type = info->pNext;
-  fake_semaphore_t* semaphore = calloc(1, sizeof(*semaphore));
+  fake_semaphore_t* semaphore =
+      fake_make(FAKE_KIND_SEMAPHORE, sizeof(*semaphore));
   semaphore->payload = calloc(1, sizeof(*semaphore->payload));
   semaphore->payload->value = type->initialValue;
   semaphore->payload->references = 1;
@@ -81,7 +82,7 @@ static void vkDestroySemaphore(svk_device_t device, svk_handle_t handle,
   }
   release_payload(semaphore->payload);
   pthread_mutex_unlock(&fake_lock);
-  free(semaphore);
+  fake_drop(FAKE_KIND_SEMAPHORE, semaphore, sizeof(*semaphore));
 }
 
 static svk_result_t vkGetSemaphoreCounterValue(svk_device_t device,
@@ -233,6 +234,8 @@ static bool can_begin(const fake_submission_t* submission) {
   return true;
 }
 
+static bool hangs(void) { return access(fake_hang_file, F_OK) == 0; }
+
 static void* run_queue(void* argument) {
   fake_queue_t* queue = argument;
   fake_device_t* device = queue->device;
@@ -247,7 +250,7 @@ static void* run_queue(void* argument) {
     } else if (device->stopping) {
       fake_complain("a device is destroyed while its queues have work");
       pop(queue);
-    } else if (!can_begin(submission)) {
+    } else if (hangs() || !can_begin(submission)) {
       fake_pause(-1);
     } else if (submission->number == fake_settings.lost_execution) {
       fake_lose(device);

@@ -20,6 +20,14 @@ static fake_value_t descriptor(fake_run_t* run, const fake_id_t* variable,
   for (uint32_t i = 0; set && i < set->count; ++i) {
     const fake_descriptor_t* d = &set->descriptors[i];
     if (d->binding == (uint32_t)variable->binding && d->element == element) {
+      if (d->buffer->generation != d->generation) {
+        if (!run->failed) {
+          fake_complain("a dispatch uses binding %u, whose buffer was "
+                        "destroyed since it was bound", d->binding);
+        }
+        run->failed = true;
+        return (fake_value_t){0};
+      }
       uint64_t address = (uintptr_t)d->buffer->memory->bytes + d->offset;
       return (fake_value_t){{address, address + d->range}};
     }

@@ -27,7 +27,12 @@
 //   lost_execution=N     the device is lost while it runs the N-th submission
 //   lost_wait=N          the N-th wait finds the device lost
 //
-// The device is lost, too, once there is a file <path of this library>.lost.
+// The device is lost, too, once there is a file <path of this library>.lost. As
+// long as there is a file <path of this library>.hang its queues begin nothing.
+//
+// What is freed is given out again at once: every handle, and every address that
+// memory was mapped at. Commands that use what was freed since they were
+// recorded are reported and do nothing.
 //
 // Misuse is reported as validation would: through a debug messenger, as a layer
 // of the name VK_LAYER_KHRONOS_validation, and to stderr without one.
@@ -67,6 +72,24 @@ typedef struct fake_settings_t {
   uint64_t oom_allocation, lost_submit, lost_execution, lost_wait;
 } fake_settings_t;
 
+// Objects whose handles are kept for the next of their kind.
+typedef enum fake_kind_t {
+  FAKE_KIND_INSTANCE,
+  FAKE_KIND_DEVICE,
+  FAKE_KIND_SEMAPHORE,
+  FAKE_KIND_MEMORY,
+  FAKE_KIND_BUFFER,
+  FAKE_KIND_SHADER_MODULE,
+  FAKE_KIND_SET_LAYOUT,
+  FAKE_KIND_PIPELINE_LAYOUT,
+  FAKE_KIND_PIPELINE,
+  FAKE_KIND_PIPELINE_CACHE,
+  FAKE_KIND_DESCRIPTOR_POOL,
+  FAKE_KIND_SET,
+  FAKE_KIND_COMMANDS,
+  FAKE_KIND_COUNT,
+} fake_kind_t;
+
 // What several semaphores can share.
 typedef struct fake_payload_t {
   uint64_t value;
@@ -81,12 +104,15 @@ typedef struct fake_semaphore_t {
 typedef struct fake_memory_t {
   uint8_t* bytes;
   uint64_t size;
+  uint64_t room;   // reserved where it is mapped
   uint32_t type;
   int fd;          // of memory that can be exported, or -1
   bool borrowed;   // of the host
 } fake_memory_t;
 
+// Generations tell an object from those that had its handle before.
 typedef struct fake_buffer_t {
+  uint64_t generation;
   uint64_t size;
   fake_memory_t* memory;
 } fake_buffer_t;
@@ -95,11 +121,13 @@ typedef struct fake_descriptor_t {
   uint32_t binding;
   uint32_t element;
   fake_buffer_t* buffer;
+  uint64_t generation;  // of the buffer
   uint64_t offset;
   uint64_t range;
 } fake_descriptor_t;
 
 typedef struct fake_set_t {
+  uint64_t generation;
   uint32_t count;
   fake_descriptor_t descriptors[FAKE_MAX_BINDINGS];
   bool late;      // may change once recorded
@@ -117,6 +145,7 @@ typedef struct fake_set_layout_t {
 
 // A compute pipeline, with what is needed to run it.
 typedef struct fake_pipeline_t {
+  uint64_t generation;
   uint32_t* code;
   size_t word_count;
   char entry_point[64];
@@ -141,6 +170,8 @@ typedef struct fake_op_t {
   uint8_t* data;
   const fake_pipeline_t* pipeline;
   fake_set_t* sets[FAKE_MAX_SETS];
+  uint64_t source_generation, target_generation, pipeline_generation;
+  uint64_t set_generations[FAKE_MAX_SETS];
   fake_set_t* pushed;  // owned
   uint32_t pushed_set;
   uint8_t push[FAKE_PUSH_BYTES];
@@ -197,11 +228,23 @@ extern pthread_mutex_t fake_lock;
 extern pthread_cond_t fake_changed;
 extern fake_settings_t fake_settings;
 extern uint64_t fake_allocations, fake_submissions, fake_waits;
-extern char fake_lost_file[4096];
+extern char fake_lost_file[4096], fake_hang_file[4096];
 
 // Reports misuse; the lock may be held.
 void fake_complain(const char* format, ...)
     __attribute__((format(printf, 1, 2)));
+
+// An object of zeroes: the last of its kind that was dropped, if there is one.
+void* fake_make(fake_kind_t kind, size_t size);
+void fake_drop(fake_kind_t kind, void* object, size_t size);
+
+// A number that no object had before.
+uint64_t fake_generation(void);
+
+// Maps memory, or a file, where something was unmapped last; NULL when there is
+// none. |room| is how much of the addresses it has.
+uint8_t* fake_map(uint64_t size, int fd, uint64_t* out_room);
+void fake_unmap(uint8_t* address, uint64_t room);
 
 // Whether the device is lost by now. Holds the lock.
 bool fake_is_lost(fake_device_t* device);

@@ -168,6 +168,20 @@ public abstract class QueueOperation {
     }
 
     /**
+     * Fails what it is to signal although it is not over: its device is given up, and what waits for it shall not. It keeps what it uses
+     * until its end is reported. The caller knows that it has not been.
+     *
+     * @param cause why
+     */
+    public final void failSignals(IreeException cause) {
+        fail(cause);
+        Fence signalled = signal;
+        if (signalled != null) {
+            signalled.fail(cause);
+        }
+    }
+
+    /**
      * A wait has failed, which the operation did not wait for: that is the root cause, even if the operation ran and failed too, since it
      * may have failed for want of what it did not get. An operation that was cancelled keeps the cause that it was cancelled with.
      */

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.FifoBackend;
 import io.github.iree4j.hal.Issue;
 import io.github.iree4j.hal.QueueScheduler;
@@ -421,6 +422,23 @@ final class VulkanStream implements FifoBackend {
         }
         begun.removeIf(entry -> entry != running);
         stepping = running;
+    }
+
+    /**
+     * VULKAN-6: fails the signals of all that is not over, which nobody waits for any longer; it keeps what it uses until it is over.
+     */
+    void failSignals(IreeException cause) {
+        boolean outer = HeldCallbacks.begin();
+        try {
+            synchronized (queue) { // what is on the lists has not been told
+                for (StreamEntry entry : begun) { // nothing is held back once the stream was stopped
+                    entry.fail(cause);
+                    entry.operation.failSignals(cause);
+                }
+            }
+        } finally {
+            HeldCallbacks.end(outer);
+        }
     }
 
     /** Under the lock: whether the hardware has something to do that it was given. */

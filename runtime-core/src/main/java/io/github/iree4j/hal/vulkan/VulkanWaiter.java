@@ -109,6 +109,14 @@ final class VulkanWaiter implements CompletionSource {
         device.wakeWaiter();
     }
 
+    /** Fails what foreign points were to signal; nobody looks for them any more. */
+    void endImports(IreeException cause) {
+        for (VulkanImport each : imports) {
+            imports.remove(each);
+            each.end(cause);
+        }
+    }
+
     private int endImports() {
         int ended = 0;
         for (VulkanImport each : imports) {

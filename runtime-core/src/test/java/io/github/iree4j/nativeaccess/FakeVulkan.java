@@ -50,6 +50,24 @@ public final class FakeVulkan {
         return library.toAbsolutePath().toString();
     }
 
+    /** Has its queues begin nothing that is submitted, until {@link #goOn}. */
+    public void hang() {
+        try {
+            Files.createFile(Path.of(library + ".hang"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Ends {@link #hang}; harmless without. */
+    public void goOn() {
+        try {
+            Files.deleteIfExists(Path.of(library + ".hang"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Has its devices lost from now on, waits in progress included. */
     public void loseDevice() {
         try {

@@ -82,6 +82,7 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
 
     /** An allocation with its storage. */
     static VulkanBuffer allocated(VulkanDevice device, BufferParams params, long length) {
+        device.checkNotAbandoned();
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
         MemoryKind kind = device.memory().kind(params);
         VulkanBuffer buffer = new VulkanBuffer(device, kind, params, length, null, 0, false, null);

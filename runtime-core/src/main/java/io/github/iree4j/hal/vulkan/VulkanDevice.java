@@ -46,10 +46,11 @@ final class VulkanDevice implements Device {
     private static final Logger LOG = LoggerFactory.getLogger(VulkanDevice.class);
 
     /** How long closing waits for work that the hardware has. */
-    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+    static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
     private final DeviceInfo info;
     private final DeviceOptions options;
+    private final Duration closeLimit;
     private final VulkanDeviceProperties properties;
     private final VulkanHandle handle;
     private final SchedulingDomain domain;
@@ -71,6 +72,8 @@ final class VulkanDevice implements Device {
     private final AtomicBoolean lossTold = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean closed;
+    private final AtomicBoolean abandoning = new AtomicBoolean();
+    private volatile @Nullable IreeException abandoned; // closed, and not over within the limit
 
     /*
      * VULKAN-4: the natives of queues are freed once, by whoever ends the last operation of a closed device or closes it after that: each
@@ -79,18 +82,27 @@ final class VulkanDevice implements Device {
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
     private final CountDownLatch freed = new CountDownLatch(2); // by the end of work, and by the waiter's
 
+    /*
+     * VULKAN-6: a device that was closed, and whose work is not over within the limit, is abandoned. What it was to signal fails, and so do
+     * its axes, so that nobody waits any longer. Nothing is freed by that: work on a failed axis is not over before its end is told, and
+     * memory, natives and the waiter stay until then, when workOver() frees them.
+     */
+
     /**
      * Makes a device.
      *
      * @param families the family of each hardware queue that the handle was opened with
+     * @param closeLimit how long closing waits for what the hardware has
      */
     VulkanDevice(
             DeviceInfo info,
             DeviceOptions options,
             VulkanDeviceProperties properties,
             VulkanHandle handle,
-            int[] families) {
+            int[] families,
+            Duration closeLimit) {
         this.info = info;
+        this.closeLimit = closeLimit;
         this.options = options;
         this.properties = properties;
         this.handle = handle;
@@ -194,6 +206,18 @@ final class VulkanDevice implements Device {
      */
     void checkOpen() {
         IreeException cause = failure();
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    /**
+     * Refuses memory once the device is abandoned; while it is lost, or closed and not over, it still gives out some.
+     *
+     * @throws IreeException why it is abandoned
+     */
+    void checkNotAbandoned() {
+        IreeException cause = abandoned;
         if (cause != null) {
             throw cause;
         }
@@ -325,7 +349,10 @@ final class VulkanDevice implements Device {
 
     @Override
     public @Nullable IreeException failure() {
-        IreeException cause = lost;
+        IreeException cause = abandoned;
+        if (cause == null) {
+            cause = lost;
+        }
         return cause != null || !closed
                 ? cause
                 : new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
@@ -379,11 +406,14 @@ final class VulkanDevice implements Device {
 
     @Override
     public void close() {
-        if (closing.compareAndSet(false, true)) {
+        boolean first = closing.compareAndSet(false, true);
+        if (first) {
             beginClose();
         }
         if (!isOurThread()) {
-            awaitFreed();
+            awaitEnd(first);
+        } else if (first) {
+            CallThreads.start("iree4j-close " + id(), () -> awaitEnd(false));
         }
     }
 
@@ -409,6 +439,9 @@ final class VulkanDevice implements Device {
         exports.forEach(VulkanExport::close);
         handle.close(); // whatever is made of it keeps it until it is closed too
         proactor.shutdown();
+        if (abandoned != null) {
+            LOG.info("device '{}', which was abandoned, is over now; its memory is freed", id());
+        }
         freed.countDown();
     }
 
@@ -427,16 +460,33 @@ final class VulkanDevice implements Device {
         return waiter.isOwner();
     }
 
-    private void awaitFreed() {
+    /**
+     * Waits for the end of a closed device, and abandons it when that does not come within the limit.
+     *
+     * @param telling whether to throw then
+     */
+    private void awaitEnd(boolean telling) {
+        if (abandoned != null || awaitFreed(closeLimit)) {
+            return;
+        }
+        boolean busy = hardware.stream().anyMatch(HardwareQueue::isBusy);
+        if (abandon(busy) && busy && telling) {
+            throw new IreeException(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "device '%s' is not closed after %s: its hardware does not end what it was given; its memory is kept until it does"
+                            .formatted(info.id(), closeLimit));
+        }
+        // A step of the host may be under way, code of users for example: the thread that ends it frees the rest.
+    }
+
+    /** Waits until everything is freed; returns whether it is. */
+    boolean awaitFreed(Duration limit) {
         boolean interrupted = false;
-        long deadline = System.nanoTime() + CLOSE_LIMIT.toNanos();
+        long deadline = System.nanoTime() + limit.toNanos();
         try {
             for (; ; ) {
                 try {
-                    if (freed.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-                        return;
-                    }
-                    break;
+                    return freed.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true; // the hardware uses what is to be freed
                 }
@@ -446,15 +496,31 @@ final class VulkanDevice implements Device {
                 Thread.currentThread().interrupt();
             }
         }
-        for (HardwareQueue queue : hardware) {
-            if (queue.isBusy()) {
-                throw new IreeException(
-                        StatusCode.DEADLINE_EXCEEDED,
-                        "device '%s' is not closed after %s: its hardware does not end what it was given"
-                                .formatted(info.id(), CLOSE_LIMIT));
-            }
+    }
+
+    /** VULKAN-6: fails what is under way, which keeps what it uses until it is over. Returns whether this is the first call. */
+    private boolean abandon(boolean hardwareBusy) {
+        if (!abandoning.compareAndSet(false, true)) {
+            return false;
         }
-        // Else a step of the host is under way, code of users for example: whoever ends it frees the rest.
+        IreeException cause = new IreeException(
+                StatusCode.ABORTED,
+                "device '%s' was closed and is abandoned: after %s %s; its memory is kept until that is over"
+                        .formatted(
+                                info.id(),
+                                closeLimit,
+                                hardwareBusy
+                                        ? "its hardware has not ended what it was given"
+                                        : "a step of the host is not over"),
+                lost);
+        abandoned = cause;
+        LOG.error("{}", cause.getMessage());
+        for (VulkanQueue queue : queues) {
+            queue.scheduler().lost(cause); // first: what ends from now on is over, and has not completed
+            queue.stream().failSignals(cause);
+        }
+        waiter.endImports(cause);
+        return true;
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.github.iree4j.nativeaccess.VulkanFeature;
 import io.github.iree4j.nativeaccess.VulkanHandle;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -41,6 +42,7 @@ final class VulkanDriver {
     private final @Nullable VulkanApi api; // null when there is none
     private final List<VulkanDeviceProperties> devices;
     private final Availability availability;
+    private final Duration closeLimit; // of its devices
     private long complaints; // of validation, that were asked for; guarded by this
 
     /** The library of the system, opened when it is asked for first, for as long as the process lives. */
@@ -60,6 +62,16 @@ final class VulkanDriver {
      * @param validation whether the validation layers are wanted
      */
     VulkanDriver(@Nullable String library, boolean validation) {
+        this(library, validation, VulkanDevice.CLOSE_LIMIT);
+    }
+
+    /**
+     * The same.
+     *
+     * @param closeLimit how long closing a device waits for what its hardware has
+     */
+    VulkanDriver(@Nullable String library, boolean validation, Duration closeLimit) {
+        this.closeLimit = closeLimit;
         VulkanApi opened = null;
         List<VulkanDeviceProperties> found = List.of();
         Availability answer;
@@ -151,7 +163,7 @@ final class VulkanDriver {
                 properties.index(),
                 VulkanDeviceRequest.of(Arrays.stream(families).boxed().toList()));
         try {
-            return new VulkanDevice(info(properties), options, properties, handle, families);
+            return new VulkanDevice(info(properties), options, properties, handle, families, closeLimit);
         } catch (RuntimeException | Error e) {
             handle.close();
             throw e;

@@ -6,12 +6,15 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.FakeVulkan;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** A driver over a Vulkan library without hardware. */
 public final class FakeDriver {
+    private final FakeVulkan library;
     private final VulkanDriver driver;
 
-    private FakeDriver(VulkanDriver driver) {
+    private FakeDriver(FakeVulkan library, VulkanDriver driver) {
+        this.library = library;
         this.driver = driver;
     }
 
@@ -22,10 +25,20 @@ public final class FakeDriver {
 
     /** With settings and state of its own, see {@link FakeVulkan}. */
     static FakeDriver in(Path directory, String settings) {
+        return in(directory, settings, VulkanDevice.CLOSE_LIMIT);
+    }
+
+    /** The same, whose devices are waited for that long when they are closed. */
+    static FakeDriver in(Path directory, String settings, Duration closeLimit) {
         FakeVulkan library = FakeVulkan.in(directory, settings);
-        VulkanDriver driver = new VulkanDriver(library.library(), true);
+        VulkanDriver driver = new VulkanDriver(library.library(), true, closeLimit);
         assertThat(driver.availability().reason()).isNull();
-        return new FakeDriver(driver);
+        return new FakeDriver(library, driver);
+    }
+
+    /** What its devices are made of. */
+    FakeVulkan library() {
+        return library;
     }
 
     VulkanDevice open(DeviceOptions.Builder options) {

@@ -1,0 +1,269 @@
+package io.github.iree4j.hal.vulkan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.local.LocalDriverProvider;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.VulkanApi;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** VULKAN-6: closing a device whose hardware does not end lets all go that wait for it, and frees nothing that it may use. */
+class AbandonedDeviceTest {
+    private static final Duration SOON = Duration.ofMillis(20);
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final int MEMORY = VulkanApi.KINDS.indexOf("MEMORY");
+
+    @TempDir
+    private Path directory;
+
+    private FakeDriver fake;
+
+    private VulkanDevice open(String settings, DeviceOptions.Builder options) {
+        fake = FakeDriver.in(directory, settings, SOON);
+        return fake.open(options.compiledCode("off"));
+    }
+
+    private void hang() {
+        fake.library().hang();
+    }
+
+    @AfterEach
+    void goOn() {
+        if (fake != null) {
+            fake.library().goOn();
+        }
+    }
+
+    private static IreeException closeThatThrows(Device device) {
+        return catchThrowableOfType(IreeException.class, device::close);
+    }
+
+    private static void assertFails(Fence fence) {
+        IreeException failure = catchThrowableOfType(IreeException.class, () -> fence.await(LONG));
+        assertThat(failure.code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(failure).hasMessageContaining("is abandoned");
+    }
+
+    private void assertEndsWithoutTrace(VulkanDevice device) {
+        fake.library().goOn();
+        assertThat(device.awaitFreed(LONG)).as("freed once the hardware has ended").isTrue();
+        VulkanDrivers.assertNothingLeft(device);
+        fake.assertNothingToComplainOf();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "unified", "unified one_queue"})
+    void whatIsInFlightFailsAndItsMemoryStays(String settings) {
+        VulkanDevice device = open(settings, DeviceOptions.builder().queueCount(2));
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                Fence copied = Fence.at(timeline, 2)) {
+            Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024);
+            Buffer target = device.allocator().allocate(BufferParams.DEFAULT, 1024);
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            device.queue(1).copy(filled, copied, buffer, 0, target, 0, Buffer.WHOLE, 0);
+            buffer.close();
+            target.close();
+            IreeException thrown = closeThatThrows(device);
+            assertThat(thrown.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            assertThat(thrown).hasMessageContaining("its hardware does not end what it was given");
+            assertThat(timeline.failure()).isSameAs(device.failure());
+            assertThat(device.failure()).hasMessageContaining("is abandoned");
+            assertThat(device.failure().code()).isEqualTo(StatusCode.ABORTED);
+            device.close(); // again, silently
+            assertThat(device.handle().liveObjects()[MEMORY]).as("memory that the hardware may use").isPositive();
+            assertEndsWithoutTrace(device);
+        }
+    }
+
+    /** Work of others that waits for it does not: of the CPU, which the host starts, and of another device of the same kind. */
+    @Test
+    void dependentsOnOtherDevicesDoNotWait() {
+        VulkanDevice device = open("", DeviceOptions.builder());
+        FakeDriver first = fake;
+        FakeDriver second = FakeDriver.in(directory, "");
+        try (Device cpu = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+                VulkanDevice other = second.open(DeviceOptions.builder());
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                TimelineSemaphore theirs = TimelineSemaphore.create(0);
+                Fence onCpu = Fence.at(theirs, 1);
+                TimelineSemaphore others = TimelineSemaphore.create(0);
+                Fence onOther = Fence.at(others, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            first.library().hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            cpu.queue(0).barrier(filled, onCpu, 0);
+            other.queue(0).barrier(filled, onOther, 0);
+            assertThat(closeThatThrows(device)).isNotNull();
+            assertFails(onCpu);
+            assertFails(onOther);
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    /** What it wrote may be written again until the hardware has ended: failed, and not over. */
+    @Test
+    void workOnAnAbandonedAxisHasFailedAndIsNotOver() {
+        VulkanDevice device = open("", DeviceOptions.builder());
+        FrontierTracker tracker = device.schedulingDomain().tracker();
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            Frontier own = device.queue(0).frontier();
+            long axis = device.queue(0).axis();
+            assertThat(own.size()).isOne();
+            assertThat(closeThatThrows(device)).isNotNull();
+            assertThat(tracker.failure(axis)).isSameAs(device.failure());
+            assertThat(tracker.isOver(own)).as("over while the hardware has it").isFalse();
+            CountDownLatch over = new CountDownLatch(1);
+            tracker.whenOver(own, _ -> over.countDown());
+            assertThat(over.getCount()).isOne();
+            buffer.close();
+            assertEndsWithoutTrace(device);
+            assertThat(over.getCount()).isZero();
+            assertThat(tracker.isOver(own)).as("over once the hardware has ended").isTrue();
+            assertThat(tracker.completed(axis)).as("what has completed").isZero();
+        }
+    }
+
+    @Test
+    void nothingIsGivenToADeviceThatIsAbandoned() {
+        VulkanDevice device = open("unified", DeviceOptions.builder());
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                TimelineSemaphore late = TimelineSemaphore.create(0);
+                Fence refused = Fence.at(late, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            assertThat(closeThatThrows(device)).isNotNull();
+            device.queue(0).barrier(null, refused, 0);
+            assertThat(late.failure()).isNotNull();
+            assertThat(catchThrowableOfType(
+                            IreeException.class, () -> device.allocator().allocate(BufferParams.DEFAULT, 64)))
+                    .isSameAs(device.failure());
+            assertThat(catchThrowableOfType(IreeException.class, () -> device.createSemaphore(0, 0)))
+                    .isSameAs(device.failure());
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    /** A point that another process was to reach: nobody is left to look for it. */
+    @Test
+    void whatWasImportedFails() {
+        VulkanDevice device = open("unified", DeviceOptions.builder());
+        try (TimelineSemaphore source = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+                TimelineSemaphore imported = TimelineSemaphore.create(0);
+                TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            device.importSemaphore(device.exportSemaphore(source), imported, 1);
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            assertThat(closeThatThrows(device)).isNotNull();
+            assertThat(imported.failure()).isSameAs(device.failure());
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    /** The driver takes the device away in the end, as drivers do. */
+    @Test
+    void anAbandonedDeviceThatIsLostIsFreed() {
+        VulkanDevice device = open("", DeviceOptions.builder());
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            assertThat(closeThatThrows(device)).isNotNull();
+            fake.library().loseDevice();
+            buffer.close();
+            assertThat(device.awaitFreed(LONG)).isTrue();
+            VulkanDrivers.assertNothingLeft(device);
+            assertThat(device.failure()).hasMessageContaining("is abandoned");
+        }
+    }
+
+    /** A step of the host that does not end is no fault of the hardware: closing says nothing, and what waits for it does not. */
+    @Test
+    void aStepOfTheHostThatDoesNotEndFailsToo() {
+        VulkanDevice device = open("", DeviceOptions.builder());
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence called = Fence.at(timeline, 1)) {
+            device.queue(0)
+                    .hostCall(
+                            null,
+                            called,
+                            () -> {
+                                begun.countDown();
+                                await(end);
+                            },
+                            0);
+            await(begun);
+            device.close();
+            assertThat(timeline.failure()).isSameAs(device.failure());
+            assertThat(device.failure()).hasMessageContaining("a step of the host is not over");
+        } finally {
+            end.countDown();
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    /** Whoever closes it on a thread of its own waits for nothing; it is abandoned all the same. */
+    @Test
+    void aDeviceThatItsOwnThreadClosesIsAbandonedToo() {
+        VulkanDevice device = open("", DeviceOptions.builder().queueCount(2));
+        CountDownLatch closed = new CountDownLatch(1);
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
+                Fence filled = Fence.at(timeline, 1);
+                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+            hang();
+            device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
+            device.queue(1)
+                    .hostCall(
+                            null,
+                            null,
+                            () -> {
+                                device.close();
+                                closed.countDown();
+                            },
+                            0);
+            await(closed);
+            assertFails(filled);
+        }
+        assertEndsWithoutTrace(device);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

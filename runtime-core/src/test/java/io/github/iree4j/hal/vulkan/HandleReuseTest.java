@@ -81,7 +81,7 @@ class HandleReuseTest {
 
     @Test
     void theDriverOfThisMachineIsGivenTheBuffersOfEachCallByAddresses() {
-        try (VulkanDevice device = VulkanDrivers.withoutLayer().open("vulkan", DeviceOptions.DEFAULT)) {
+        try (VulkanDevice device = VulkanDrivers.openWithoutLayer(DeviceOptions.builder())) {
             assumeTrue(device.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "no addresses here");
         }
         onThisMachine(Program.scale(SpirvExecutables.addresses()));
@@ -93,10 +93,8 @@ class HandleReuseTest {
     }
 
     private static void onThisMachine(Program program) {
-        try (VulkanDevice device = VulkanDrivers.withoutLayer()
-                .open(
-                        System.getProperty("iree.vulkan.device", "vulkan"),
-                        DeviceOptions.builder().compiledCode("off").build())) {
+        try (VulkanDevice device =
+                VulkanDrivers.openWithoutLayer(DeviceOptions.builder().compiledCode("off"))) {
             assumeTrue(device.handle().has(VulkanFeature.EXTERNAL_MEMORY_HOST), "memory of the host is not imported here");
             callWithImports(device, program);
         }

@@ -51,6 +51,11 @@ final class VulkanDrivers {
         return driver().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
     }
 
+    /** The same, unchecked. */
+    static VulkanDevice openWithoutLayer(DeviceOptions.Builder options) {
+        return withoutLayer().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
+    }
+
     /** Fails when validation has complained since this was called last. */
     static void assertNothingToComplainOf() {
         List<String> messages = driver().takeValidationMessages();

@@ -91,6 +91,7 @@ static void set_word(const char* word) {
   if (strcmp(word, #name) == 0) s->name = true
   FLAG(no_driver);
   FLAG(no_access);
+  FLAG(no_layer);
   FLAG(no_timeline);
   FLAG(no_sync2);
   FLAG(no_address);
@@ -176,6 +177,13 @@ static svk_result_t vkEnumerateInstanceExtensionProperties(
 
 static svk_result_t vkEnumerateInstanceLayerProperties(
     uint32_t* count, svk_layer_properties_t* out) {
+  pthread_mutex_lock(&fake_lock);
+  if (!fake_settings.api) read_settings();
+  pthread_mutex_unlock(&fake_lock);
+  if (fake_settings.no_layer) {
+    *count = 0;
+    return FAKE_OK;
+  }
   if (out) {
     snprintf(out->layerName, sizeof(out->layerName),
              "VK_LAYER_KHRONOS_validation");

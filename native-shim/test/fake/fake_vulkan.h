@@ -19,6 +19,7 @@
 //                        the device's not visible to the host
 //   one_queue            one family with one queue; else two queues that
 //                        compute and one of another family that only transfers
+//   no_layer             no validation layer
 //   push                 VK_KHR_push_descriptor
 //   update_after_bind    descriptors of recorded commands can change
 //   heap_mib=N           size of each heap, 256 unless told
@@ -65,7 +66,7 @@ typedef struct fake_settings_t {
   int32_t types[FAKE_MAX_DEVICES];
   uint32_t api;
   char no_symbol[64];
-  bool no_driver, no_access;
+  bool no_driver, no_access, no_layer;
   bool no_timeline, no_sync2, no_address, no_export;
   bool unified, one_queue, push, update_after_bind;
   uint64_t heap_bytes;

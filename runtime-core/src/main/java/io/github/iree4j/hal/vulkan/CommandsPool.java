@@ -18,13 +18,15 @@ final class CommandsPool {
 
     private final VulkanHandle device;
     private final VulkanMemory memory;
+    private final ValidationLog messages;
     private final Map<Integer, ArrayDeque<RecordedCommands>> idle =
             new HashMap<>(); // guarded by itself, with the following
     private final ArrayDeque<VulkanSlab> blocks = new ArrayDeque<>(); // of scratch memory
     private final ArrayDeque<VulkanStorage> pieces = new ArrayDeque<>(); // of them, that nobody has
     private boolean closed;
 
-    CommandsPool(VulkanHandle device, VulkanMemory memory) {
+    CommandsPool(VulkanHandle device, VulkanMemory memory, ValidationLog messages) {
+        this.messages = messages;
         this.device = device;
         this.memory = memory;
     }
@@ -94,6 +96,11 @@ final class CommandsPool {
             }
         }
         unused.forEach(memory.provider()::release);
+    }
+
+    /** What validation says of commands. */
+    ValidationLog messages() {
+        return messages;
     }
 
     /** Memory with bytes that commands copy from. */

@@ -32,6 +32,7 @@ final class HardwareQueue {
     final boolean reserves;
     final VulkanTimeline timeline;
     private final VulkanHandle device;
+    private final ValidationLog messages;
     final List<VulkanStream> streams = new ArrayList<>(); // before anything is issued
 
     // Guarded by this.
@@ -40,7 +41,8 @@ final class HardwareQueue {
     private final List<Submission> gathered = new ArrayList<>(); // to be given to the driver together
     private MemorySegment words = words(INITIAL_WORDS);
 
-    HardwareQueue(VulkanHandle device, int index, int family, boolean reserves) {
+    HardwareQueue(VulkanHandle device, int index, int family, boolean reserves, ValidationLog messages) {
+        this.messages = messages;
         this.device = device;
         this.index = index;
         this.family = family;
@@ -163,7 +165,17 @@ final class HardwareQueue {
                 at = put(at, each.work().commands().handle());
             }
         }
-        device.submit(index, words.asSlice(0, (long) at * WORD));
+        try {
+            device.submit(index, words.asSlice(0, (long) at * WORD));
+        } finally {
+            messages.look("submitting", describe(submissions));
+        }
+    }
+
+    private static String describe(List<Submission> submissions) {
+        VulkanWork work = submissions.getFirst().work();
+        String first = work == null ? "a wait" : work.name();
+        return submissions.size() == 1 ? first : first + " and " + (submissions.size() - 1) + " more";
     }
 
     private int put(int at, long word) {

@@ -106,16 +106,17 @@ final class NativeCommands implements AutoCloseable {
     /**
      * Makes the commands ready for what was resolved.
      *
+     * @param name what the execution is called in messages
      * @return the commands
      * @throws IreeException when a buffer lies where a command cannot use it
      */
-    VulkanCommands prepare() {
+    VulkanCommands prepare(String name) {
         if (!recorded || mustRecordAgain()) {
-            record();
+            record(name);
             recorded = true;
             counters.recorded();
         } else if (places.anyChanged()) {
-            rebind();
+            rebind(name);
             counters.rebound();
         } else {
             counters.reused();
@@ -177,7 +178,7 @@ final class NativeCommands implements AutoCloseable {
         return false;
     }
 
-    private void rebind() {
+    private void rebind(String operation) {
         int ordinal = 0;
         long tableAt = 0;
         try (Arena arena = Arena.ofConfined()) {
@@ -197,14 +198,14 @@ final class NativeCommands implements AutoCloseable {
                         words = arena.allocate(
                                 ValueLayout.JAVA_LONG, (long) DESCRIPTOR_WORDS * CommandBuffer.MAXIMUM_BINDINGS);
                     }
-                    commands.commands().bind(ordinal, descriptors(at, words));
+                    commands.bind(operation, ordinal, descriptors(at, words));
                 }
                 ordinal++;
             }
         }
     }
 
-    private void record() {
+    private void record(String operation) {
         commands.clear();
         CommandEncoder encoder = commands.encoder();
         encoder.beginAfterAll();
@@ -235,7 +236,7 @@ final class NativeCommands implements AutoCloseable {
                     VulkanWords.STAGE_HOST,
                     VulkanWords.ACCESS_HOST_READ);
         }
-        commands.record();
+        commands.record(operation);
     }
 
     private int kinds(int first, int end) {

@@ -56,9 +56,26 @@ final class RecordedCommands {
         return storage;
     }
 
-    /** Records what the encoder has. */
-    void record() {
-        commands.record(encoder.words(), encoder.count());
+    /**
+     * Records what the encoder has.
+     *
+     * @param operation what it is for, in messages
+     */
+    void record(String operation) {
+        try {
+            commands.record(encoder.words(), encoder.count());
+        } finally {
+            pool.messages().look("recording", operation);
+        }
+    }
+
+    /** Gives a dispatch that was recorded other bindings; as {@link VulkanCommands#bind}. */
+    void bind(String operation, int dispatch, MemorySegment words) {
+        try {
+            commands.bind(dispatch, words);
+        } finally {
+            pool.messages().look("binding buffers of", operation);
+        }
     }
 
     /** Returns the native commands. */

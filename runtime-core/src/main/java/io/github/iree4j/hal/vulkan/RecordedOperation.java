@@ -73,7 +73,7 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
             encoder.beginAfterAll();
             encode(encoder);
             encoder.endVisibleToHost();
-            commands.record();
+            commands.record(name());
         } catch (RuntimeException | Error e) {
             commands.release();
             throw e;

@@ -51,6 +51,7 @@ final class VulkanDevice implements Device {
     private final DeviceInfo info;
     private final DeviceOptions options;
     private final Duration closeLimit;
+    private final ValidationLog messages;
     private final VulkanDeviceProperties properties;
     private final VulkanHandle handle;
     private final SchedulingDomain domain;
@@ -93,6 +94,7 @@ final class VulkanDevice implements Device {
      *
      * @param families the family of each hardware queue that the handle was opened with
      * @param closeLimit how long closing waits for what the hardware has
+     * @param messages what validation says of it
      */
     VulkanDevice(
             DeviceInfo info,
@@ -100,8 +102,10 @@ final class VulkanDevice implements Device {
             VulkanDeviceProperties properties,
             VulkanHandle handle,
             int[] families,
-            Duration closeLimit) {
+            Duration closeLimit,
+            ValidationLog messages) {
         this.info = info;
+        this.messages = messages;
         this.closeLimit = closeLimit;
         this.options = options;
         this.properties = properties;
@@ -114,7 +118,7 @@ final class VulkanDevice implements Device {
             this.memory = new VulkanMemory(handle, properties, options, this::isBusy, issuer, POISON);
             undo.push(memory::close);
             this.allocator = new VulkanAllocator(this, memory);
-            this.commands = new CommandsPool(handle, memory);
+            this.commands = new CommandsPool(handle, memory, messages);
             undo.push(commands::close);
             this.staging = Staging.of(memory);
             undo.push(staging::close);
@@ -124,7 +128,7 @@ final class VulkanDevice implements Device {
             int used = Math.min(count, families.length);
             boolean reserves = used > 1 && count == used; // VULKAN-1
             for (int i = 0; i < used; i++) {
-                HardwareQueue queue = new HardwareQueue(handle, i, families[i], reserves);
+                HardwareQueue queue = new HardwareQueue(handle, i, families[i], reserves, messages);
                 undo.push(queue::close);
                 hardware.add(queue);
             }
@@ -264,7 +268,11 @@ final class VulkanDevice implements Device {
         if (!takes(params.format())) {
             throw VulkanExecutable.unsupported(id(), handle, options.executableFormats(), params.format());
         }
-        return VulkanExecutable.load(code, params);
+        try {
+            return VulkanExecutable.load(code, params);
+        } finally {
+            messages.look("loading executables of", params.format());
+        }
     }
 
     @Override
@@ -438,6 +446,7 @@ final class VulkanDevice implements Device {
         code.close();
         exports.forEach(VulkanExport::close);
         handle.close(); // whatever is made of it keeps it until it is closed too
+        messages.look("closing", id());
         proactor.shutdown();
         if (abandoned != null) {
             LOG.info("device '{}', which was abandoned, is over now; its memory is freed", id());

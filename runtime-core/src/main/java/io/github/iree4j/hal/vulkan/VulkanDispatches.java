@@ -135,7 +135,7 @@ final class VulkanDispatches {
             if (isEmpty()) {
                 return null;
             }
-            prepared = lent().prepare();
+            prepared = lent().prepare(name());
             holders.incrementAndGet();
             return this;
         }

@@ -40,6 +40,7 @@ final class VulkanDriver {
     private static final int MAXIMUM_QUEUES = 64;
 
     private final @Nullable VulkanApi api; // null when there is none
+    private final @Nullable ValidationLog messages;
     private final List<VulkanDeviceProperties> devices;
     private final Availability availability;
     private final Duration closeLimit; // of its devices
@@ -83,6 +84,7 @@ final class VulkanDriver {
             answer = Availability.unavailable(String.valueOf(e.getMessage()));
         }
         this.api = opened;
+        this.messages = opened == null ? null : new ValidationLog(opened, validation);
         this.devices = found;
         this.availability = answer;
     }
@@ -112,6 +114,12 @@ final class VulkanDriver {
         int recent = (int) Math.min(all - complaints, last.size());
         complaints = all;
         return last.subList(last.size() - recent, last.size());
+    }
+
+    /** Whether validation is in force. */
+    boolean validates() {
+        VulkanApi opened = api;
+        return opened != null && opened.validates();
     }
 
     Availability availability() {
@@ -147,7 +155,8 @@ final class VulkanDriver {
      */
     VulkanDevice open(String id, DeviceOptions options) {
         VulkanApi opened = api;
-        if (opened == null || !availability.available()) {
+        ValidationLog log = messages;
+        if (opened == null || log == null || !availability.available()) {
             throw new IreeException(
                     StatusCode.UNAVAILABLE, "driver 'vulkan' is not available: " + availability.reason());
         }
@@ -163,7 +172,7 @@ final class VulkanDriver {
                 properties.index(),
                 VulkanDeviceRequest.of(Arrays.stream(families).boxed().toList()));
         try {
-            return new VulkanDevice(info(properties), options, properties, handle, families, closeLimit);
+            return new VulkanDevice(info(properties), options, properties, handle, families, closeLimit, log);
         } catch (RuntimeException | Error e) {
             handle.close();
             throw e;

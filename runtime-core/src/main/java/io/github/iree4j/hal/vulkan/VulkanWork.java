@@ -6,6 +6,13 @@ import io.github.iree4j.nativeaccess.VulkanCommands;
 interface VulkanWork {
 
     /**
+     * Returns what they are for.
+     *
+     * @return the name of the operation, for messages
+     */
+    String name();
+
+    /**
      * Returns the commands. They begin with a barrier against everything submitted before, see {@code docs/decisions/0015-vulkan.md}.
      *
      * @return the commands, borrowed until {@link #over}

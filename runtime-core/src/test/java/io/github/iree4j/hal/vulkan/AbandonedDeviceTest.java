@@ -65,7 +65,9 @@ class AbandonedDeviceTest {
 
     private void assertEndsWithoutTrace(VulkanDevice device) {
         fake.library().goOn();
-        assertThat(device.awaitFreed(LONG)).as("freed once the hardware has ended").isTrue();
+        assertThat(device.awaitFreed(LONG))
+                .as("freed once the hardware has ended")
+                .isTrue();
         VulkanDrivers.assertNothingLeft(device);
         fake.assertNothingToComplainOf();
     }
@@ -91,7 +93,9 @@ class AbandonedDeviceTest {
             assertThat(device.failure()).hasMessageContaining("is abandoned");
             assertThat(device.failure().code()).isEqualTo(StatusCode.ABORTED);
             device.close(); // again, silently
-            assertThat(device.handle().liveObjects()[MEMORY]).as("memory that the hardware may use").isPositive();
+            assertThat(device.handle().liveObjects()[MEMORY])
+                    .as("memory that the hardware may use")
+                    .isPositive();
             assertEndsWithoutTrace(device);
         }
     }
@@ -144,7 +148,9 @@ class AbandonedDeviceTest {
             buffer.close();
             assertEndsWithoutTrace(device);
             assertThat(over.getCount()).isZero();
-            assertThat(tracker.isOver(own)).as("over once the hardware has ended").isTrue();
+            assertThat(tracker.isOver(own))
+                    .as("over once the hardware has ended")
+                    .isTrue();
             assertThat(tracker.completed(axis)).as("what has completed").isZero();
         }
     }
@@ -175,7 +181,8 @@ class AbandonedDeviceTest {
     @Test
     void whatWasImportedFails() {
         VulkanDevice device = open("unified", DeviceOptions.builder());
-        try (TimelineSemaphore source = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+        try (TimelineSemaphore source =
+                        TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
                 TimelineSemaphore imported = TimelineSemaphore.create(0);
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);

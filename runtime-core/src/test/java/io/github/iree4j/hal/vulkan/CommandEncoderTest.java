@@ -23,7 +23,8 @@ class CommandEncoderTest {
     private final byte[] scratch = new byte[64];
     private final CommandEncoder encoder =
             new CommandEncoder(() -> new VulkanStorage(null, 1, SCRATCH, 32, CommandEncoder.SCRATCH, 0, null));
-    private final VulkanStorage storage = new VulkanStorage(null, 2, TARGET, TARGET_START, SIZE - TARGET_START, 0, null);
+    private final VulkanStorage storage =
+            new VulkanStorage(null, 2, TARGET, TARGET_START, SIZE - TARGET_START, 0, null);
 
     @Test
     void fillsAnyRangeWithAnyPatternAndNothingElse() {

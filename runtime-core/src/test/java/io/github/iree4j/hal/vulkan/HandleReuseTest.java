@@ -21,7 +21,6 @@ import io.github.iree4j.nativeaccess.VulkanAllocation;
 import io.github.iree4j.nativeaccess.VulkanFeature;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -66,7 +65,8 @@ class HandleReuseTest {
         }
 
         static Program copy() {
-            return new Program(SpirvExecutables.params("scale"), 1, (commands, _) -> commands.copyBuffer(slot(0), slot(1), 0));
+            return new Program(
+                    SpirvExecutables.params("scale"), 1, (commands, _) -> commands.copyBuffer(slot(0), slot(1), 0));
         }
     }
 
@@ -95,7 +95,8 @@ class HandleReuseTest {
     private static void onThisMachine(Program program) {
         try (VulkanDevice device =
                 VulkanDrivers.openWithoutLayer(DeviceOptions.builder().compiledCode("off"))) {
-            assumeTrue(device.handle().has(VulkanFeature.EXTERNAL_MEMORY_HOST), "memory of the host is not imported here");
+            assumeTrue(
+                    device.handle().has(VulkanFeature.EXTERNAL_MEMORY_HOST), "memory of the host is not imported here");
             callWithImports(device, program);
         }
     }
@@ -156,8 +157,8 @@ class HandleReuseTest {
     private static void callAgainAndAgain(
             VulkanDevice device, Program program, IntFunction<Buffer> ins, IntFunction<Buffer> outs) {
         try (Executable kernel = device.createExecutable(program.code());
-                CommandBuffer commands = device.createCommandBuffer(
-                        0, CommandBuffer.TRANSFER | CommandBuffer.DISPATCH, -1, 2)) {
+                CommandBuffer commands =
+                        device.createCommandBuffer(0, CommandBuffer.TRANSFER | CommandBuffer.DISPATCH, -1, 2)) {
             program.record().accept(commands, kernel);
             commands.finish();
             int wrong = 0;
@@ -175,7 +176,9 @@ class HandleReuseTest {
                 }
                 device.allocator().trim();
             }
-            assertThat(wrong).as("calls of %d that were answered with what is not theirs", ROUNDS).isZero();
+            assertThat(wrong)
+                    .as("calls of %d that were answered with what is not theirs", ROUNDS)
+                    .isZero();
         }
     }
 

@@ -6,13 +6,23 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.VulkanApi;
-import java.util.List;
 
 /** The Vulkan driver of this machine, for tests; where there is none they are skipped, unless {@code -Diree.require=vulkan} says otherwise. */
 final class VulkanDrivers {
     /** With the validation layers, where they are installed. */
     private static final class OfTests {
         private static final VulkanDriver INSTANCE = new VulkanDriver(null, true);
+    }
+
+    /** With all that the layer can check of the order of accesses, which takes more time. It reads the variable when an instance is made. */
+    private static final class WithAllChecks {
+        private static final VulkanDriver INSTANCE;
+
+        static {
+            Environment.set("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT");
+            INSTANCE = new VulkanDriver(null, true);
+            Environment.unset("VK_LAYER_ENABLES");
+        }
     }
 
     /** Without them: as it is used. Layers make handles unique, and drivers give them out again. */
@@ -25,6 +35,11 @@ final class VulkanDrivers {
     /** The driver; skips the test when there is none. */
     static VulkanDriver driver() {
         return checked(OfTests.INSTANCE);
+    }
+
+    /** The driver with synchronization validation; skips the test when there is none. */
+    static VulkanDriver withAllChecks() {
+        return checked(WithAllChecks.INSTANCE);
     }
 
     /** The driver, whatever it is told unchecked; skips the test when there is none. */
@@ -51,6 +66,11 @@ final class VulkanDrivers {
         return driver().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
     }
 
+    /** The same, with synchronization validation. */
+    static VulkanDevice openWithAllChecks(DeviceOptions.Builder options) {
+        return withAllChecks().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
+    }
+
     /** The same, unchecked. */
     static VulkanDevice openWithoutLayer(DeviceOptions.Builder options) {
         return withoutLayer().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
@@ -58,8 +78,12 @@ final class VulkanDrivers {
 
     /** Fails when validation has complained since this was called last. */
     static void assertNothingToComplainOf() {
-        List<String> messages = driver().takeValidationMessages();
-        assertThat(messages).as("messages of the validation layers").isEmpty();
+        assertThat(driver().takeValidationMessages())
+                .as("messages of the validation layers")
+                .isEmpty();
+        assertThat(withAllChecks().takeValidationMessages())
+                .as("messages of the validation layers, with synchronization")
+                .isEmpty();
     }
 
     /** Fails unless a closed device has left nothing behind. */

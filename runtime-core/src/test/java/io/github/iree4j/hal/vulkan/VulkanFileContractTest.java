@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class VulkanFileContractTest extends FileContract {
     @Override
     protected Device open(DeviceOptions.Builder options) {
-        return VulkanDrivers.open(options);
+        return VulkanDrivers.openWithAllChecks(options);
     }
 
     @Override

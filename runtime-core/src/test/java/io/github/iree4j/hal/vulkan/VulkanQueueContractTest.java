@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class VulkanQueueContractTest extends QueueContract {
     @Override
     protected Device open(DeviceOptions.Builder options) {
-        return VulkanDrivers.open(options);
+        return VulkanDrivers.openWithAllChecks(options);
     }
 
     @Override

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class VulkanQueueMemoryContractTest extends QueueMemoryContract {
     @Override
     protected Device open(DeviceOptions.Builder options) {
-        return VulkanDrivers.open(options);
+        return VulkanDrivers.openWithAllChecks(options);
     }
 
     @Override

@@ -132,8 +132,8 @@ class AbandonedDeviceTest {
         VulkanDevice device = open("", DeviceOptions.builder());
         FrontierTracker tracker = device.schedulingDomain().tracker();
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
-                Fence filled = Fence.at(timeline, 1);
-                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+                Fence filled = Fence.at(timeline, 1)) {
+            Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024);
             hang();
             device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
             Frontier own = device.queue(0).frontier();
@@ -201,8 +201,8 @@ class AbandonedDeviceTest {
     void anAbandonedDeviceThatIsLostIsFreed() {
         VulkanDevice device = open("", DeviceOptions.builder());
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
-                Fence filled = Fence.at(timeline, 1);
-                Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024)) {
+                Fence filled = Fence.at(timeline, 1)) {
+            Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024);
             hang();
             device.queue(0).fill(null, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
             assertThat(closeThatThrows(device)).isNotNull();

@@ -53,6 +53,7 @@ class StaleReservationTest {
         VirtualDevice device = closed(VirtualDevice.builder()
                 .clock(clock)
                 .fifoQueues(2)
+                .unorderedQueue(1)
                 .memoryLimit(2 * HALF)
                 .script(new VirtualScript() {
                     @Override
@@ -65,7 +66,7 @@ class StaleReservationTest {
         TimelineSemaphore gate = closed(TimelineSemaphore.create(0));
         TimelineSemaphore own = closed(TimelineSemaphore.create(0));
 
-        // All memory, in one piece: one half is freed behind a fill that takes long, the host keeps the other.
+        // All memory, in one piece: one half is freed behind a fill that takes long, the other soon.
         DeviceQueue producer = device.queue(0);
         alloca(producer, at(first, 0), at(first, 1), 2 * HALF).close();
         Buffer freed = alloca(producer, at(first, 1), at(first, 2), HALF);
@@ -74,6 +75,9 @@ class StaleReservationTest {
         producer.fill(at(first, 3), at(first, 4), freed, 0, Buffer.WHOLE, 1, 1, 0);
         producer.dealloca(at(first, 4), at(first, 5), freed, 0);
         producer.barrier(at(first, 5), at(gate, 2), 0); // promises what is above the wait below
+        TimelineSemaphore soon = closed(TimelineSemaphore.create(0));
+        device.queue(2).barrier(null, at(soon, 1), 0);
+        device.queue(2).dealloca(at(soon, 1), null, kept, 0);
 
         // Stands in line for both halves, as what runs behind the promise.
         DeviceQueue consumer = device.queue(1);
@@ -81,7 +85,6 @@ class StaleReservationTest {
         consumer.fill(at(own, 1), at(own, 2), whole, 0, Buffer.WHOLE, OWN, 1, 0);
         assertThat(device.allocator().poolStatistics().waiting()).isOne();
         gate.signal(1); // by hand: the wait is over, and nothing is known of the barrier
-        kept.close();
 
         clock.runUntilIdle();
         assertThat(own.isReached(2))

@@ -1,0 +1,174 @@
+package io.github.iree4j.hal.virtual;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs all interleavings of small programs on the real scheduler, depth first. A run cannot be taken back, so each branch begins again and
+ * repeats the steps that led to it.
+ *
+ * <p><b>States.</b> Interleavings that lead to the same state go on together. Two prefixes count as one state when their keys are equal
+ * ({@link SmallRun#key}). The key has
+ *
+ * <ul>
+ *   <li>how far each operation is, with its frontier and its outcome, and the order of those that are held back;
+ *   <li>each value of each timeline with its record, what each queue knows, what has completed, which memory is whose and where;
+ *   <li>for each operation that is not over, all that the decisions about it could look at (the records of its waits, what its queue knows,
+ *       what has completed, the memory): before and after the step that moved it on, and as long as it is held back after each step that
+ *       changed any of that.
+ * </ul>
+ *
+ * <p>That is enough, since a decision is a function of what it looks at, and what is hidden (marks and waits on streams, requests in
+ * line, what is registered where) is a function of the decisions and of what is in the key. So prefixes are told apart that might be one,
+ * never the other way round, but for a collision of 64 bits.
+ */
+final class Explorer {
+    /** Something that is wrong, with the way there. */
+    record Finding(SmallProgram program, List<Integer> steps, String what) {
+        @Override
+        public String toString() {
+            StringBuilder text = new StringBuilder(what + System.lineSeparator() + "  " + program);
+            for (int step : steps) {
+                text.append(System.lineSeparator())
+                        .append("    ")
+                        .append(SmallRun.describe(program, step));
+            }
+            return text.toString();
+        }
+    }
+
+    /** How an exploration differs from one that is meant. */
+    enum Mode {
+        PLAIN,
+        /** The scheduler is not told of the first wait of each operation, so that the checks have something to find. */
+        SABOTAGED,
+        /** Each interleaving is run on its own, to see what taking states together loses. */
+        APART
+    }
+
+    private final Mode mode;
+    private long programs;
+    private double schedules;
+    private long states;
+    private long runs;
+    private final List<Finding> findings = new ArrayList<>();
+
+    Explorer(Mode mode) {
+        this.mode = mode;
+    }
+
+    /** How many interleavings there are, of which those count as run that lead to a state which was gone on from. */
+    double schedules() {
+        return schedules;
+    }
+
+    List<Finding> findings() {
+        return findings;
+    }
+
+    /** Counts what another has done as done here. */
+    void add(Explorer other) {
+        programs += other.programs;
+        schedules += other.schedules;
+        states += other.states;
+        runs += other.runs;
+        findings.addAll(other.findings);
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                Locale.ROOT,
+                "%d programs, %.0f schedules, %d states in %d runs",
+                programs,
+                schedules,
+                states,
+                runs);
+    }
+
+    /** Steps that lead somewhere, and the state before the last of them. */
+    private record Branch(List<Integer> steps, long parent) {}
+
+    /** All interleavings of one program, up to the first that is wrong. */
+    void explore(SmallProgram program) {
+        Map<Long, List<Long>> followers = new HashMap<>();
+        ArrayDeque<Branch> open = new ArrayDeque<>();
+        open.push(new Branch(List.of(), 0));
+        programs++;
+        Finding finding = null;
+        while (finding == null && !open.isEmpty()) {
+            Branch branch = open.pop();
+            try (SmallRun run = new SmallRun(program, mode == Mode.SABOTAGED)) {
+                runs++;
+                for (int step : branch.steps) {
+                    run.take(step);
+                }
+                finding = goOn(program, run, branch, followers, open);
+            }
+        }
+        if (finding == null) {
+            states += followers.size() - 1;
+            schedules += count(0L, followers, new HashMap<>());
+        } else {
+            findings.add(finding);
+        }
+    }
+
+    private @Nullable Finding goOn(
+            SmallProgram program,
+            SmallRun run,
+            Branch branch,
+            Map<Long, List<Long>> followers,
+            ArrayDeque<Branch> open) {
+        List<Integer> steps = new ArrayList<>(branch.steps);
+        long parent = branch.parent;
+        while (true) {
+            if (run.wrong() != null) {
+                return new Finding(program, steps, run.wrong());
+            }
+            long key = mode == Mode.APART ? steps.hashCode() * 0x9E3779B97F4A7C15L + steps.size() : run.key();
+            followers.computeIfAbsent(parent, state -> new ArrayList<>()).add(key);
+            if (followers.containsKey(key)) {
+                return null;
+            }
+            followers.put(key, new ArrayList<>());
+            int[] next = run.steps();
+            if (next.length == 0) {
+                run.checkEnd();
+                return run.wrong() == null ? null : new Finding(program, steps, run.wrong());
+            }
+            for (int i = next.length - 1; i > 0; i--) {
+                List<Integer> other = new ArrayList<>(steps);
+                other.add(next[i]);
+                open.push(new Branch(other, key));
+            }
+            parent = key;
+            steps.add(next[0]);
+            run.take(next[0]);
+        }
+    }
+
+    /** How many ways lead from a state to an end. */
+    private static double count(long state, Map<Long, List<Long>> followers, Map<Long, Double> counted) {
+        Double known = counted.get(state);
+        if (known != null) {
+            if (known.isNaN()) {
+                throw new AssertionError("steps that lead back to where they began: the key says too little");
+            }
+            return known;
+        }
+        counted.put(state, Double.NaN);
+        List<Long> next = followers.getOrDefault(state, List.of());
+        double ways = next.isEmpty() ? 1 : 0;
+        for (long each : next) {
+            ways += count(each, followers, counted);
+        }
+        counted.put(state, ways);
+        return ways;
+    }
+}

@@ -1,0 +1,237 @@
+package io.github.iree4j.hal.virtual;
+
+import static io.github.iree4j.hal.virtual.SmallProgram.operation;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.hal.virtual.Explorer.Finding;
+import io.github.iree4j.hal.virtual.Explorer.Mode;
+import io.github.iree4j.hal.virtual.SmallPrograms.Family;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every interleaving of small programs keeps its word: nothing starts before its waits are over, memory has one user at a time, frontiers
+ * claim what is true, what fails has a cause, and all comes to its end with nothing left. A build takes some programs of each family, the
+ * nightly run many more; which, the seed decides.
+ */
+@Tag("long")
+class ExplorerTest {
+    private static final Explorer ALL = new Explorer(Mode.PLAIN);
+
+    @AfterAll
+    static void say() {
+        System.out.printf(Locale.ROOT, "explored: %s%n", ALL);
+    }
+
+    // ---- Families.
+
+    /** One out of so many programs of a family, in a build and at night, with what else may happen. */
+    private static Arguments some(
+            String with, Family family, int inBuild, int atNight, UnaryOperator<SmallProgram> variant) {
+        return Arguments.of(with, family, Effort.isLong() ? atNight : inBuild, variant);
+    }
+
+    static Stream<Arguments> families() {
+        List<Arguments> all = new ArrayList<>();
+        for (String queues : List.of("FF", "FU", "Ff", "UU")) {
+            Family two = new Family(queues, "ww", 0, 2, 2);
+            Family three = new Family(queues, "www", 0, 1, 2);
+            all.add(some("nothing else", two, 2, 1, UnaryOperator.identity()));
+            all.add(some("cancellations", two, 16, 1, SmallProgram::withCancellations));
+            all.add(some("nothing else", three, 24, 1, UnaryOperator.identity()));
+            all.add(some("late reports", three, 128, 8, SmallProgram::withLateReports));
+            all.add(some("cancellations", three, 256, 8, SmallProgram::withCancellations));
+            all.add(some("a loss", three, 128, 4, SmallProgram::withLoss));
+            all.add(some("nothing else", new Family(queues, "wwww", 0, 1, 1), 1024, 32, UnaryOperator.identity()));
+        }
+        for (String queues : List.of("FF", "FU", "FFU")) {
+            Family freed = new Family(queues, "akB", 3, 1, 2);
+            all.add(some("nothing else", freed, 96, 4, UnaryOperator.identity()));
+            all.add(some("late reports", freed, 512, 32, SmallProgram::withLateReports));
+            all.add(some("cancellations", freed, 1024, 64, SmallProgram::withCancellations));
+            all.add(some("a loss", freed, 256, 16, SmallProgram::withLoss));
+        }
+        for (String queues : List.of("FF", "FU")) {
+            Family reused = new Family(queues, "AaB", 0, 1, 2);
+            all.add(some("nothing else", reused, 32, 1, UnaryOperator.identity()));
+            all.add(some("cancellations", reused, 256, 8, SmallProgram::withCancellations));
+            all.add(some("a loss", reused, 128, 4, SmallProgram::withLoss));
+            all.add(some("nothing else", new Family(queues, "AaBb", 0, 1, 1), 32, 1, UnaryOperator.identity()));
+        }
+        return all.stream();
+    }
+
+    @ParameterizedTest(name = "{1} with {0}")
+    @MethodSource("families")
+    void noInterleavingOfAFamilyGoesWrong(String with, Family family, int every, UnaryOperator<SmallProgram> variant) {
+        List<SmallProgram> chosen = new ArrayList<>();
+        long place = Effort.seed(0);
+        for (SmallProgram program : SmallPrograms.of(family)) {
+            if (place++ % every == 0) {
+                chosen.add(variant.apply(program));
+            }
+        }
+        check(chosen);
+    }
+
+    private static void check(List<SmallProgram> programs) {
+        Explorer explorer = new Explorer(Mode.PLAIN);
+        programs.forEach(explorer::explore);
+        ALL.add(explorer);
+        assertThat(shortestOfEachKind(explorer.findings())).isEmpty();
+    }
+
+    /** Those that say the same in more steps need not be read. */
+    private static List<Finding> shortestOfEachKind(List<Finding> findings) {
+        Map<String, Finding> shortest = new TreeMap<>();
+        for (Finding each : findings) {
+            shortest.merge(
+                    each.what().replaceAll(":.*", ""),
+                    each,
+                    (one, other) -> one.steps().size() <= other.steps().size() ? one : other);
+        }
+        return List.copyOf(shortest.values());
+    }
+
+    // ---- Programs of six operations on three queues.
+
+    private static final SmallProgram HELD_ALLOCATION = SmallProgram.of(
+            "FFU",
+            List.of(
+                    operation(0, "free A", "", "S2"),
+                    operation(2, "work", "", "T1"),
+                    operation(2, "free K", "T1", ""),
+                    operation(1, "allocate B", "S1", "T2"),
+                    operation(1, "free B", "T2", ""),
+                    operation(0, "work", "T2", "")),
+            SmallProgram.points("S1"),
+            3);
+
+    private static final SmallProgram IMPLIED_WAITS = SmallProgram.of(
+            "FFU",
+            List.of(
+                    operation(0, "work", "", "T1"),
+                    operation(0, "work", "", "S2"),
+                    operation(2, "work", "S1,T1", ""),
+                    operation(1, "work", "S1,T1", "T2"),
+                    operation(1, "work", "", "S1"),
+                    operation(2, "work", "S2,T2", "")),
+            0,
+            0);
+
+    private static final SmallProgram TWO_DEVICES = SmallProgram.of(
+            "FfU",
+            List.of(
+                    operation(0, "work", "", "S2"),
+                    operation(1, "work", "S1", "T1"),
+                    operation(2, "work", "S1", ""),
+                    operation(0, "work", "T1", "T2"),
+                    operation(1, "work", "S2,T2", ""),
+                    operation(2, "work", "T2", "")),
+            SmallProgram.points("S1"),
+            0);
+
+    static Stream<Arguments> sixOperations() {
+        List<Arguments> all = new ArrayList<>();
+        Map<String, SmallProgram> programs = Map.of(
+                "an allocation in line behind a promise that a lower value passes by",
+                HELD_ALLOCATION,
+                "waits whose promises imply one another, and a lower value",
+                IMPLIED_WAITS,
+                "a timeline through two devices",
+                TWO_DEVICES);
+        new TreeMap<>(programs).forEach((what, program) -> {
+            SmallProgram ordered = program.submittedInOrder();
+            all.add(Arguments.of(what, ordered));
+            if (Effort.isLong()) {
+                all.add(Arguments.of(what + ", a loss", ordered.withLoss()));
+                all.add(Arguments.of(what + ", late reports", ordered.withLateReports()));
+                all.add(Arguments.of(what + ", cancellations", ordered.withCancellations()));
+                all.add(Arguments.of(what + ", submitted in any order", program));
+            }
+        });
+        return all.stream();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("sixOperations")
+    void noInterleavingOfSixOperationsGoesWrong(String what, SmallProgram program) {
+        check(List.of(program));
+    }
+
+    // ---- What was wrong once, as short as it gets.
+
+    @Test
+    void aLowerValueOfAnotherStreamEndsNoWaitThatWasDropped() {
+        check(List.of(SmallProgram.of(
+                "FU",
+                List.of(
+                        operation(0, "work", "", "S1"),
+                        operation(0, "work", "", "T2"),
+                        operation(1, "work", "S1,T1", "")),
+                SmallProgram.points("T1"),
+                0)));
+    }
+
+    @Test
+    void aLowerValueOfTheOwnStreamGivesNoMemoryThatIsInUse() {
+        check(List.of(SmallProgram.of(
+                "FF",
+                List.of(
+                        operation(0, "free A", "", "S2"),
+                        operation(1, "free K", "", "S1"),
+                        operation(1, "allocate B", "S1", "")),
+                0,
+                3)));
+    }
+
+    // ---- The explorer itself.
+
+    @Test
+    void aSchedulerThatForgetsAWaitIsFound() {
+        Explorer explorer = new Explorer(Mode.SABOTAGED);
+        for (String queues : List.of("FF", "FU", "Ff", "UU")) {
+            List<SmallProgram> one = List.copyOf(SmallPrograms.of(new Family(queues, "ww", 0, 0, 1)));
+            one.stream().filter(program -> program.size() == 2).forEach(explorer::explore);
+        }
+        assertThat(explorer.findings())
+                .isNotEmpty()
+                .allSatisfy(each -> assertThat(each.what()).startsWith("early start"));
+    }
+
+    @Test
+    void whatIsTakenForOneStateGoesOnInTheSameWays() {
+        List<SmallProgram> programs = new ArrayList<>();
+        for (Family family : List.of(
+                new Family("FF", "ww", 0, 1, 2),
+                new Family("FU", "ww", 0, 1, 2),
+                new Family("Ff", "ww", 0, 1, 2),
+                new Family("FF", "AaB", 0, 0, 1))) {
+            programs.addAll(SmallPrograms.of(family));
+        }
+        long place = Effort.seed(0);
+        for (SmallProgram program : programs) {
+            if (place++ % (Effort.isLong() ? 1 : 8) == 0) {
+                SmallProgram each = place % 2 == 0 ? program.withLoss() : program;
+                Explorer together = new Explorer(Mode.PLAIN);
+                together.explore(each);
+                Explorer apart = new Explorer(Mode.APART);
+                apart.explore(each);
+                assertThat(together.schedules()).as("%s", each).isEqualTo(apart.schedules());
+                assertThat(together.findings()).as("%s", each).hasSameSizeAs(apart.findings());
+            }
+        }
+    }
+}

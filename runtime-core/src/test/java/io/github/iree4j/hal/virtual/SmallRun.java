@@ -1,0 +1,776 @@
+package io.github.iree4j.hal.virtual;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.OperationProbe;
+import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.hal.virtual.SmallProgram.Kind;
+import io.github.iree4j.hal.virtual.SmallProgram.Operation;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of a {@link SmallProgram} on the real scheduler, step by step, and whether what is seen agrees with what the hardware did. The
+ * virtual time stands still; an operation ends when its step comes.
+ */
+final class SmallRun implements AutoCloseable {
+    // Steps: what happens, times 256, and to which.
+    static final int SUBMIT = 0;
+    static final int END = 1;
+    static final int REPORT = 2;
+    static final int BY_HAND = 3;
+    static final int CANCEL = 4;
+    static final int LOSE = 5;
+    static final int CLOSE = 6;
+    private static final String[] NAMES = {"submit ", "end ", "report ", "by hand ", "cancel ", "lose ", "close "};
+
+    private static final int HALF = 1 << 10;
+
+    /** Operations are planned to end at multiples of this, which never come by themselves. */
+    private static final long NEVER = 1L << 40;
+
+    static final IreeException CANCELLED = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
+    static final IreeException LOSS = new IreeException(StatusCode.UNAVAILABLE, "lost on purpose");
+
+    private final SmallProgram program;
+    private final int count;
+    private final VirtualClock clock = VirtualClock.stepped();
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(7, 0), tracker, 12);
+    private final List<AutoCloseable> toClose = new ArrayList<>();
+    private final VirtualDevice[] devices;
+    private final DeviceQueue[] queues;
+    private final TimelineSemaphore[] timelines;
+    private final TimelineSemaphore[] own;
+    private final Fence[] signals;
+    private final @Nullable Buffer[] buffers = new @Nullable Buffer[SmallProgram.BLOCKS];
+
+    // What was seen; times are numbers of a sequence, 0 for not yet.
+    private long sequence;
+    private final boolean[] submitted;
+    private final @Nullable QueueOperation[] operations; // once started
+    private final long[] started;
+    private final long[] ended; // on the hardware
+    private final boolean[] ran; // not ended by the loss
+    private final boolean[] toReport;
+    private final boolean[] checked;
+    private final boolean[] cancelled;
+    private final boolean[] hostHeld; // failed while the host kept memory
+    private int byHand;
+    private boolean lost;
+    private @Nullable String wrong;
+    private final long[] from = new long[SmallProgram.BLOCKS]; // address of each block, 0 while unknown
+    private final long[] freed = new long[SmallProgram.BLOCKS];
+
+    // For the key.
+    private final List<Integer> heldBack = new ArrayList<>(); // in the order in which they came
+    private final long[] seen; // what the decisions about each operation could look at
+    private final int[] phases;
+    private long memory;
+    private long base; // address of the memory
+
+    @SuppressWarnings("this-escape")
+    SmallRun(SmallProgram program, boolean sabotaged) {
+        this.program = program;
+        this.count = program.size();
+        this.sabotaged = sabotaged;
+        submitted = new boolean[count];
+        operations = new @Nullable QueueOperation[count];
+        started = new long[count];
+        ended = new long[count];
+        ran = new boolean[count];
+        toReport = new boolean[count];
+        checked = new boolean[count];
+        cancelled = new boolean[count];
+        hostHeld = new boolean[count];
+        seen = new long[count];
+        phases = new int[count];
+        queues = new DeviceQueue[program.queues().length()];
+        boolean two = program.queues().indexOf('f') >= 0;
+        devices = new VirtualDevice[two ? 2 : 1];
+        for (int d = 0; d < devices.length; d++) {
+            VirtualDevice.Builder builder = VirtualDevice.builder()
+                    .clock(clock)
+                    .schedulingDomain(domain)
+                    .memoryLimit(2 * HALF)
+                    .script(script);
+            int index = 0;
+            int[] indices = new int[queues.length];
+            for (int q = 0; q < queues.length; q++) {
+                char kind = program.queues().charAt(q);
+                if (kind == 'f' == (d == 1)) {
+                    if (kind == 'U') {
+                        builder.unorderedQueue(count + 4);
+                    } else {
+                        builder.fifoQueues(1);
+                    }
+                    indices[q] = index++;
+                }
+            }
+            devices[d] = closed(builder.build());
+            for (int q = 0; q < queues.length; q++) {
+                if (program.queues().charAt(q) == 'f' == (d == 1)) {
+                    queues[q] = devices[d].queue(indices[q]);
+                }
+            }
+        }
+        timelines = new TimelineSemaphore[] {closed(TimelineSemaphore.create(0)), closed(TimelineSemaphore.create(0))};
+        own = new TimelineSemaphore[count];
+        signals = new Fence[count];
+        for (int i = 0; i < count; i++) {
+            own[i] = closed(TimelineSemaphore.create(0));
+            int signal = program.operations().get(i).signal();
+            Fence.Entry first = new Fence.Entry(own[i], 1);
+            signals[i] = closed(
+                    signal < 0
+                            ? Fence.of(List.of(first))
+                            : Fence.of(List.of(first, new Fence.Entry(timelines[signal / 2], signal % 2 + 1))));
+        }
+        if (program.usesMemory()) {
+            prepareMemory();
+        }
+    }
+
+    private final boolean sabotaged;
+
+    private <T extends AutoCloseable> T closed(T resource) {
+        toClose.add(resource);
+        return resource;
+    }
+
+    /** All memory in one piece, and the blocks that are there from the beginning. */
+    private void prepareMemory() {
+        TimelineSemaphore ready = closed(TimelineSemaphore.create(0));
+        DeviceQueue queue = devices[0].queue(0);
+        Buffer all = queue.alloca(null, closed(Fence.at(ready, 1)), BufferParams.DEFAULT, 2 * HALF, 0);
+        clock.runUntil(0);
+        clock.happen(NEVER);
+        clock.runUntil(0);
+        base = all.map(MemoryAccess.READ, 0, Buffer.WHOLE).address();
+        all.close();
+        for (int block = 0; block < SmallProgram.BLOCKS; block++) {
+            if ((program.allocated() >> block & 1) != 0) {
+                Buffer buffer = queue.alloca(
+                        null, closed(Fence.at(ready, 2 + block)), BufferParams.DEFAULT, size(block), 0);
+                clock.runUntil(0);
+                clock.happen(NEVER);
+                clock.runUntil(0);
+                buffers[block] = buffer;
+                from[block] = buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).address();
+            }
+        }
+    }
+
+    private static int size(int block) {
+        return block == SmallProgram.WHOLE ? 2 * HALF : HALF;
+    }
+
+    private final VirtualScript script = new VirtualScript() {
+        @Override
+        public long duration(int queue, long number, QueueOperation operation) {
+            int index = index(operation);
+            if (index < 0) {
+                return NEVER;
+            }
+            operations[index] = operation;
+            started[index] = ++sequence;
+            checkStart(index);
+            return (2 + index) * NEVER;
+        }
+
+        @Override
+        public long completionDelay(int queue, long number, QueueOperation operation) {
+            int index = index(operation);
+            if (index < 0 || !program.lateReports()) {
+                return 0;
+            }
+            toReport[index] = true;
+            return (2 + index) * NEVER + 1;
+        }
+
+        @Override
+        public @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
+            int index = index(operation);
+            if (index >= 0) {
+                ended[index] = ++sequence;
+                ran[index] = true;
+            }
+            return null;
+        }
+    };
+
+    @SuppressWarnings("ReferenceEquality") // fences are told apart by identity
+    private int index(QueueOperation operation) {
+        Fence signal = OperationProbe.signal(operation);
+        for (int i = 0; i < count; i++) {
+            if (signals[i] == signal) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    // ---- Steps.
+
+    /** What can happen next. Cancellation and loss may; the others will some time. */
+    int[] steps() {
+        int[] found = new int[count * 3 + SmallProgram.POINTS + SmallProgram.BLOCKS + 1];
+        int size = 0;
+        int before = 0;
+        for (int i = 0; i < count; i++) {
+            before |= submitted[i] ? 1 << i : 0;
+        }
+        for (int i = 0; i < count; i++) {
+            Operation each = program.operations().get(i);
+            if (program.isNext(i, before) && (each.kind() != Kind.FREE || buffers[each.block()] != null)) {
+                found[size++] = SUBMIT << 8 | i;
+            }
+            if (started[i] > 0 && ended[i] == 0) {
+                found[size++] = END << 8 | i;
+            }
+            if (toReport[i]) {
+                found[size++] = REPORT << 8 | i;
+            }
+        }
+        for (int p = 0; p < SmallProgram.POINTS; p++) {
+            if ((program.byHand() & ~byHand & 1 << p) != 0) {
+                found[size++] = BY_HAND << 8 | p;
+            }
+        }
+        for (int block = 0; block < SmallProgram.BLOCKS; block++) {
+            if (isForTheHost(block)) {
+                found[size++] = CLOSE << 8 | block;
+            }
+        }
+        if (size > 0) {
+            for (int i = 0; i < count; i++) {
+                if ((program.cancellable() >> i & 1) != 0 && !cancelled[i] && submitted[i] && isCancellable(i)) {
+                    found[size++] = CANCEL << 8 | i;
+                }
+            }
+            if (program.loss() && !lost) {
+                found[size++] = LOSE << 8;
+            }
+        }
+        return java.util.Arrays.copyOf(found, size);
+    }
+
+    /** A result: there, and freed by no operation. */
+    private boolean isForTheHost(int block) {
+        if (buffers[block] == null || freed[block] != 0) {
+            return false;
+        }
+        boolean there = false;
+        for (int i = 0; i < count; i++) {
+            Operation each = program.operations().get(i);
+            if (each.kind() != Kind.WORK && each.block() == block) {
+                if (each.kind() == Kind.FREE) {
+                    return false;
+                }
+                there = phases[i] == OVER;
+            }
+        }
+        return there;
+    }
+
+    /** One that the test can name: held back, or running. */
+    private boolean isCancellable(int i) {
+        return phases[i] == HELD_BACK || started[i] > 0 && ended[i] == 0;
+    }
+
+    static String describe(SmallProgram program, int step) {
+        int index = step & 0xff;
+        return NAMES[step >> 8]
+                + (step >> 8 == BY_HAND ? SmallProgram.name(index) : step >> 8 == LOSE ? "device 0" : step >> 8 == CLOSE ? "" + SmallProgram.LETTERS.charAt(index) : "" + index);
+    }
+
+    /** Does a step; afterwards {@link #wrong} says what was wrong about it. */
+    void take(int step) {
+        int index = step & 0xff;
+        long[] before = new long[count];
+        for (int i = 0; i < count; i++) {
+            before[i] = visible(i);
+        }
+        switch (step >> 8) {
+            case SUBMIT -> submit(index);
+            case END -> clock.happen((2 + index) * NEVER);
+            case REPORT -> {
+                toReport[index] = false;
+                clock.happen((2 + index) * NEVER + 1);
+            }
+            case BY_HAND -> {
+                byHand |= 1 << index;
+                TimelineSemaphore timeline = timelines[index / 2];
+                if (timeline.failure() == null && timeline.value() <= index % 2) {
+                    timeline.signal(index % 2 + 1);
+                }
+            }
+            case CANCEL -> cancel(index);
+            case LOSE -> lose();
+            default -> {
+                freed[index] = ++sequence;
+                Objects.requireNonNull(buffers[index]).close();
+            }
+        }
+        clock.runUntil(0);
+        while (observe(step, before)) {
+            clock.runUntil(0);
+        }
+    }
+
+    private void submit(int i) {
+        submitted[i] = true;
+        Operation each = program.operations().get(i);
+        List<Fence.Entry> waits = new ArrayList<>();
+        for (int p = 0; p < SmallProgram.POINTS; p++) {
+            if (each.waitsFor(p)) {
+                waits.add(new Fence.Entry(timelines[p / 2], p % 2 + 1));
+            }
+        }
+        if (sabotaged && !waits.isEmpty()) {
+            waits.removeFirst();
+        }
+        Fence wait = waits.isEmpty() ? null : closed(Fence.of(waits));
+        DeviceQueue queue = queues[each.queue()];
+        switch (each.kind()) {
+            case WORK -> queue.barrier(wait, signals[i], 0);
+            case ALLOCATE ->
+                buffers[each.block()] =
+                        queue.alloca(wait, signals[i], BufferParams.DEFAULT, size(each.block()), 0);
+            case FREE -> queue.dealloca(wait, signals[i], Objects.requireNonNull(buffers[each.block()]), 0);
+        }
+    }
+
+    private void cancel(int i) {
+        cancelled[i] = true;
+        long axis = queues[program.operations().get(i).queue()].axis();
+        QueueOperation operation = operations[i];
+        if (operation == null) {
+            operation = OperationProbe.heldBack(domain, axis, signals[i]);
+        }
+        if (operation == null) {
+            wrong = "operation " + i + " is not promised, not started, not over and not held back";
+            return;
+        }
+        OperationProbe.cancel(domain, axis, operation, CANCELLED);
+    }
+
+    private void lose() {
+        lost = true;
+        for (int i = 0; i < count; i++) {
+            if (isOnLost(i) && ended[i] == 0 && (started[i] > 0 || frontier(i).size() > 0)) {
+                ended[i] = ++sequence;
+                if (started[i] == 0) {
+                    started[i] = sequence;
+                }
+            }
+        }
+        devices[0].lose(LOSS);
+    }
+
+    private boolean isOnLost(int i) {
+        return lost && program.queues().charAt(program.operations().get(i).queue()) != 'f';
+    }
+
+    // ---- What is right.
+
+    @Nullable String wrong() {
+        return wrong;
+    }
+
+    private void fail(String what) {
+        if (wrong == null) {
+            wrong = what;
+        }
+    }
+
+    /** Each wait was over: somebody who signals that value or one above was done, or the host had signalled it. */
+    private void checkStart(int i) {
+        int waits = program.operations().get(i).waits();
+        for (int p = 0; p < SmallProgram.POINTS; p++) {
+            if ((waits >> p & 1) != 0 && !isReached(p)) {
+                fail("early start: operation " + i + " before " + SmallProgram.name(p) + " was reached");
+            }
+        }
+    }
+
+    private boolean isReached(int point) {
+        for (int u = point; u <= (point | 1); u++) {
+            if ((byHand >> u & 1) != 0) {
+                return true;
+            }
+            for (int j = 0; j < count; j++) {
+                if (program.operations().get(j).signal() == u && ended[j] > 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Everything that the frontier of what has ended claims had ended. */
+    private void checkFrontier(int i) {
+        Frontier frontier = frontier(i);
+        if (checked[i] || ended[i] == 0 || frontier.size() == 0) {
+            return;
+        }
+        checked[i] = true;
+        if (!ran[i]) {
+            return; // it was on a lost device, and never ran
+        }
+        // On an unordered queue an operation has its epoch, and its end, when the host hears of it: that is now.
+        boolean unordered = program.queues().charAt(program.operations().get(i).queue()) == 'U';
+        long end = unordered ? Long.MAX_VALUE : ended[i];
+        for (int e = 0; e < frontier.size(); e++) {
+            for (int j = 0; j < count; j++) {
+                Frontier other = frontier(j);
+                if (j != i
+                        && other.producerAxis() == frontier.axis(e)
+                        && other.producerEpoch() <= frontier.epoch(e)
+                        && other.hasProducer()
+                        && (ended[j] == 0 || ended[j] > end)) {
+                    fail("optimistic frontier: operation %d claims to end after %d: %s".formatted(i, j, frontier));
+                }
+            }
+            for (int q = 0; q < queues.length; q++) {
+                if (queues[q].axis() == frontier.axis(e)
+                        && program.queues().charAt(q) == 'U'
+                        && tracker.completed(frontier.axis(e)) < frontier.epoch(e)
+                        && !lost) {
+                    fail("optimistic frontier: operation %d claims what the host has not heard of: %s"
+                            .formatted(i, frontier));
+                }
+            }
+        }
+    }
+
+    /** What has completed, as the tracker says, had ended. */
+    private void checkCompleted(int i) {
+        Frontier frontier = frontier(i);
+        if (frontier.hasProducer()
+                && tracker.completed(frontier.producerAxis()) >= frontier.producerEpoch()
+                && ended[i] == 0) {
+            fail("completed before it ended: operation " + i);
+        }
+    }
+
+    /** Memory that somebody gets is nobody else's any more by the time at which the allocation starts. */
+    private void checkMemory(int i) {
+        Operation each = program.operations().get(i);
+        Buffer buffer = buffers[each.block()];
+        if (each.kind() != Kind.ALLOCATE || !ran[i] || from[each.block()] != 0 || buffer == null) {
+            return;
+        }
+        try {
+            from[each.block()] = buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).address();
+        } catch (IreeException e) {
+            from[each.block()] = -1; // it failed
+            return;
+        }
+        for (int other = 0; other < SmallProgram.BLOCKS; other++) {
+            if (other == each.block() || from[other] <= 0) {
+                continue;
+            }
+            boolean apart = from[other] + size(other) <= from[each.block()]
+                    || from[each.block()] + size(each.block()) <= from[other];
+            if (!apart && (freed[other] == 0 || freed[other] > started[i])) {
+                fail("stale reservation: operation %d has memory that block %s still uses"
+                        .formatted(i, SmallProgram.LETTERS.charAt(other)));
+            }
+        }
+    }
+
+    private void checkOutcomes() {
+        for (int i = 0; i < count; i++) {
+            Operation each = program.operations().get(i);
+            IreeException failure = own[i].failure();
+            if (failure == null && own[i].value() == 0) {
+                fail("hangs: operation " + i);
+                continue;
+            }
+            boolean mayFail = cancelled[i] && failure == CANCELLED || isOnLost(i) && failure == LOSS;
+            boolean mustFail = false;
+            for (int p = 0; p < SmallProgram.POINTS; p++) {
+                if (each.waitsFor(p)) {
+                    TimelineSemaphore timeline = timelines[p / 2];
+                    mayFail |= timeline.failure() != null && timeline.failure() == failure;
+                    mustFail |= timeline.failure() != null && timeline.value() <= p % 2;
+                }
+            }
+            if (each.kind() == Kind.FREE) { // of what was never allocated
+                for (int j = 0; j < count; j++) {
+                    Operation other = program.operations().get(j);
+                    mayFail |= other.kind() == Kind.ALLOCATE
+                            && other.block() == each.block()
+                            && own[j].failure() != null
+                            && own[j].failure() == failure;
+                }
+            }
+            mayFail |= each.kind() == Kind.ALLOCATE
+                    && hostHeld[i]
+                    && failure != null
+                    && failure.code() == StatusCode.RESOURCE_EXHAUSTED;
+            if (failure != null && !mayFail) {
+                fail("failed without a cause: operation %d with %s".formatted(i, failure));
+            } else if (failure == null && mustFail) {
+                fail("a wait failed and it did not: operation " + i);
+            } else if (failure == null && ended[i] == 0) {
+                fail("signalled and never ended: operation " + i);
+            }
+        }
+    }
+
+    /** All is over: everything ended as it should, and nothing is left. */
+    void checkEnd() {
+        checkOutcomes();
+        for (DeviceQueue queue : queues) {
+            if (queue.counters().pending() != 0 || queue.counters().inFlight() != 0) {
+                fail("something is left on a queue: " + queue.counters());
+            }
+        }
+        for (Buffer buffer : buffers) {
+            if (buffer != null) {
+                buffer.close();
+            }
+        }
+        for (VirtualDevice device : devices) {
+            PoolSetStatistics pools = device.allocator().poolStatistics();
+            if (pools.bytesLive() != 0 || pools.waiting() != 0) {
+                fail("memory is left: %d bytes, %d in line".formatted(pools.bytesLive(), pools.waiting()));
+            }
+        }
+    }
+
+    // ---- What there is to see.
+
+    private Frontier frontier(int i) {
+        QueueOperation operation = operations[i];
+        if (operation != null && operation.frontier().size() > 0) {
+            return operation.frontier();
+        }
+        Frontier promised = own[i].frontierAt(1);
+        return promised == null ? Frontier.EMPTY : promised;
+    }
+
+    private static final int UNKNOWN = 0;
+    private static final int HELD_BACK = 1;
+    private static final int ISSUED = 2;
+    private static final int RUNNING = 3;
+    private static final int ENDED = 4;
+    private static final int OVER = 5;
+
+    private int phase(int i) {
+        if (!submitted[i]) {
+            return UNKNOWN;
+        }
+        if (own[i].failure() != null || own[i].value() > 0) {
+            return OVER;
+        }
+        if (ended[i] > 0) {
+            return ENDED;
+        }
+        if (started[i] > 0) {
+            return RUNNING;
+        }
+        return frontier(i).size() > 0 ? ISSUED : HELD_BACK;
+    }
+
+    /** Looks at what has changed; returns whether that made the host do something. */
+    private boolean observe(int step, long[] before) {
+        boolean looksAtMemory = step >> 8 == CLOSE;
+        boolean acted = false;
+        boolean[] moved = new boolean[count];
+        for (int i = 0; i < count; i++) {
+            Operation each = program.operations().get(i);
+            if (each.kind() == Kind.FREE && ran[i] && freed[each.block()] == 0) {
+                freed[each.block()] = ended[i];
+            }
+            int phase = phase(i);
+            moved[i] = phase != phases[i];
+            looksAtMemory |= each.kind() != Kind.WORK && (moved[i] || phase == HELD_BACK);
+            if (moved[i]) {
+                if (phases[i] == HELD_BACK) {
+                    heldBack.remove((Integer) i);
+                }
+                if (phase == HELD_BACK) {
+                    heldBack.add(i);
+                }
+                phases[i] = phase;
+                if (phase == OVER && own[i].failure() != null) {
+                    hostHeld[i] = isSomethingKept(each.block());
+                    acted |= closesWhatWasNotFreed(each);
+                }
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            checkFrontier(i);
+            checkCompleted(i);
+            checkMemory(i);
+        }
+        if (looksAtMemory) {
+            lookAtMemory();
+        }
+        for (int i = 0; i < count; i++) {
+            if (moved[i] || phases[i] == HELD_BACK) {
+                long now = visible(i);
+                if (moved[i] || now != before[i]) {
+                    seen[i] = mix(mix(mix(seen[i], before[i]), now), step);
+                }
+            }
+        }
+        return acted;
+    }
+
+    /** A failed deallocation frees nothing: that is for the host. */
+    private boolean closesWhatWasNotFreed(Operation each) {
+        Buffer buffer = buffers[each.block()];
+        if (each.kind() != Kind.FREE || buffer == null || freed[each.block()] != 0) {
+            return false;
+        }
+        freed[each.block()] = ++sequence;
+        buffer.close();
+        return true;
+    }
+
+    /** What is reserved and free, where, and since what. */
+    private void lookAtMemory() {
+        PoolSetStatistics pools = devices[0].allocator().poolStatistics();
+        long hash = mix(pools.bytesLive(), pools.waiting());
+        for (int i = 0; i < count; i++) {
+            if (program.operations().get(i).kind() != Kind.WORK) {
+                hash = mix(mix(hash, phases[i]), hash(frontier(i)));
+            }
+        }
+        for (int block = 0; block < SmallProgram.BLOCKS; block++) {
+            hash = mix(mix(hash, from[block] <= 0 ? from[block] : 1 + from[block] - base), freed[block] == 0 ? 0 : 1);
+        }
+        memory = hash;
+    }
+
+    private boolean isSomethingKept(int block) {
+        for (int other = 0; other < SmallProgram.BLOCKS; other++) {
+            if (other != block && buffers[other] != null && freed[other] == 0) {
+                boolean onItsWay = false;
+                for (int j = 0; j < count; j++) {
+                    Operation each = program.operations().get(j);
+                    onItsWay |= each.kind() == Kind.FREE && each.block() == other && phases[j] >= ISSUED;
+                }
+                if (!onItsWay) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    // ---- The key of a state.
+
+    private static long mix(long hash, long more) {
+        long mixed = (Long.rotateLeft(hash, 23) + 0x632BE59BD9B4E019L ^ more * 0xC2B2AE3D27D4EB4FL) * 0x9E3779B97F4A7C15L;
+        return mixed ^ mixed >>> 32;
+    }
+
+    private static long hash(Frontier frontier) {
+        long hash = frontier.isTainted() ? 3 : 1;
+        for (int i = 0; i < frontier.size(); i++) {
+            hash = mix(mix(hash, frontier.axis(i)), frontier.epoch(i));
+        }
+        return mix(mix(hash, frontier.producerAxis()), frontier.producerEpoch());
+    }
+
+    private final SignalRecord record = new SignalRecord();
+
+    private long hash(int point) {
+        TimelineSemaphore timeline = timelines[point / 2];
+        IreeException failure = timeline.failure();
+        long hash = mix(timeline.value(), failure == null ? 99 : failure.code().ordinal());
+        if (timeline.lookup(point % 2 + 1, record)) {
+            hash = mix(mix(hash, record.value() * 2 + (record.isReached() ? 1 : 0)), hash(record.frontier()));
+        }
+        return hash;
+    }
+
+    private long completed() {
+        long hash = 0;
+        for (DeviceQueue queue : queues) {
+            hash = mix(hash, tracker.completed(queue.axis()));
+        }
+        return hash;
+    }
+
+    /** All that a decision about an operation may look at. */
+    private long visible(int i) {
+        Operation each = program.operations().get(i);
+        long hash = mix(completed(), hash(queues[each.queue()].frontier()));
+        for (int p = 0; p < SmallProgram.POINTS; p++) {
+            if (each.waitsFor(p)) {
+                hash = mix(hash, hash(p));
+            }
+        }
+        return each.kind() == Kind.WORK ? hash : mix(hash, memory);
+    }
+
+    /**
+     * What the future depends on, as {@link Explorer} says. Operations that are over count with what they left behind.
+     *
+     * @return the same for two runs of a program only if nothing that either does from now on differs
+     */
+    long key() {
+        long hash = mix(byHand, lost ? 1 : 0);
+        for (int block = 0; block < SmallProgram.BLOCKS; block++) {
+            hash = mix(hash, freed[block] == 0 ? 0 : 1);
+        }
+        for (int i = 0; i < count; i++) {
+            hash = mix(hash, phases[i] << 2 | (toReport[i] ? 2 : 0) | (cancelled[i] ? 1 : 0));
+            hash = mix(hash, hash(frontier(i)));
+            IreeException failure = own[i].failure();
+            hash = mix(hash, failure == null ? 99 : failure.code().ordinal());
+            hash = mix(hash, phases[i] == OVER ? 0 : seen[i]);
+        }
+        for (int held : heldBack) {
+            hash = mix(hash, held);
+        }
+        for (int p = 0; p < SmallProgram.POINTS; p++) {
+            hash = mix(hash, hash(p));
+        }
+        for (DeviceQueue queue : queues) {
+            hash = mix(hash, hash(queue.frontier()));
+        }
+        return mix(mix(hash, completed()), memory);
+    }
+
+    @Override
+    public void close() {
+        for (int i = 0; i < buffers.length; i++) {
+            Buffer buffer = buffers[i];
+            if (buffer != null) {
+                buffer.close();
+            }
+        }
+        for (VirtualDevice device : devices) {
+            device.close();
+        }
+        for (AutoCloseable each : toClose.reversed()) {
+            try {
+                each.close();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        tracker.close();
+    }
+}

@@ -34,9 +34,7 @@ final class Explorer {
         public String toString() {
             StringBuilder text = new StringBuilder(what + System.lineSeparator() + "  " + program);
             for (int step : steps) {
-                text.append(System.lineSeparator())
-                        .append("    ")
-                        .append(SmallRun.describe(program, step));
+                text.append(System.lineSeparator()).append("    ").append(SmallRun.describe(program, step));
             }
             return text.toString();
         }
@@ -83,12 +81,7 @@ final class Explorer {
     @Override
     public String toString() {
         return String.format(
-                Locale.ROOT,
-                "%d programs, %.0f schedules, %d states in %d runs",
-                programs,
-                schedules,
-                states,
-                runs);
+                Locale.ROOT, "%d programs, %.0f schedules, %d states in %d runs", programs, schedules, states, runs);
     }
 
     /** Steps that lead somewhere, and the state before the last of them. */
@@ -128,8 +121,8 @@ final class Explorer {
         List<Integer> steps = new ArrayList<>(branch.steps);
         long parent = branch.parent;
         while (true) {
-            if (run.wrong() != null) {
-                return new Finding(program, steps, run.wrong());
+            if (run.oracle().wrong() != null) {
+                return new Finding(program, steps, run.oracle().wrong());
             }
             long key = mode == Mode.APART ? steps.hashCode() * 0x9E3779B97F4A7C15L + steps.size() : run.key();
             followers.computeIfAbsent(parent, state -> new ArrayList<>()).add(key);
@@ -139,8 +132,10 @@ final class Explorer {
             followers.put(key, new ArrayList<>());
             int[] next = run.steps();
             if (next.length == 0) {
-                run.checkEnd();
-                return run.wrong() == null ? null : new Finding(program, steps, run.wrong());
+                run.oracle().checkEnd();
+                return run.oracle().wrong() == null
+                        ? null
+                        : new Finding(program, steps, run.oracle().wrong());
             }
             for (int i = next.length - 1; i > 0; i--) {
                 List<Integer> other = new ArrayList<>(steps);

@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("long")
 class ExplorerTest {
     private static final Explorer ALL = new Explorer(Mode.PLAIN);
+
+    private static long seed;
+
+    @BeforeAll
+    static void choose() {
+        seed = Effort.seed(ExplorerTest.class, "small programs", 0);
+    }
 
     @AfterAll
     static void say() {
@@ -48,26 +56,26 @@ class ExplorerTest {
         for (String queues : List.of("FF", "FU", "Ff", "UU")) {
             Family two = new Family(queues, "ww", 0, 2, 2);
             Family three = new Family(queues, "www", 0, 1, 2);
-            all.add(some("nothing else", two, 2, 1, UnaryOperator.identity()));
-            all.add(some("cancellations", two, 16, 1, SmallProgram::withCancellations));
-            all.add(some("nothing else", three, 24, 1, UnaryOperator.identity()));
-            all.add(some("late reports", three, 128, 8, SmallProgram::withLateReports));
-            all.add(some("cancellations", three, 256, 8, SmallProgram::withCancellations));
-            all.add(some("a loss", three, 128, 4, SmallProgram::withLoss));
-            all.add(some("nothing else", new Family(queues, "wwww", 0, 1, 1), 1024, 32, UnaryOperator.identity()));
+            all.add(some("nothing else", two, 4, 1, UnaryOperator.identity()));
+            all.add(some("cancellations", two, 32, 2, SmallProgram::withCancellations));
+            all.add(some("nothing else", three, 48, 1, UnaryOperator.identity()));
+            all.add(some("late reports", three, 256, 16, SmallProgram::withLateReports));
+            all.add(some("cancellations", three, 512, 16, SmallProgram::withCancellations));
+            all.add(some("a loss", three, 256, 8, SmallProgram::withLoss));
+            all.add(some("nothing else", new Family(queues, "wwww", 0, 1, 1), 2048, 64, UnaryOperator.identity()));
         }
         for (String queues : List.of("FF", "FU", "FFU")) {
             Family freed = new Family(queues, "akB", 3, 1, 2);
-            all.add(some("nothing else", freed, 96, 4, UnaryOperator.identity()));
-            all.add(some("late reports", freed, 512, 32, SmallProgram::withLateReports));
-            all.add(some("cancellations", freed, 1024, 64, SmallProgram::withCancellations));
-            all.add(some("a loss", freed, 256, 16, SmallProgram::withLoss));
+            all.add(some("nothing else", freed, 128, 8, UnaryOperator.identity()));
+            all.add(some("late reports", freed, 1024, 64, SmallProgram::withLateReports));
+            all.add(some("cancellations", freed, 2048, 128, SmallProgram::withCancellations));
+            all.add(some("a loss", freed, 512, 32, SmallProgram::withLoss));
         }
         for (String queues : List.of("FF", "FU")) {
             Family reused = new Family(queues, "AaB", 0, 1, 2);
             all.add(some("nothing else", reused, 32, 1, UnaryOperator.identity()));
-            all.add(some("cancellations", reused, 256, 8, SmallProgram::withCancellations));
-            all.add(some("a loss", reused, 128, 4, SmallProgram::withLoss));
+            all.add(some("cancellations", reused, 256, 16, SmallProgram::withCancellations));
+            all.add(some("a loss", reused, 128, 8, SmallProgram::withLoss));
             all.add(some("nothing else", new Family(queues, "AaBb", 0, 1, 1), 32, 1, UnaryOperator.identity()));
         }
         return all.stream();
@@ -77,7 +85,7 @@ class ExplorerTest {
     @MethodSource("families")
     void noInterleavingOfAFamilyGoesWrong(String with, Family family, int every, UnaryOperator<SmallProgram> variant) {
         List<SmallProgram> chosen = new ArrayList<>();
-        long place = Effort.seed(0);
+        long place = seed;
         for (SmallProgram program : SmallPrograms.of(family)) {
             if (place++ % every == 0) {
                 chosen.add(variant.apply(program));
@@ -221,7 +229,7 @@ class ExplorerTest {
                 new Family("FF", "AaB", 0, 0, 1))) {
             programs.addAll(SmallPrograms.of(family));
         }
-        long place = Effort.seed(0);
+        long place = seed;
         for (SmallProgram program : programs) {
             if (place++ % (Effort.isLong() ? 1 : 8) == 0) {
                 SmallProgram each = place % 2 == 0 ? program.withLoss() : program;

@@ -124,8 +124,7 @@ record SmallProgram(
     }
 
     SmallProgram withCancellations() {
-        return new SmallProgram(
-                queues, operations, byHand, allocated, (1 << size()) - 1, loss, lateReports, inOrder);
+        return new SmallProgram(queues, operations, byHand, allocated, (1 << size()) - 1, loss, lateReports, inOrder);
     }
 
     SmallProgram withLoss() {
@@ -174,8 +173,9 @@ record SmallProgram(
 
     String describe(int index) {
         Operation each = operations.get(index);
-        String what = each.kind == Kind.WORK ? "work" : each.kind.name().toLowerCase(Locale.ROOT) + " "
-                + LETTERS.charAt(each.block);
+        String what = each.kind == Kind.WORK
+                ? "work"
+                : each.kind.name().toLowerCase(Locale.ROOT) + " " + LETTERS.charAt(each.block);
         return "%d: %s on %s%s%s"
                 .formatted(
                         index,

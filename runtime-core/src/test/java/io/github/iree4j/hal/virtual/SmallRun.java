@@ -2,7 +2,6 @@ package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
-import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
@@ -13,7 +12,6 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.OperationProbe;
 import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.virtual.SmallProgram.Kind;
 import io.github.iree4j.hal.virtual.SmallProgram.Operation;
 import io.github.iree4j.status.IreeException;
@@ -47,57 +45,56 @@ final class SmallRun implements AutoCloseable {
     static final IreeException LOSS = new IreeException(StatusCode.UNAVAILABLE, "lost on purpose");
 
     private final SmallProgram program;
+    private final boolean sabotaged;
+    private final SmallOracle oracle;
+    private final SmallState state;
     private final int count;
-    private final VirtualClock clock = VirtualClock.stepped();
-    private final FrontierTracker tracker = FrontierTracker.create();
-    private final SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(7, 0), tracker, 12);
+    final VirtualClock clock = VirtualClock.stepped();
+    final FrontierTracker tracker = FrontierTracker.create();
+    final SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(7, 0), tracker, 12);
     private final List<AutoCloseable> toClose = new ArrayList<>();
-    private final VirtualDevice[] devices;
-    private final DeviceQueue[] queues;
-    private final TimelineSemaphore[] timelines;
-    private final TimelineSemaphore[] own;
+    final VirtualDevice[] devices;
+    final DeviceQueue[] queues;
+    final TimelineSemaphore[] timelines;
+    final TimelineSemaphore[] own;
     private final Fence[] signals;
-    private final @Nullable Buffer[] buffers = new @Nullable Buffer[SmallProgram.BLOCKS];
+    final @Nullable Buffer[] buffers = new @Nullable Buffer[SmallProgram.BLOCKS];
 
     // What was seen; times are numbers of a sequence, 0 for not yet.
     private long sequence;
     private final boolean[] submitted;
     private final @Nullable QueueOperation[] operations; // once started
-    private final long[] started;
-    private final long[] ended; // on the hardware
-    private final boolean[] ran; // not ended by the loss
-    private final boolean[] toReport;
-    private final boolean[] checked;
-    private final boolean[] cancelled;
-    private final boolean[] hostHeld; // failed while the host kept memory
-    private int byHand;
-    private boolean lost;
-    private @Nullable String wrong;
-    private final long[] from = new long[SmallProgram.BLOCKS]; // address of each block, 0 while unknown
-    private final long[] freed = new long[SmallProgram.BLOCKS];
+    final long[] started;
+    final long[] ended; // on the hardware
+    final boolean[] ran; // not ended by the loss
+    final boolean[] toReport;
+    final boolean[] cancelled;
+    final boolean[] hostHeld; // failed while the host kept memory
+    int byHand;
+    boolean lost;
+    final long[] from = new long[SmallProgram.BLOCKS]; // address of each block, 0 while unknown
+    final long[] freed = new long[SmallProgram.BLOCKS];
 
-    // For the key.
-    private final List<Integer> heldBack = new ArrayList<>(); // in the order in which they came
-    private final long[] seen; // what the decisions about each operation could look at
-    private final int[] phases;
-    private long memory;
-    private long base; // address of the memory
+    // How far each is.
+    final List<Integer> heldBack = new ArrayList<>(); // in the order in which they came
+    final int[] phases;
+    long base; // address of the memory
 
     @SuppressWarnings("this-escape")
     SmallRun(SmallProgram program, boolean sabotaged) {
         this.program = program;
         this.count = program.size();
         this.sabotaged = sabotaged;
+        this.oracle = new SmallOracle(this, program);
+        this.state = new SmallState(this, program);
         submitted = new boolean[count];
         operations = new @Nullable QueueOperation[count];
         started = new long[count];
         ended = new long[count];
         ran = new boolean[count];
         toReport = new boolean[count];
-        checked = new boolean[count];
         cancelled = new boolean[count];
         hostHeld = new boolean[count];
-        seen = new long[count];
         phases = new int[count];
         queues = new DeviceQueue[program.queues().length()];
         boolean two = program.queues().indexOf('f') >= 0;
@@ -145,8 +142,6 @@ final class SmallRun implements AutoCloseable {
         }
     }
 
-    private final boolean sabotaged;
-
     private <T extends AutoCloseable> T closed(T resource) {
         toClose.add(resource);
         return resource;
@@ -164,8 +159,8 @@ final class SmallRun implements AutoCloseable {
         all.close();
         for (int block = 0; block < SmallProgram.BLOCKS; block++) {
             if ((program.allocated() >> block & 1) != 0) {
-                Buffer buffer = queue.alloca(
-                        null, closed(Fence.at(ready, 2 + block)), BufferParams.DEFAULT, size(block), 0);
+                Buffer buffer =
+                        queue.alloca(null, closed(Fence.at(ready, 2 + block)), BufferParams.DEFAULT, size(block), 0);
                 clock.runUntil(0);
                 clock.happen(NEVER);
                 clock.runUntil(0);
@@ -175,7 +170,7 @@ final class SmallRun implements AutoCloseable {
         }
     }
 
-    private static int size(int block) {
+    static int size(int block) {
         return block == SmallProgram.WHOLE ? 2 * HALF : HALF;
     }
 
@@ -188,7 +183,7 @@ final class SmallRun implements AutoCloseable {
             }
             operations[index] = operation;
             started[index] = ++sequence;
-            checkStart(index);
+            oracle.checkStart(index);
             return (2 + index) * NEVER;
         }
 
@@ -225,6 +220,19 @@ final class SmallRun implements AutoCloseable {
     }
 
     // ---- Steps.
+
+    SmallOracle oracle() {
+        return oracle;
+    }
+
+    /**
+     * What the future depends on, as {@link Explorer} says.
+     *
+     * @return the same for two runs of a program only if nothing that either does from now on differs
+     */
+    long key() {
+        return state.key();
+    }
 
     /** What can happen next. Cancellation and loss may; the others will some time. */
     int[] steps() {
@@ -295,15 +303,19 @@ final class SmallRun implements AutoCloseable {
     static String describe(SmallProgram program, int step) {
         int index = step & 0xff;
         return NAMES[step >> 8]
-                + (step >> 8 == BY_HAND ? SmallProgram.name(index) : step >> 8 == LOSE ? "device 0" : step >> 8 == CLOSE ? "" + SmallProgram.LETTERS.charAt(index) : "" + index);
+                + (step >> 8 == BY_HAND
+                        ? SmallProgram.name(index)
+                        : step >> 8 == LOSE
+                                ? "device 0"
+                                : step >> 8 == CLOSE ? "" + SmallProgram.LETTERS.charAt(index) : "" + index);
     }
 
-    /** Does a step; afterwards {@link #wrong} says what was wrong about it. */
+    /** Does a step; afterwards the oracle says what was wrong about it. */
     void take(int step) {
         int index = step & 0xff;
         long[] before = new long[count];
         for (int i = 0; i < count; i++) {
-            before[i] = visible(i);
+            before[i] = state.visible(i);
         }
         switch (step >> 8) {
             case SUBMIT -> submit(index);
@@ -349,8 +361,7 @@ final class SmallRun implements AutoCloseable {
         switch (each.kind()) {
             case WORK -> queue.barrier(wait, signals[i], 0);
             case ALLOCATE ->
-                buffers[each.block()] =
-                        queue.alloca(wait, signals[i], BufferParams.DEFAULT, size(each.block()), 0);
+                buffers[each.block()] = queue.alloca(wait, signals[i], BufferParams.DEFAULT, size(each.block()), 0);
             case FREE -> queue.dealloca(wait, signals[i], Objects.requireNonNull(buffers[each.block()]), 0);
         }
     }
@@ -363,7 +374,7 @@ final class SmallRun implements AutoCloseable {
             operation = OperationProbe.heldBack(domain, axis, signals[i]);
         }
         if (operation == null) {
-            wrong = "operation " + i + " is not promised, not started, not over and not held back";
+            oracle.fail("lost: operation " + i + " is not promised, not started, not over and not held back");
             return;
         }
         OperationProbe.cancel(domain, axis, operation, CANCELLED);
@@ -382,182 +393,14 @@ final class SmallRun implements AutoCloseable {
         devices[0].lose(LOSS);
     }
 
-    private boolean isOnLost(int i) {
+    boolean isOnLost(int i) {
         return lost && program.queues().charAt(program.operations().get(i).queue()) != 'f';
-    }
-
-    // ---- What is right.
-
-    @Nullable String wrong() {
-        return wrong;
-    }
-
-    private void fail(String what) {
-        if (wrong == null) {
-            wrong = what;
-        }
-    }
-
-    /** Each wait was over: somebody who signals that value or one above was done, or the host had signalled it. */
-    private void checkStart(int i) {
-        int waits = program.operations().get(i).waits();
-        for (int p = 0; p < SmallProgram.POINTS; p++) {
-            if ((waits >> p & 1) != 0 && !isReached(p)) {
-                fail("early start: operation " + i + " before " + SmallProgram.name(p) + " was reached");
-            }
-        }
-    }
-
-    private boolean isReached(int point) {
-        for (int u = point; u <= (point | 1); u++) {
-            if ((byHand >> u & 1) != 0) {
-                return true;
-            }
-            for (int j = 0; j < count; j++) {
-                if (program.operations().get(j).signal() == u && ended[j] > 0) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    /** Everything that the frontier of what has ended claims had ended. */
-    private void checkFrontier(int i) {
-        Frontier frontier = frontier(i);
-        if (checked[i] || ended[i] == 0 || frontier.size() == 0) {
-            return;
-        }
-        checked[i] = true;
-        if (!ran[i]) {
-            return; // it was on a lost device, and never ran
-        }
-        // On an unordered queue an operation has its epoch, and its end, when the host hears of it: that is now.
-        boolean unordered = program.queues().charAt(program.operations().get(i).queue()) == 'U';
-        long end = unordered ? Long.MAX_VALUE : ended[i];
-        for (int e = 0; e < frontier.size(); e++) {
-            for (int j = 0; j < count; j++) {
-                Frontier other = frontier(j);
-                if (j != i
-                        && other.producerAxis() == frontier.axis(e)
-                        && other.producerEpoch() <= frontier.epoch(e)
-                        && other.hasProducer()
-                        && (ended[j] == 0 || ended[j] > end)) {
-                    fail("optimistic frontier: operation %d claims to end after %d: %s".formatted(i, j, frontier));
-                }
-            }
-            for (int q = 0; q < queues.length; q++) {
-                if (queues[q].axis() == frontier.axis(e)
-                        && program.queues().charAt(q) == 'U'
-                        && tracker.completed(frontier.axis(e)) < frontier.epoch(e)
-                        && !lost) {
-                    fail("optimistic frontier: operation %d claims what the host has not heard of: %s"
-                            .formatted(i, frontier));
-                }
-            }
-        }
-    }
-
-    /** What has completed, as the tracker says, had ended. */
-    private void checkCompleted(int i) {
-        Frontier frontier = frontier(i);
-        if (frontier.hasProducer()
-                && tracker.completed(frontier.producerAxis()) >= frontier.producerEpoch()
-                && ended[i] == 0) {
-            fail("completed before it ended: operation " + i);
-        }
-    }
-
-    /** Memory that somebody gets is nobody else's any more by the time at which the allocation starts. */
-    private void checkMemory(int i) {
-        Operation each = program.operations().get(i);
-        Buffer buffer = buffers[each.block()];
-        if (each.kind() != Kind.ALLOCATE || !ran[i] || from[each.block()] != 0 || buffer == null) {
-            return;
-        }
-        try {
-            from[each.block()] = buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).address();
-        } catch (IreeException e) {
-            from[each.block()] = -1; // it failed
-            return;
-        }
-        for (int other = 0; other < SmallProgram.BLOCKS; other++) {
-            if (other == each.block() || from[other] <= 0) {
-                continue;
-            }
-            boolean apart = from[other] + size(other) <= from[each.block()]
-                    || from[each.block()] + size(each.block()) <= from[other];
-            if (!apart && (freed[other] == 0 || freed[other] > started[i])) {
-                fail("stale reservation: operation %d has memory that block %s still uses"
-                        .formatted(i, SmallProgram.LETTERS.charAt(other)));
-            }
-        }
-    }
-
-    private void checkOutcomes() {
-        for (int i = 0; i < count; i++) {
-            Operation each = program.operations().get(i);
-            IreeException failure = own[i].failure();
-            if (failure == null && own[i].value() == 0) {
-                fail("hangs: operation " + i);
-                continue;
-            }
-            boolean mayFail = cancelled[i] && failure == CANCELLED || isOnLost(i) && failure == LOSS;
-            boolean mustFail = false;
-            for (int p = 0; p < SmallProgram.POINTS; p++) {
-                if (each.waitsFor(p)) {
-                    TimelineSemaphore timeline = timelines[p / 2];
-                    mayFail |= timeline.failure() != null && timeline.failure() == failure;
-                    mustFail |= timeline.failure() != null && timeline.value() <= p % 2;
-                }
-            }
-            if (each.kind() == Kind.FREE) { // of what was never allocated
-                for (int j = 0; j < count; j++) {
-                    Operation other = program.operations().get(j);
-                    mayFail |= other.kind() == Kind.ALLOCATE
-                            && other.block() == each.block()
-                            && own[j].failure() != null
-                            && own[j].failure() == failure;
-                }
-            }
-            mayFail |= each.kind() == Kind.ALLOCATE
-                    && hostHeld[i]
-                    && failure != null
-                    && failure.code() == StatusCode.RESOURCE_EXHAUSTED;
-            if (failure != null && !mayFail) {
-                fail("failed without a cause: operation %d with %s".formatted(i, failure));
-            } else if (failure == null && mustFail) {
-                fail("a wait failed and it did not: operation " + i);
-            } else if (failure == null && ended[i] == 0) {
-                fail("signalled and never ended: operation " + i);
-            }
-        }
-    }
-
-    /** All is over: everything ended as it should, and nothing is left. */
-    void checkEnd() {
-        checkOutcomes();
-        for (DeviceQueue queue : queues) {
-            if (queue.counters().pending() != 0 || queue.counters().inFlight() != 0) {
-                fail("something is left on a queue: " + queue.counters());
-            }
-        }
-        for (Buffer buffer : buffers) {
-            if (buffer != null) {
-                buffer.close();
-            }
-        }
-        for (VirtualDevice device : devices) {
-            PoolSetStatistics pools = device.allocator().poolStatistics();
-            if (pools.bytesLive() != 0 || pools.waiting() != 0) {
-                fail("memory is left: %d bytes, %d in line".formatted(pools.bytesLive(), pools.waiting()));
-            }
-        }
     }
 
     // ---- What there is to see.
 
-    private Frontier frontier(int i) {
+    /** What an operation has promised, or says once it runs. */
+    Frontier frontier(int i) {
         QueueOperation operation = operations[i];
         if (operation != null && operation.frontier().size() > 0) {
             return operation.frontier();
@@ -566,12 +409,12 @@ final class SmallRun implements AutoCloseable {
         return promised == null ? Frontier.EMPTY : promised;
     }
 
-    private static final int UNKNOWN = 0;
-    private static final int HELD_BACK = 1;
-    private static final int ISSUED = 2;
-    private static final int RUNNING = 3;
-    private static final int ENDED = 4;
-    private static final int OVER = 5;
+    static final int UNKNOWN = 0;
+    static final int HELD_BACK = 1;
+    static final int ISSUED = 2;
+    static final int RUNNING = 3;
+    static final int ENDED = 4;
+    static final int OVER = 5;
 
     private int phase(int i) {
         if (!submitted[i]) {
@@ -616,20 +459,13 @@ final class SmallRun implements AutoCloseable {
                 }
             }
         }
-        for (int i = 0; i < count; i++) {
-            checkFrontier(i);
-            checkCompleted(i);
-            checkMemory(i);
-        }
+        oracle.check();
         if (looksAtMemory) {
-            lookAtMemory();
+            state.lookAtMemory();
         }
         for (int i = 0; i < count; i++) {
             if (moved[i] || phases[i] == HELD_BACK) {
-                long now = visible(i);
-                if (moved[i] || now != before[i]) {
-                    seen[i] = mix(mix(mix(seen[i], before[i]), now), step);
-                }
+                state.note(i, moved[i], before[i], step);
             }
         }
         return acted;
@@ -646,21 +482,6 @@ final class SmallRun implements AutoCloseable {
         return true;
     }
 
-    /** What is reserved and free, where, and since what. */
-    private void lookAtMemory() {
-        PoolSetStatistics pools = devices[0].allocator().poolStatistics();
-        long hash = mix(pools.bytesLive(), pools.waiting());
-        for (int i = 0; i < count; i++) {
-            if (program.operations().get(i).kind() != Kind.WORK) {
-                hash = mix(mix(hash, phases[i]), hash(frontier(i)));
-            }
-        }
-        for (int block = 0; block < SmallProgram.BLOCKS; block++) {
-            hash = mix(mix(hash, from[block] <= 0 ? from[block] : 1 + from[block] - base), freed[block] == 0 ? 0 : 1);
-        }
-        memory = hash;
-    }
-
     private boolean isSomethingKept(int block) {
         for (int other = 0; other < SmallProgram.BLOCKS; other++) {
             if (other != block && buffers[other] != null && freed[other] == 0) {
@@ -675,82 +496,6 @@ final class SmallRun implements AutoCloseable {
             }
         }
         return false;
-    }
-
-    // ---- The key of a state.
-
-    private static long mix(long hash, long more) {
-        long mixed = (Long.rotateLeft(hash, 23) + 0x632BE59BD9B4E019L ^ more * 0xC2B2AE3D27D4EB4FL) * 0x9E3779B97F4A7C15L;
-        return mixed ^ mixed >>> 32;
-    }
-
-    private static long hash(Frontier frontier) {
-        long hash = frontier.isTainted() ? 3 : 1;
-        for (int i = 0; i < frontier.size(); i++) {
-            hash = mix(mix(hash, frontier.axis(i)), frontier.epoch(i));
-        }
-        return mix(mix(hash, frontier.producerAxis()), frontier.producerEpoch());
-    }
-
-    private final SignalRecord record = new SignalRecord();
-
-    private long hash(int point) {
-        TimelineSemaphore timeline = timelines[point / 2];
-        IreeException failure = timeline.failure();
-        long hash = mix(timeline.value(), failure == null ? 99 : failure.code().ordinal());
-        if (timeline.lookup(point % 2 + 1, record)) {
-            hash = mix(mix(hash, record.value() * 2 + (record.isReached() ? 1 : 0)), hash(record.frontier()));
-        }
-        return hash;
-    }
-
-    private long completed() {
-        long hash = 0;
-        for (DeviceQueue queue : queues) {
-            hash = mix(hash, tracker.completed(queue.axis()));
-        }
-        return hash;
-    }
-
-    /** All that a decision about an operation may look at. */
-    private long visible(int i) {
-        Operation each = program.operations().get(i);
-        long hash = mix(completed(), hash(queues[each.queue()].frontier()));
-        for (int p = 0; p < SmallProgram.POINTS; p++) {
-            if (each.waitsFor(p)) {
-                hash = mix(hash, hash(p));
-            }
-        }
-        return each.kind() == Kind.WORK ? hash : mix(hash, memory);
-    }
-
-    /**
-     * What the future depends on, as {@link Explorer} says. Operations that are over count with what they left behind.
-     *
-     * @return the same for two runs of a program only if nothing that either does from now on differs
-     */
-    long key() {
-        long hash = mix(byHand, lost ? 1 : 0);
-        for (int block = 0; block < SmallProgram.BLOCKS; block++) {
-            hash = mix(hash, freed[block] == 0 ? 0 : 1);
-        }
-        for (int i = 0; i < count; i++) {
-            hash = mix(hash, phases[i] << 2 | (toReport[i] ? 2 : 0) | (cancelled[i] ? 1 : 0));
-            hash = mix(hash, hash(frontier(i)));
-            IreeException failure = own[i].failure();
-            hash = mix(hash, failure == null ? 99 : failure.code().ordinal());
-            hash = mix(hash, phases[i] == OVER ? 0 : seen[i]);
-        }
-        for (int held : heldBack) {
-            hash = mix(hash, held);
-        }
-        for (int p = 0; p < SmallProgram.POINTS; p++) {
-            hash = mix(hash, hash(p));
-        }
-        for (DeviceQueue queue : queues) {
-            hash = mix(hash, hash(queue.frontier()));
-        }
-        return mix(mix(hash, completed()), memory);
     }
 
     @Override

@@ -124,7 +124,11 @@ record SmallProgram(
     }
 
     SmallProgram withCancellations() {
-        return new SmallProgram(queues, operations, byHand, allocated, (1 << size()) - 1, loss, lateReports, inOrder);
+        return withCancellationsOf((1 << size()) - 1);
+    }
+
+    SmallProgram withCancellationsOf(int some) {
+        return new SmallProgram(queues, operations, byHand, allocated, some, loss, lateReports, inOrder);
     }
 
     SmallProgram withLoss() {

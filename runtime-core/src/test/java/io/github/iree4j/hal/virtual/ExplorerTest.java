@@ -57,7 +57,17 @@ class ExplorerTest {
             Family two = new Family(queues, "ww", 0, 2, 2);
             Family three = new Family(queues, "www", 0, 1, 2);
             all.add(some("nothing else", two, 4, 1, UnaryOperator.identity()));
-            all.add(some("cancellations", two, 32, 2, SmallProgram::withCancellations));
+            all.add(some("cancellations", two, 64, 2, SmallProgram::withCancellations));
+            // Whether failure goes where it belongs takes few operations: all of these.
+            Family least = new Family(queues, "ww", 0, 0, 1);
+            all.add(some("cancellations", least, 1, 1, SmallProgram::withCancellations));
+            all.add(some("a loss", least, 1, 1, SmallProgram::withLoss));
+            all.add(some(
+                    "cancellations and late reports",
+                    least,
+                    1,
+                    1,
+                    program -> program.withCancellations().withLateReports()));
             all.add(some("nothing else", three, 48, 1, UnaryOperator.identity()));
             all.add(some("late reports", three, 256, 16, SmallProgram::withLateReports));
             all.add(some("cancellations", three, 512, 16, SmallProgram::withCancellations));

@@ -12,13 +12,16 @@ import io.github.iree4j.hal.virtual.RandomProgram.Point;
 import io.github.iree4j.hal.virtual.RandomProgram.Reuse;
 import io.github.iree4j.hal.virtual.RandomProgram.Step;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -29,6 +32,9 @@ import java.util.TreeMap;
  * (epochs are handed out at completion); the end of whoever signals a point that it waits for; for a collective the ends of what its
  * participants did before; and the end of what the host knew to be over when it was issued. All but the second and the last are declared:
  * they are what a frontier must know.
+ *
+ * <p>Where several signal one timeline independently, who ended a wait is one of those that signal the value or a higher one and had ended
+ * when the event started, up to the lowest value that the host knew to be reached then. What is claimed must follow from these.
  */
 final class HappensBefore {
     private final RandomProgram program;
@@ -44,7 +50,10 @@ final class HappensBefore {
     /** The same without what the host happened to know. */
     private final BitSet[] declaredBeforeEnd;
 
-    private final BitSet open = new BitSet(); // being looked at
+    /** What comes right before each: what is declared, and what the host or the hardware knew. */
+    private final List<List<Event>> declaredBefore = new ArrayList<>();
+
+    private final List<List<Event>> knownBefore = new ArrayList<>();
 
     /** What ended with its device and was on a stream perhaps behind a collective's first part, of which nothing was seen. */
     private final BitSet behindUnseen = new BitSet();
@@ -86,8 +95,9 @@ final class HappensBefore {
     void check() {
         checkOutcomes();
         checkLoss();
+        checkRefusals();
         checkWaits();
-        over.forEach(this::beforeEnd);
+        findOrder();
         findUnseen();
         for (Event event : over) {
             checkClaims(event);
@@ -99,7 +109,7 @@ final class HappensBefore {
             if (program.options.capacity() == 64) {
                 checkReasonForTaint(event);
             }
-            if (program.options.areTight()) {
+            if (program.options.areFrugal()) {
                 checkTightness(event);
             }
         }
@@ -186,9 +196,13 @@ final class HappensBefore {
                 }
             }
         }
+        boolean refusals = anyRefused();
         for (TimelineSemaphore timeline : program.timelines) {
             IreeException failure = timeline.failure();
-            boolean root = failure == null || failure == program.loss && program.lost != null;
+            boolean root = failure == null
+                    || failure == program.loss && program.lost != null
+                    || failure == program.deadline
+                    || refusals && failure.code() == StatusCode.INVALID_ARGUMENT;
             for (Step step : program.steps) {
                 root |= step.hasFailed() && step.failure == failure;
             }
@@ -196,6 +210,37 @@ final class HappensBefore {
                 fail("timeline failed with what is no root cause: " + failure);
             }
         }
+    }
+
+    /** A signal that came too late, its timeline being further, failed that; nothing else is refused. */
+    private void checkRefusals() {
+        for (int t = 0; t < signals.size(); t++) {
+            TimelineSemaphore timeline = program.timelines.get(t);
+            for (Map.Entry<Long, List<Step>> each : signals.get(t).entrySet()) {
+                if (isRefused(t, each.getKey(), each.getValue()) && timeline.failure() == null) {
+                    fail("value %d of timeline %d, which was at %s, was refused and nobody was told: %s"
+                            .formatted(each.getKey(), t, program.reached.get(t).keySet(), each.getValue()));
+                }
+            }
+        }
+    }
+
+    private boolean isRefused(int timeline, long value, List<Step> together) {
+        return !program.reached.get(timeline).containsKey(value)
+                && together.stream().allMatch(step -> step.own.isReached(1));
+    }
+
+    private boolean anyRefused() {
+        for (int t = 0; t < signals.size(); t++) {
+            for (Map.Entry<Long, List<Step>> each : signals.get(t).entrySet()) {
+                // Of several signals of one value the first may be refused, and others never come.
+                if (!program.reached.get(t).containsKey(each.getKey())
+                        && each.getValue().stream().anyMatch(step -> step.own.isReached(1))) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     // ---- What ran when.
@@ -254,50 +299,93 @@ final class HappensBefore {
 
     // ---- The truth.
 
-    private BitSet beforeEnd(Event event) {
-        BitSet known = beforeEnd[event.index];
-        if (known != null) {
-            return known;
-        }
-        if (open.get(event.index)) {
-            throw new AssertionError("happens before itself: " + event);
-        }
-        open.set(event.index);
-        BitSet declared = new BitSet();
-        BitSet all = new BitSet();
-        Map.Entry<Long, Event> previous = byAxis.get(event.axis()).lowerEntry(event.epoch());
-        if (previous != null) {
-            if (event.fifo) {
-                addDeclared(declared, all, previous.getValue());
-            } else {
-                add(all, beforeEnd(previous.getValue()), previous.getValue());
+    /** Gathers what comes right before each event, and from that what comes before. */
+    private void findOrder() {
+        for (Event event : program.events) {
+            List<Event> declared = new ArrayList<>(partsBefore(event));
+            List<Event> known = new ArrayList<>();
+            declaredBefore.add(declared);
+            knownBefore.add(known);
+            beforeEnd[event.index] = new BitSet();
+            declaredBeforeEnd[event.index] = new BitSet();
+            if (!event.isOver()) {
+                continue;
+            }
+            Map.Entry<Long, Event> previous = byAxis.get(event.axis()).lowerEntry(event.epoch());
+            if (previous != null) {
+                (event.fifo ? declared : known).add(previous.getValue());
+            }
+            Step step = firstOf.get(event);
+            if (step != null) {
+                step.waits.forEach(wait -> declared.addAll(endedWait(wait, event)));
+            }
+            for (Event other : over) {
+                if (other.completedBy > 0 && other.completedBy <= event.knewBy && other.ended < event.started) {
+                    known.add(other);
+                }
             }
         }
-        Step step = firstOf.get(event);
-        if (step != null) {
-            for (Point wait : step.waits) {
-                firstAtOrAbove(wait).forEach(producer -> addDeclared(declared, all, producer));
+        // What ended with its device may stand before what ended earlier elsewhere, so once may not be enough.
+        List<Event> inOrder = new ArrayList<>(over);
+        inOrder.sort(Comparator.comparingLong(event -> event.ended));
+        for (boolean changed = true; changed; ) {
+            changed = false;
+            for (Event event : inOrder) {
+                BitSet declared = declaredBeforeEnd[event.index];
+                BitSet all = beforeEnd[event.index];
+                int before = declared.cardinality() + all.cardinality();
+                for (Event other : declaredBefore.get(event.index)) {
+                    add(declared, declaredBeforeEnd[other.index], other);
+                    add(all, beforeEnd[other.index], other);
+                }
+                knownBefore.get(event.index).forEach(other -> add(all, beforeEnd[other.index], other));
+                changed |= declared.cardinality() + all.cardinality() > before;
             }
         }
-        partsBefore(event).forEach(part -> addDeclared(declared, all, part));
-        for (Event other : over) {
-            if (other.completedBy > 0 && other.completedBy <= event.knewBy && other.ended < event.started) {
-                add(all, beforeEnd(other), other);
+        for (Event event : over) {
+            if (event.ran && beforeEnd[event.index].get(event.index)) {
+                fail("happens before itself: " + event);
             }
         }
-        declaredBeforeEnd[event.index] = declared;
-        beforeEnd[event.index] = all;
-        return all;
-    }
-
-    private void addDeclared(BitSet declared, BitSet all, Event other) {
-        add(all, beforeEnd(other), other);
-        add(declared, declaredBeforeEnd[other.index], other);
     }
 
     private static void add(BitSet target, BitSet before, Event other) {
         target.or(before);
         target.set(other.index);
+    }
+
+    /** Who ended the wait of an event: where that is not known, all who may have. */
+    private List<Event> endedWait(Point wait, Event event) {
+        if (!program.options.independent()) {
+            return firstAtOrAbove(wait);
+        }
+        long limit = Long.MAX_VALUE;
+        if (program.options.history() == 64) {
+            for (Map.Entry<Long, Integer> each :
+                    program.reached.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
+                if (each.getValue() < event.knewBy) { // then the host knew of this one
+                    limit = each.getKey();
+                    break;
+                }
+            }
+        }
+        List<Event> found = new ArrayList<>();
+        for (Map.Entry<Long, List<Step>> each :
+                signals.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
+            if (each.getKey() > limit) {
+                break;
+            }
+            List<Event> together =
+                    each.getValue().stream().map(step -> step.last).toList();
+            // What was lost before its turn was issued behind others that may have been lost as well.
+            if (together.stream()
+                    .allMatch(other -> other != event
+                            && other.isOver()
+                            && (other.ended < event.started || !event.ran && other.issuedBy <= event.issuedBy))) {
+                found.addAll(together);
+            }
+        }
+        return found;
     }
 
     /** Who reaches the point: those who signal the smallest value at or above it that all who signal it came to. */
@@ -326,7 +414,9 @@ final class HappensBefore {
                 continue;
             }
             for (Point wait : step.waits) {
-                firstAtOrAbove(wait).forEach(producer -> add(beforeUnseen, beforeEnd(producer), producer));
+                for (Event producer : program.options.independent() ? allAtOrAbove(wait) : firstAtOrAbove(wait)) {
+                    add(beforeUnseen, beforeEnd[producer.index], producer);
+                }
             }
             for (Event event : over) {
                 if (!event.ran
@@ -340,6 +430,14 @@ final class HappensBefore {
                 }
             }
         }
+    }
+
+    private List<Event> allAtOrAbove(Point wait) {
+        return signals.get(wait.timeline()).tailMap(wait.value(), true).values().stream()
+                .flatMap(List::stream)
+                .map(step -> step.last)
+                .filter(Event::isOver)
+                .toList();
     }
 
     private boolean runsAfter(Event event, Event claimed) {
@@ -503,6 +601,8 @@ final class HappensBefore {
         if (lookup.frontier().size() == 0) {
             return; // claims nothing
         }
+        NavigableMap<Long, Integer> had = program.reached.get(point.timeline()).tailMap(point.value(), true);
+        long first = reached && !had.isEmpty() ? had.firstKey() : Long.MAX_VALUE;
         for (Map.Entry<Long, List<Step>> each :
                 signals.get(point.timeline()).tailMap(point.value(), true).entrySet()) {
             if (reached && each.getKey() > lookup.reached()) {
@@ -510,6 +610,9 @@ final class HappensBefore {
             }
             if (lookup.frontier().equals(frontier(each.getValue()))) {
                 return;
+            }
+            if (each.getKey() < first && first < Long.MAX_VALUE) {
+                continue; // passed; it is told of only if the one that passed it ran after it
             }
             boolean known = reached
                     || each.getValue().size() == 1

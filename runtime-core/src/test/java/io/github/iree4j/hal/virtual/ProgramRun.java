@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,13 +44,14 @@ final class ProgramRun {
         this.program = program;
     }
 
-    /** Hardware that takes up to so long, and tells the host up to so late. */
-    VirtualScript script(int slowest, int laziest) {
+    /** Hardware that takes up to so long on each queue, and tells the host up to so late. */
+    VirtualScript script(int[] slowest, int laziest) {
         return new VirtualScript() {
             @Override
             public long duration(int queue, long number, QueueOperation operation) {
                 times.put(operation, new long[] {++sequence, 0, action + 1});
-                return slowest == 0 ? 1 : program.random.nextInt(slowest);
+                int most = slowest[queue];
+                return most == 0 ? 1 : program.random.nextInt(most);
             }
 
             @Override
@@ -71,7 +73,8 @@ final class ProgramRun {
         TimelineSemaphore timeline = program.timelines.get(outside.timeline());
         Point point = new Point(outside.timeline(), outside.value());
         timeline.whenReached(outside.before(), (reached, failure) -> {
-            if (failure == null && timeline.failure() == null) {
+            // In any order: what is passed already is left alone.
+            if (failure == null && timeline.failure() == null && timeline.value() < outside.value()) {
                 reach(point, timeline, outside.kind());
             }
         });
@@ -79,11 +82,12 @@ final class ProgramRun {
 
     private void reach(Point point, TimelineSemaphore timeline, int kind) {
         switch (kind) {
-            case 0 -> {
+            case FromOutside.BY_HAND -> {
                 program.outside.put(point, ++sequence);
                 timeline.signal(point.value());
             }
-            case 1 -> {
+            case FromOutside.DEADLINE -> timeline.fail(program.deadline);
+            case FromOutside.EXTERNAL -> {
                 program.outside.put(point, ++sequence);
                 timeline.signalExternal(point.value());
             }
@@ -94,7 +98,7 @@ final class ProgramRun {
                     program.outside.put(point, ++sequence);
                     event.fire();
                     program.clock.after(program.random.nextInt(6), () -> {
-                        if (timeline.failure() == null) {
+                        if (timeline.failure() == null && timeline.value() < point.value()) {
                             timeline.signalExternal(point.value());
                         }
                     });
@@ -105,12 +109,27 @@ final class ProgramRun {
 
     /** Submits and steps until nothing is left to do. */
     void toItsEnd() {
+        for (int t = 0; t < program.timelines.size(); t++) {
+            TreeMap<Long, Integer> reached = program.reached.get(t);
+            for (long value = 1; value <= program.last[t]; value++) {
+                program.timelines.get(t).whenReached(value, (at, failure) -> {
+                    if (failure == null) {
+                        reached.putIfAbsent(at, action + 1);
+                    }
+                });
+            }
+        }
         List<Runnable> actions = new ArrayList<>();
         for (FromOutside each : program.fromOutside) {
             actions.add(() -> await(each));
         }
         for (Step step : orderOfSubmission()) {
             actions.add(() -> submit(step));
+        }
+        if (program.options.independent()) {
+            for (int i = 0; i < program.fromOutside.size(); i++) {
+                actions.add(program.random.nextInt(actions.size()), actions.removeFirst());
+            }
         }
         if (program.options.loss()) {
             if (program.random.nextBoolean()) {

@@ -25,13 +25,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A random program on virtual devices, run to its end, and everything that was seen of it.
  *
  * <p>Steps wait for and signal shared timelines that several of them advance, in any order of submission, some of them late; each also
- * signals a timeline of its own, from which its frontier is read. A step is an operation of a queue, a part in a collective, or work of
+ * signals a timeline of its own, from which its frontier is read. Where signallers are independent, those of one timeline do not wait for
+ * one another and a lower value may come late, in any way: promised after a higher one, signalled before it, by a queue, by several or by
+ * hand; or too late, and then it fails the timeline. A step is an operation of a queue, a part in a collective, or work of
  * the host. What the host does in one go (a submission, one step of the clock, a signal of its own) is an action; actions are numbered.
  */
 final class RandomProgram implements AutoCloseable {
@@ -46,6 +52,7 @@ final class RandomProgram implements AutoCloseable {
      * @param joint whether some points are reached with the last of several signals
      * @param host whether the host works between fences
      * @param loss whether a device is lost
+     * @param independent whether those who signal one timeline do so in any order, without waiting for one another
      * @param sabotaged whether waits are left out behind the checker's back
      */
     record Options(
@@ -57,23 +64,34 @@ final class RandomProgram implements AutoCloseable {
             boolean joint,
             boolean host,
             boolean loss,
+            boolean independent,
             boolean sabotaged) {
-        /** Whether everything that is waited for is done by an operation. */
+        /** Whether everything that is waited for is done by an operation, of which it is known which. */
         boolean arePlain() {
-            return !external && !failures && !loss;
+            return !external && !failures && !loss && !independent;
         }
 
         /** Whether frontiers know exactly what is true. */
         boolean areTight() {
             return capacity == 64 && history == 64 && arePlain();
         }
+
+        /** Whether frontiers know nothing but what is waited for. */
+        boolean areFrugal() {
+            return capacity == 64 && history == 64 && !external && !failures && !loss;
+        }
     }
 
     /** A point on a shared timeline. */
     record Point(int timeline, long value) {}
 
-    /** A value that the host or somebody outside reaches, once the timeline is at the one before, in one of three ways. */
-    record FromOutside(int timeline, long before, long value, int kind) {}
+    /** A value that the host or somebody outside reaches, once the timeline is at the one before, in one of three ways; or fails. */
+    record FromOutside(int timeline, long before, long value, int kind) {
+        static final int BY_HAND = 0;
+        static final int EXTERNAL = 1;
+        static final int EVENT = 2;
+        static final int DEADLINE = 3;
+    }
 
     /** What a timeline said about a value after an action. */
     record Lookup(int action, Point point, long reached, Frontier frontier) {}
@@ -240,8 +258,15 @@ final class RandomProgram implements AutoCloseable {
     /** When points that no operation signals were reached, or their event fired: sequence numbers. */
     final Map<Point, Long> outside = new HashMap<>();
 
+    /** The values that each timeline really had, with the action in which each was reached. */
+    final List<TreeMap<Long, Integer>> reached = new ArrayList<>();
+
+    /** Values that anybody signals, by timeline. */
+    private final List<TreeSet<Long>> used = new ArrayList<>();
+
     final FrontierTracker tracker = closed(FrontierTracker.create());
     final IreeException loss = new IreeException(StatusCode.UNAVAILABLE, "fell off the bus");
+    final IreeException deadline = new IreeException(StatusCode.DEADLINE_EXCEEDED, "too late");
 
     @Nullable
     VirtualDevice lost;
@@ -277,7 +302,7 @@ final class RandomProgram implements AutoCloseable {
     }
 
     private void makeDevices() {
-        VirtualScript script = run.script(random.nextInt(8), random.nextInt(3) * 4);
+        VirtualScript script = run.script(slowness(), random.nextInt(3) * 4);
         Object group = new Object();
         int count = 1 + random.nextInt(3);
         for (int d = 0; d < count; d++) {
@@ -307,6 +332,16 @@ final class RandomProgram implements AutoCloseable {
                 fifo.put(device.queue(q).axis(), kinds.get(q));
             }
         }
+    }
+
+    /** How long operations take at most on queues with each index; the late and the early need queues of very different speed. */
+    private int[] slowness() {
+        int all = random.nextInt(8);
+        int[] each = {all, all, all, all};
+        for (int q = 0; options.independent && q < each.length; q++) {
+            each[q] = random.nextBoolean() ? 1 + random.nextInt(4) : 10 + random.nextInt(40);
+        }
+        return each;
     }
 
     private boolean isFifo(VirtualDevice device, int queue) {
@@ -343,6 +378,12 @@ final class RandomProgram implements AutoCloseable {
         for (int i = 0; i < shared; i++) {
             timelines.add(
                     closed(TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(options.history))));
+            used.add(new TreeSet<>());
+            reached.add(new TreeMap<>());
+        }
+        if (options.independent) {
+            makeIndependentSteps(operations);
+            return;
         }
         int foreign = options.external ? 1 + random.nextInt(2) : 0;
         while (steps.size() < operations || joint != null) {
@@ -352,14 +393,7 @@ final class RandomProgram implements AutoCloseable {
                 jointSignalsLeft = 2 + random.nextInt(2);
                 timelines.get(timeline).expectSignals(joint.value, jointSignalsLeft);
             }
-            if (!groups.isEmpty() && random.nextInt(5) == 0) {
-                connect(meeting(groups.get(random.nextInt(groups.size()))).parts);
-            } else if (options.host && random.nextInt(8) == 0) {
-                connect(List.of(new Step(null, 0, null, 0, false)));
-            } else {
-                VirtualDevice device = anyDevice();
-                connect(List.of(new Step(device, random.nextInt(device.queueCount()), null, 0, false)));
-            }
+            connect(newSteps());
             if (foreign > 0 && random.nextInt(6) == 0) {
                 int timeline = random.nextInt(shared);
                 if (joint == null || joint.timeline != timeline) {
@@ -368,6 +402,89 @@ final class RandomProgram implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /** One, or the parts of a collective. */
+    private List<Step> newSteps() {
+        if (!groups.isEmpty() && random.nextInt(5) == 0) {
+            return meeting(groups.get(random.nextInt(groups.size()))).parts;
+        }
+        if (options.host && random.nextInt(8) == 0) {
+            return List.of(new Step(null, 0, null, 0, false));
+        }
+        VirtualDevice device = anyDevice();
+        return List.of(new Step(device, random.nextInt(device.queueCount()), null, 0, false));
+    }
+
+    /** Steps that wait for what earlier ones signal, or for less, and signal values of which others may come before or after. */
+    private void makeIndependentSteps(int operations) {
+        int order = random.nextInt(4); // of how many in four signals somebody takes care that the value below came before
+        while (steps.size() < operations || joint != null) {
+            if (options.joint && joint == null && random.nextInt(6) == 0) {
+                int timeline = random.nextInt(timelines.size());
+                joint = new Point(timeline, unused(timeline));
+                jointSignalsLeft = 2 + random.nextInt(2);
+                timelines.get(timeline).expectSignals(joint.value, jointSignalsLeft);
+            }
+            connectFreely(newSteps(), order);
+            if (random.nextInt(6) == 0) {
+                int timeline = random.nextInt(timelines.size());
+                long before = random.nextBoolean() ? 0 : random.nextInt((int) last[timeline] + 1);
+                int kind = options.external ? random.nextInt(3) : FromOutside.BY_HAND;
+                if (options.failures && random.nextInt(4) == 0) {
+                    kind = FromOutside.DEADLINE;
+                }
+                long value = unused(timeline);
+                fromOutside.add(new FromOutside(timeline, Math.min(before, value - 1), value, kind));
+                last[timeline] = Math.max(last[timeline], value);
+            }
+        }
+    }
+
+    /** A value that nobody signals: above all others, mostly with room left below, or in such a room. */
+    private long unused(int timeline) {
+        TreeSet<Long> taken = used.get(timeline);
+        long value = last[timeline] + 1 + random.nextInt(3);
+        if (last[timeline] > 0 && random.nextInt(5) < 2) {
+            long lower = 1 + random.nextInt((int) last[timeline]);
+            value = taken.contains(lower) ? value : lower;
+        }
+        taken.add(value);
+        return value;
+    }
+
+    private void connectFreely(List<Step> together, int order) {
+        Map<Integer, Long> greatest = new HashMap<>();
+        for (Step step : together) {
+            for (int w = random.nextInt(4); w > 0; w--) {
+                int timeline = random.nextInt(timelines.size());
+                if (last[timeline] > 0) {
+                    wait(step, new Point(timeline, 1 + random.nextInt((int) last[timeline])));
+                }
+            }
+            if (joint != null && jointSignalsLeft > 0 && random.nextBoolean()) {
+                step.signals.add(joint);
+                if (--jointSignalsLeft == 0) {
+                    greatest.merge(joint.timeline, joint.value, Math::max);
+                }
+            }
+            for (int s = random.nextInt(3); s > 0; s--) {
+                int timeline = random.nextInt(timelines.size());
+                if (step.signals.stream().noneMatch(point -> point.timeline == timeline)) {
+                    long value = unused(timeline);
+                    Long below = used.get(timeline).lower(value);
+                    if (below != null && below <= last[timeline] && random.nextInt(4) < order) {
+                        wait(step, new Point(timeline, below));
+                    }
+                    step.signals.add(new Point(timeline, value));
+                    greatest.merge(timeline, value, Math::max);
+                }
+            }
+        }
+        if (jointSignalsLeft == 0) {
+            joint = null;
+        }
+        greatest.forEach((timeline, value) -> last[timeline] = Math.max(last[timeline], value));
     }
 
     private Meeting meeting(Group group) {
@@ -464,6 +581,27 @@ final class RandomProgram implements AutoCloseable {
             }
         }
         return sums;
+    }
+
+    /** For people. */
+    String describe() {
+        StringBuilder text = new StringBuilder();
+        for (VirtualDevice device : devices) {
+            text.append("%n%s, queues %s".formatted(device.id(), queueKinds(device)));
+        }
+        for (int t = 0; t < timelines.size(); t++) {
+            text.append("%ntimeline %d had %s, failure %s"
+                    .formatted(t, reached.get(t).keySet(), timelines.get(t).failure()));
+        }
+        fromOutside.forEach(each -> text.append("%n%s".formatted(each)));
+        steps.forEach(each -> text.append("%n%s".formatted(each)));
+        return text.toString();
+    }
+
+    private String queueKinds(VirtualDevice device) {
+        return IntStream.range(0, device.queueCount())
+                .mapToObj(queue -> isFifo(device, queue) ? "FIFO" : "unordered")
+                .collect(Collectors.joining(", "));
     }
 
     @Override

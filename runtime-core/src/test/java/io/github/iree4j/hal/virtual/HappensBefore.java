@@ -343,10 +343,15 @@ final class HappensBefore {
             }
         }
         for (Event event : over) {
-            if (event.ran && beforeEnd[event.index].get(event.index)) {
+            if (!isVague() && beforeEnd[event.index].get(event.index)) {
                 fail("happens before itself: " + event);
             }
         }
+    }
+
+    /** Of what was lost, of independent signallers, it is not known what was issued behind what: more than is true comes before it. */
+    private boolean isVague() {
+        return program.options.loss() && program.options.independent();
     }
 
     private static void add(BitSet target, BitSet before, Event other) {
@@ -359,16 +364,7 @@ final class HappensBefore {
         if (!program.options.independent()) {
             return firstAtOrAbove(wait);
         }
-        long limit = Long.MAX_VALUE;
-        if (program.options.history() == 64) {
-            for (Map.Entry<Long, Integer> each :
-                    program.reached.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
-                if (each.getValue() < event.knewBy) { // then the host knew of this one
-                    limit = each.getKey();
-                    break;
-                }
-            }
-        }
+        long limit = knownLimit(wait, event);
         List<Event> found = new ArrayList<>();
         for (Map.Entry<Long, List<Step>> each :
                 signals.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
@@ -377,6 +373,11 @@ final class HappensBefore {
             }
             List<Event> together =
                     each.getValue().stream().map(step -> step.last).toList();
+            boolean promised = together.size() == 1 && together.getFirst().fifo;
+            Integer reachedBy = program.reached.get(wait.timeline()).get(each.getKey());
+            if (!promised && (reachedBy == null || reachedBy > Math.max(event.knewBy, event.issuedBy))) {
+                continue; // of these nothing is known before the value is reached
+            }
             // What was lost before its turn was issued behind others that may have been lost as well.
             if (together.stream()
                     .allMatch(other -> other != event
@@ -386,6 +387,35 @@ final class HappensBefore {
             }
         }
         return found;
+    }
+
+    /** The lowest value at or above the one waited for that the host knew to be reached, or promised, when the event was issued. */
+    private long knownLimit(Point wait, Event event) {
+        Step waiting = firstOf.get(event);
+        if (waiting == null || waiting.meeting != null && event.fifo) {
+            return Long.MAX_VALUE; // of those it is only seen that they run
+        }
+        boolean reached = false;
+        for (Map.Entry<Long, Integer> each :
+                program.reached.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
+            if (each.getValue() < event.knewBy && program.options.history() == 64) {
+                return each.getKey();
+            }
+            reached |= each.getValue() <= event.knewBy;
+        }
+        if (!reached && event.fifo) {
+            for (Map.Entry<Long, List<Step>> each :
+                    signals.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
+                Event promising = each.getValue().getFirst().last;
+                if (each.getValue().size() == 1
+                        && promising.fifo
+                        && promising.issuedBy > 0
+                        && promising.issuedBy < event.issuedBy) {
+                    return each.getKey();
+                }
+            }
+        }
+        return Long.MAX_VALUE;
     }
 
     /** Who reaches the point: those who signal the smallest value at or above it that all who signal it came to. */
@@ -469,7 +499,7 @@ final class HappensBefore {
 
     /** What has completed, as the host was told, was over, and with it all that happens before. */
     private void checkCompletion(Event event) {
-        if (event.completedBy == 0) {
+        if (event.completedBy == 0 || isVague()) {
             return;
         }
         long told = program.sequences.get(event.completedBy);
@@ -617,18 +647,20 @@ final class HappensBefore {
             boolean known = reached
                     || each.getValue().size() == 1
                             && isPromisedBy(each.getValue().getFirst(), lookup.action());
-            if (known && !mayForget && !isPassed(each.getValue())) {
+            if (known && !mayForget && !isPassed(point.timeline(), each.getValue())) {
                 fail("%s of %s, reached %d, is not the frontier of the first to signal it: %s"
                         .formatted(lookup.frontier(), point, lookup.reached(), each.getValue()));
             }
         }
-        fail("%s of %s, reached %d, is that of nobody who signals it"
-                .formatted(lookup.frontier(), point, lookup.reached()));
+        fail("%s of %s, reached %d, is that of nobody who signals it: %s"
+                .formatted(lookup.frontier(), point, lookup.reached(), signals.get(point.timeline())));
     }
 
     /** Whether the signal may not be known: others reach values of this timeline by hand, or never came to it. */
-    private boolean isPassed(List<Step> together) {
-        return program.options.external() || together.stream().anyMatch(step -> step.own.failure() != null);
+    private boolean isPassed(int timeline, List<Step> together) {
+        return program.options.external()
+                || program.options.independent() && program.timelines.get(timeline).failure() != null
+                || together.stream().anyMatch(step -> step.own.failure() != null);
     }
 
     private static boolean isPromisedBy(Step step, int action) {

@@ -108,11 +108,13 @@ class NeverOptimisticTest {
     private static String smallest(SplittableRandom seeds, Options options, int operations) {
         for (int size = 2; size < operations; size++) {
             for (int i = 0; i < 2000; i++) {
-                try (RandomProgram program = new RandomProgram(seeds.nextLong(), options, size)) {
+                long seed = seeds.nextLong();
+                try (RandomProgram program = new RandomProgram(seed, options, size)) {
                     try {
                         new HappensBefore(program).check();
                     } catch (AssertionError e) {
-                        return "%nThe smallest found:%n%s%s".formatted(e.getMessage(), program.describe());
+                        return "%nThe smallest found, of %d steps with seed %d:%n%s%s"
+                                .formatted(size, seed, e.getMessage(), program.describe());
                     }
                 }
             }

@@ -449,7 +449,9 @@ final class RandomProgram implements AutoCloseable {
             long lower = 1 + random.nextInt((int) last[timeline]);
             value = taken.contains(lower) ? value : lower;
         }
-        taken.add(value);
+        while (!taken.add(value)) {
+            value++;
+        }
         return value;
     }
 

@@ -21,6 +21,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,10 @@ import org.junit.jupiter.api.Test;
  * Random invocations that allocate, write, read and free on the queues of one device with too little memory for all, in any order that
  * their fences leave, with durations, late completions and failures. Each writes its own mark over all its bytes and looks, when it reads
  * them, for anything else: the marks of others, and what is written over memory that is freed. Memory that goes on too early shows.
+ *
+ * <p>In half of the programs invocations also stand behind values of timelines that several signal without knowing of one another: those
+ * that end, queues with nothing else to do and the host by hand, lower values after higher ones were promised. Who waited for memory behind
+ * such a promise may go on because of a lower value, and then nothing that the promise said may be relied on.
  */
 @Tag("long")
 class RandomAllocationTest {
@@ -41,6 +46,8 @@ class RandomAllocationTest {
     private long refused;
     private long waited;
     private long failed;
+    private long allocations;
+    private long lateValues;
 
     @Test
     void noByteOfOneOwnerIsSeenOrOverwrittenByAnother() {
@@ -54,11 +61,28 @@ class RandomAllocationTest {
             }
         }
         // It would prove nothing if nothing had been at stake.
-        assertThat(List.of(withoutWait, afterWait, refused, waited, failed)).allMatch(n -> n > PROGRAMS / 4);
+        assertThat(List.of(withoutWait, afterWait, refused, waited, failed, lateValues))
+                .allMatch(n -> n > PROGRAMS / 4);
+        assertThat(waited).as("allocations of %d that waited", allocations).isGreaterThan(allocations / 2);
     }
 
     /** What somebody saw who read the bytes that the signal to 2 says are written. */
     private record Wrong(TimelineSemaphore own, String what) {}
+
+    /** A timeline of which different invocations signal different values, in any order. */
+    private static final class Shared {
+        final TimelineSemaphore timeline = TimelineSemaphore.create(0);
+        final TreeSet<Long> used = new TreeSet<>();
+
+        /** A value that nobody signals yet, often below one that somebody does. */
+        long unused(Random random, long from) {
+            long value = from + random.nextInt(8);
+            while (!used.add(value)) {
+                value++;
+            }
+            return value;
+        }
+    }
 
     private final class Program implements AutoCloseable {
         private final long seed;
@@ -70,12 +94,19 @@ class RandomAllocationTest {
         private final List<Fence> ends = new ArrayList<>();
         private final VirtualDevice device;
         private final boolean failures;
+        private final boolean independent;
+        private final List<Shared> shared = new ArrayList<>();
 
         Program(long seed) {
             this.seed = seed;
             this.random = new Random(seed);
             this.failures = random.nextInt(4) == 0;
+            this.independent = random.nextBoolean();
             Random times = new Random(seed + 1);
+            int[] slowness = new int[5];
+            for (int q = 0; q < slowness.length; q++) {
+                slowness[q] = independent && random.nextBoolean() ? 10 + random.nextInt(50) : 6;
+            }
             VirtualDevice.Builder builder = VirtualDevice.builder()
                     .clock(clock)
                     .schedulingDomain(
@@ -84,7 +115,7 @@ class RandomAllocationTest {
                     .script(new VirtualScript() {
                         @Override
                         public long duration(int queue, long number, QueueOperation operation) {
-                            return times.nextInt(6);
+                            return times.nextInt(slowness[queue]);
                         }
 
                         @Override
@@ -150,7 +181,8 @@ class RandomAllocationTest {
             boolean wanders = random.nextInt(3) == 0;
             long size = 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 256));
             TimelineSemaphore own = closed(TimelineSemaphore.create(0));
-            Fence behind = ends.isEmpty() || random.nextInt(3) > 0 ? null : ends.get(random.nextInt(ends.size()));
+            Fence behind = behind();
+            allocations++;
             Buffer buffer =
                     closed(home.alloca(behind, at(own, 1), BufferParams.DEFAULT.withConsumer("i" + mark), size, 0));
             (wanders ? queue() : home).fill(at(own, 1), at(own, 2), buffer, 0, Buffer.WHOLE, mark, 1, 0);
@@ -166,8 +198,44 @@ class RandomAllocationTest {
                 ends.add(end);
                 buffer.close();
             }
-            if (failures) {
+            if (failures || independent) {
                 buffer.close(); // a failed invocation frees nothing in queue order
+            }
+            if (independent) {
+                signalShared(ends.getLast());
+            }
+        }
+
+        /** What an invocation waits for: nothing, the end of another, or a value that one of several reaches. */
+        private @Nullable Fence behind() {
+            if (independent && !shared.isEmpty() && random.nextInt(3) > 0) {
+                Shared any = shared.get(Math.max(0, shared.size() - 1 - random.nextInt(3)));
+                if (!any.used.isEmpty()) {
+                    return at(any.timeline, 1 + random.nextLong(any.used.last()));
+                }
+            }
+            return ends.isEmpty() || random.nextInt(3) > 0 ? null : ends.get(random.nextInt(ends.size()));
+        }
+
+        /** Somebody signals a value behind the end of an invocation; and perhaps somebody else a lower one, by a queue or by hand. */
+        private void signalShared(Fence end) {
+            if (shared.isEmpty() || random.nextInt(3) == 0) {
+                Shared fresh = new Shared();
+                closed(fresh.timeline);
+                shared.add(fresh);
+            }
+            Shared any = shared.get(Math.max(0, shared.size() - 1 - random.nextInt(3)));
+            if (any.used.isEmpty() || random.nextBoolean()) {
+                queue().barrier(end, at(any.timeline, any.unused(random, 4)), 0);
+            }
+            if (random.nextInt(3) == 0) {
+                long value = any.unused(random, 1);
+                lateValues += value < any.used.last() ? 1 : 0;
+                if (random.nextBoolean()) {
+                    queue().barrier(null, at(any.timeline, value), 0);
+                } else {
+                    clock.schedule(random.nextInt(60), () -> at(any.timeline, value).signalOrFail());
+                }
             }
         }
 

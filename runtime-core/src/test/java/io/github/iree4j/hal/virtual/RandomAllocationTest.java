@@ -20,6 +20,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -95,6 +96,7 @@ class RandomAllocationTest {
         private final List<AutoCloseable> toClose = new ArrayList<>();
         private final List<Wrong> wrong = new ArrayList<>();
         private final List<Fence> ends = new ArrayList<>();
+        private final List<Fence> gates = new ArrayList<>();
         private final VirtualDevice device;
         private final boolean failures;
         private final boolean independent;
@@ -104,7 +106,7 @@ class RandomAllocationTest {
             this.seed = seed;
             this.random = new Random(seed);
             this.failures = random.nextInt(4) == 0;
-            this.independent = random.nextBoolean();
+            this.independent = random.nextInt(4) > 0;
             Random times = new Random(seed + 1);
             int[] slowness = new int[5];
             for (int q = 0; q < slowness.length; q++) {
@@ -153,8 +155,15 @@ class RandomAllocationTest {
             for (int i = 0; i < INVOCATIONS; i++) {
                 submit((byte) (i + 1));
                 for (int steps = random.nextInt(8); steps > 0; steps--) {
-                    clock.step();
+                    step();
                 }
+            }
+            for (int steps = 50; steps > 0; steps--) {
+                step();
+            }
+            while (!gates.isEmpty()) {
+                gates.removeLast().signal();
+                step();
             }
             clock.runUntilIdle();
             // A stream goes on behind a failure of which the host has not heard: who was to write may not have written.
@@ -178,11 +187,23 @@ class RandomAllocationTest {
             }
         }
 
+        private void step() {
+            clock.step();
+            if (!gates.isEmpty() && random.nextInt(6) == 0) {
+                gates.remove(random.nextInt(gates.size())).signal();
+            }
+            if (!shared.isEmpty() && random.nextInt(8) == 0) {
+                signalByHand();
+            }
+        }
+
         /** One invocation: on one queue or several, behind another invocation or behind none. */
         private void submit(byte mark) {
             DeviceQueue home = queue();
             boolean wanders = random.nextInt(3) == 0;
-            long size = 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 256));
+            long size = independent
+                    ? LIMIT / 8 * (1L + random.nextInt(6)) // so that what is free must often be put together
+                    : 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 256));
             TimelineSemaphore own = closed(TimelineSemaphore.create(0));
             Fence behind = behind();
             allocations++;
@@ -195,7 +216,7 @@ class RandomAllocationTest {
                 ends.add(end);
                 long flags = random.nextBoolean() ? DeviceQueue.DEALLOCA_PREFER_ORIGIN : 0;
                 // After a failure it is for the host to free, when nothing uses it any more: closing does.
-                (wanders ? queue() : home).dealloca(at(own, 3), end, buffer, flags);
+                (wanders ? queue() : home).dealloca(at(own, 3, gate()), end, buffer, flags);
             } else { // the host does without a deallocation
                 Fence end = at(own, 3);
                 ends.add(end);
@@ -231,14 +252,18 @@ class RandomAllocationTest {
             if (any.used.isEmpty() || random.nextBoolean()) {
                 queue().barrier(end, at(any.timeline, any.unused(random, 4)), 0);
             }
-            if (random.nextInt(3) == 0) {
-                long value = any.unused(random, 1);
+            if (random.nextInt(8) == 0) {
+                queue().barrier(null, at(any.timeline, any.unused(random, 1)), 0);
+            }
+        }
+
+        /** The host reaches a value below some that are promised, or too high for some that are. */
+        private void signalByHand() {
+            Shared any = shared.get(Math.max(0, shared.size() - 1 - random.nextInt(4)));
+            long value = any.timeline.value() + 1 + random.nextInt(2);
+            if (any.timeline.failure() == null && any.used.add(value)) {
                 lateValues += value < any.used.last() ? 1 : 0;
-                if (random.nextBoolean()) {
-                    queue().barrier(null, at(any.timeline, value), 0);
-                } else {
-                    clock.schedule(random.nextInt(60), () -> at(any.timeline, value).signalOrFail());
-                }
+                any.timeline.signal(value);
             }
         }
 
@@ -255,6 +280,21 @@ class RandomAllocationTest {
 
         private Fence at(TimelineSemaphore timeline, long value) {
             return closed(Fence.at(timeline, value));
+        }
+
+        private Fence at(TimelineSemaphore timeline, long value, @Nullable Fence other) {
+            Fence first = at(timeline, value);
+            return other == null ? first : closed(Objects.requireNonNull(Fence.join(List.of(first, other))));
+        }
+
+        /** Something that the host lets happen later, now and then. */
+        private @Nullable Fence gate() {
+            if (!independent || random.nextInt(3) > 0) {
+                return null;
+            }
+            Fence gate = at(closed(TimelineSemaphore.create(0)), 1);
+            gates.add(gate);
+            return gate;
         }
 
         private void closeResources() {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("long")
 class NeverOptimisticTest {
-    private static final int PROGRAMS = Effort.rounds(4_000, 100_000);
+    private static final int PROGRAMS = Effort.rounds(5_000, 200_000);
 
     private final long[] decisions = new long[6];
     private final TreeMap<String, Integer> seen = new TreeMap<>();

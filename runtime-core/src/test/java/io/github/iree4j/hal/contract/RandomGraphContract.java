@@ -39,7 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Random graphs of operations, ordered by fences only and submitted in any order by several threads, on the queues of one device or of several that share
  * memory, give what running them one after the other gives; a failure reaches exactly what depends on it; and what a frontier claims to have
- * happened before has.
+ * happened before has. Operations also wait for values that another operation promises to pass and that the host reaches by hand at any time: what
+ * follows from the promise does not follow from the value.
  */
 @Tag("long")
 public abstract class RandomGraphContract extends DeviceContract {
@@ -65,6 +66,26 @@ public abstract class RandomGraphContract extends DeviceContract {
     /** Operation {@code out = in * factor + index}; waits for all earlier ones that it conflicts with. */
     private record Step(int in, int out, int factor, Kind kind, int device, int queue, List<Integer> waits) {}
 
+    /** A timeline that one operation takes to {@link #TOP}, promised early perhaps, and the host by hand to values below, at any time. */
+    private record Shared(TimelineSemaphore timeline, int producer) {
+        static final int TOP = 10;
+
+        /** By hand: the next value, unless the operation was quicker. */
+        void signalNext() {
+            long next = timeline.value() + 1;
+            if (next < TOP) {
+                try {
+                    timeline.signal(next);
+                } catch (IreeException e) {
+                    assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+                }
+            }
+        }
+    }
+
+    /** What an operation waits for beside what it must; it may be there at any time, and then nothing follows from it. */
+    private record Beside(Shared shared, long value) {}
+
     /** When a host call ran. */
     private record Interval(long begin, long end) {}
 
@@ -78,6 +99,8 @@ public abstract class RandomGraphContract extends DeviceContract {
         final int failing;
         final List<Participant> participants = new ArrayList<>();
         final List<Step> steps = new ArrayList<>();
+        final List<Shared> shared = new ArrayList<>();
+        final List<@Nullable Beside> beside = new ArrayList<>();
         final List<TimelineSemaphore> done = new ArrayList<>();
         final AtomicReferenceArray<@Nullable Interval> hostCalls = new AtomicReferenceArray<>(OPERATIONS);
         final AtomicLongArray heard = new AtomicLongArray(OPERATIONS); // when its signal was seen, once it was
@@ -103,6 +126,15 @@ public abstract class RandomGraphContract extends DeviceContract {
                 done.add(signal);
             }
             this.failing = fails ? random.nextInt(OPERATIONS) : -1;
+            for (int i = 0; i < OPERATIONS; i++) {
+                // After a failure it would depend on who came first what else fails.
+                boolean waits = !fails && !shared.isEmpty() && random.nextInt(2) == 0;
+                Shared any = waits ? shared.get(random.nextInt(shared.size())) : null;
+                beside.add(any == null ? null : new Beside(any, 1 + random.nextInt(Shared.TOP)));
+                if (!fails && random.nextInt(6) == 0) {
+                    shared.add(new Shared(semaphore(), i));
+                }
+            }
         }
 
         private Step randomStep() {
@@ -133,6 +165,9 @@ public abstract class RandomGraphContract extends DeviceContract {
                 submitters.add(Thread.ofPlatform().start(() -> {
                     for (int n = first; n < OPERATIONS; n += threads) {
                         submit(order.get(n));
+                        if (!shared.isEmpty()) {
+                            shared.get(order.get(n) % shared.size()).signalNext();
+                        }
                     }
                 }));
             }
@@ -145,8 +180,15 @@ public abstract class RandomGraphContract extends DeviceContract {
             Step step = steps.get(index);
             List<Fence.Entry> entries = new ArrayList<>();
             step.waits.forEach(w -> entries.add(new Fence.Entry(done.get(w), 1)));
+            if (beside.get(index) instanceof Beside other) {
+                entries.add(new Fence.Entry(other.shared.timeline, other.value));
+            }
             Fence wait = entries.isEmpty() ? null : Fence.of(entries);
-            try (Fence signal = Fence.at(done.get(index), 1)) {
+            List<Fence.Entry> signals = new ArrayList<>(List.of(new Fence.Entry(done.get(index), 1)));
+            shared.stream()
+                    .filter(each -> each.producer == index)
+                    .forEach(each -> signals.add(new Fence.Entry(each.timeline, Shared.TOP)));
+            try (Fence signal = Fence.of(signals)) {
                 submit(step, index, wait, signal);
             } finally {
                 if (wait != null) {

@@ -659,7 +659,8 @@ final class HappensBefore {
     /** Whether the signal may not be known: others reach values of this timeline by hand, or never came to it. */
     private boolean isPassed(int timeline, List<Step> together) {
         return program.options.external()
-                || program.options.independent() && program.timelines.get(timeline).failure() != null
+                || program.options.independent()
+                        && program.timelines.get(timeline).failure() != null
                 || together.stream().anyMatch(step -> step.own.failure() != null);
     }
 

@@ -418,7 +418,8 @@ final class RandomProgram implements AutoCloseable {
 
     /** Steps that wait for what earlier ones signal, or for less, and signal values of which others may come before or after. */
     private void makeIndependentSteps(int operations) {
-        int order = random.nextInt(4); // of how many in four signals somebody takes care that the value below came before
+        int order =
+                random.nextInt(4); // of how many in four signals somebody takes care that the value below came before
         while (steps.size() < operations || joint != null) {
             if (options.joint && joint == null && random.nextInt(6) == 0) {
                 int timeline = random.nextInt(timelines.size());

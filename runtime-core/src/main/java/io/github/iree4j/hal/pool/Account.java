@@ -7,6 +7,8 @@ final class Account {
     long transientLive;
     long persistentLive;
     long peak;
+    long ofNoCallTransient; // of what is live, what no call holds
+    long ofNoCallPersistent;
     int users; // its reservations and requests in line
 
     Account(String consumer, long quota) {

@@ -32,6 +32,8 @@ final class Allotment {
     private final DeathWatch deathWatch;
     private final Accounts accounts;
     private final WaitingLine line = new WaitingLine();
+    private final PoolSet set;
+    private final Knots knots;
     private final BooleanSupplier busy;
     private final LongSupplier clock;
     private final long alignment; // the provider's
@@ -41,7 +43,14 @@ final class Allotment {
     private long releasing; // bytes of reservations whose release was announced
     private boolean closed;
 
-    Allotment(PoolSetBuilder builder, List<Pool> pools, Slabs slabs, DeathFrontiers deaths, DeathWatch deathWatch) {
+    Allotment(
+            PoolSet set,
+            PoolSetBuilder builder,
+            List<Pool> pools,
+            Slabs slabs,
+            DeathFrontiers deaths,
+            DeathWatch deathWatch) {
+        this.set = set;
         this.pools = pools;
         this.slabs = slabs;
         this.match = new Match(deaths);
@@ -51,6 +60,7 @@ final class Allotment {
         this.clock = builder.clock;
         this.alignment = builder.provider.alignment();
         this.capacity = builder.provider.capacity();
+        this.knots = new Knots(builder, set, pools, deaths);
     }
 
     /** Whether nothing is given out, so that nothing will be released. */
@@ -113,10 +123,13 @@ final class Allotment {
         pool.reserved(block.length, request.persistent(), match.verdict());
         account.add(block.length, request.persistent());
         account.users++;
+        MemoryHolder holder = request.holder();
+        MemoryHolder.Stake stake = holder == null ? null : holder.stakeIn(set);
+        knots.reserved(stake, account, block.length, request.persistent());
         live += block.length;
         livePeak = Math.max(livePeak, live);
         Reservation reservation =
-                new Reservation(pool, block, account, request.persistent(), request.size(), match.waits());
+                new Reservation(pool, block, account, stake, request.persistent(), request.size(), match.waits());
         if (traced) {
             trace(reservation, "reserved");
         }
@@ -181,6 +194,7 @@ final class Allotment {
         reservation.pool.released(length, reservation.persistent);
         reservation.account.add(-length, reservation.persistent);
         reservation.account.users--;
+        knots.released(reservation.stake, reservation.account, length, reservation.persistent);
         live -= length;
         releasing -= reservation.announced ? length : 0;
     }
@@ -196,9 +210,17 @@ final class Allotment {
         Account account = accounts.of(request.consumer());
         account.users++;
         boolean byQuota = account.isOverQuota(pool.store.lengthFor(request.size()));
-        Waiter waiter = new Waiter(request, pool, account, listener, clock.getAsLong(), byQuota);
+        Waiter waiter = new Waiter(
+                request,
+                pool,
+                account,
+                request.holder() instanceof MemoryHolder holder ? holder.stakeIn(set) : null,
+                listener,
+                clock.getAsLong(),
+                byQuota);
         line.add(waiter); // POOL-3
         pool.waits(waiter);
+        knots.joined(waiter);
         watchDeaths();
         if (waitsForHost(waiter)) {
             LOG.warn(
@@ -233,6 +255,33 @@ final class Allotment {
         if (line.size() > 0 && line.serve(pools, this::mustStayBehind, this::grant)) {
             watchDeaths();
         }
+        suspect();
+    }
+
+    /** Something may have become a knot: has the line looked at soon, if there is one. */
+    void suspect() {
+        if (line.size() > 0) {
+            knots.suspect();
+        }
+    }
+
+    /** Fails those who wait in vain, or have waited for too long. */
+    void reviewLine() {
+        if (closed) {
+            return;
+        }
+        for (Knots.Verdict verdict : knots.review(line.all(), clock.getAsLong(), live)) {
+            Waiter waiter = verdict.waiter();
+            if (line.remove(waiter)) { // POOL-2
+                left(waiter);
+                waiter.pool.failed();
+                String text = "allocation of %d bytes%s; %s"
+                        .formatted(waiter.request.size(), verdict.why(), describe(waiter.pool, waiter.account));
+                LOG.warn(text);
+                end(waiter, null, new IreeException(StatusCode.RESOURCE_EXHAUSTED, text + Knots.REMEDY));
+            }
+        }
+        serve();
     }
 
     /** Grants memory to somebody in line, if there is some. */
@@ -247,6 +296,7 @@ final class Allotment {
     }
 
     private void left(Waiter waiter) {
+        knots.left(waiter);
         waiter.account.users--;
         waiter.pool.waited(waiter, clock.getAsLong());
     }

@@ -28,6 +28,11 @@ import org.jspecify.annotations.Nullable;
  * ({@link Reservation#announceRelease}) and work is under way that ends by itself ({@link PoolSetBuilder#busy}). So while one request
  * fits, something progresses.
  *
+ * <p><b>Knots.</b> Memory is waited for while something that holds it can run without waiting for memory itself: a call that is not
+ * suspended, or has nothing in line ({@link MemoryHolder}). When all that hold it wait, the youngest of those requests fails, and its call
+ * with it. What the host keeps does not come back by itself, so it is waited for only for a while
+ * ({@link PoolSetBuilder#hostPatience}); and nothing is waited for for longer than {@link PoolSetBuilder#patience}.
+ *
  * <p>Safe from any thread.
  */
 public final class PoolSet implements AutoCloseable {
@@ -63,7 +68,7 @@ public final class PoolSet implements AutoCloseable {
         this.pools = builder.pools.stream()
                 .map(options -> new Pool(this, options, deaths, provider.alignment()))
                 .toList();
-        this.allotment = new Allotment(builder, pools, slabs, deaths, deathWatch);
+        this.allotment = new Allotment(this, builder, pools, slabs, deaths, deathWatch);
         this.retention = new Retention(this, builder, pools, slabs, deathWatch);
         this.supply = new Supply(lock, provider, slabs, pools, allotment, retention);
     }
@@ -305,6 +310,22 @@ public final class PoolSet implements AutoCloseable {
     /** Work that was under way has ended: whoever waited for what it frees waits for nothing now, so whoever fits may go. */
     public void idle() {
         locked(allotment::serve);
+    }
+
+    /** A holder waits from now on, or is over: whoever waits for what it has may wait in vain. */
+    void review(MemoryHolder.Stake stake) {
+        boolean concerned;
+        synchronized (lock) {
+            concerned = allotment.isAnybodyWaiting() && (stake.live > 0 || stake.waiting > 0);
+        }
+        if (concerned) {
+            locked(allotment::suspect);
+        }
+    }
+
+    /** It is time to look whether somebody in line waits in vain. */
+    void lookAtLine() {
+        locked(allotment::reviewLine);
     }
 
     // ---- Housekeeping.

@@ -28,6 +28,8 @@ public final class PoolSetBuilder {
     Executor growth = Runnable::run;
     long budget = Long.MAX_VALUE;
     long idleAfter = Long.MAX_VALUE;
+    long patience = Long.MAX_VALUE;
+    long hostPatience = Long.MAX_VALUE;
     int frontierCapacity = Frontier.DEFAULT_CAPACITY;
 
     PoolSetBuilder(SlabProvider provider, FrontierTracker tracker) {
@@ -104,7 +106,29 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets what looks for idle slabs when nothing is released any more. One look at a time is under way, and none keeps the set alive.
+     * Sets how long a request stands in line at most.
+     *
+     * @param nanos after which it fails; for ever unless set
+     * @return this builder
+     */
+    public PoolSetBuilder patience(long nanos) {
+        this.patience = nanos;
+        return this;
+    }
+
+    /**
+     * Sets how long a request stands in line at most for memory that only the host can free.
+     *
+     * @param nanos after which it fails; for ever unless set
+     * @return this builder
+     */
+    public PoolSetBuilder hostPatience(long nanos) {
+        this.hostPatience = nanos;
+        return this;
+    }
+
+    /**
+     * Sets what looks for idle slabs and knots of those who wait when nothing is released any more. One look at a time is under way, and none keeps the set alive.
      *
      * @param executorAfter makes an executor that runs what it is given after so many nanoseconds, as
      *     {@link CompletableFuture#delayedExecutor(long, TimeUnit)} does, which it is unless set; called with no lock held
@@ -145,11 +169,11 @@ public final class PoolSetBuilder {
      * @throws IreeException INVALID_ARGUMENT without pools, or for a budget or time below 0
      */
     public PoolSet build() {
-        if (pools.isEmpty() || budget < 0 || idleAfter < 0) {
+        if (pools.isEmpty() || budget < 0 || idleAfter < 0 || patience < 0 || hostPatience < 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "a pool set has %d pools, budget %d and idle time %d; it needs a pool, and neither may be negative"
-                            .formatted(pools.size(), budget, idleAfter));
+                    "a pool set has %d pools, budget %d, idle time %d and patience %d, %d for the host; it needs a pool, and none may be negative"
+                            .formatted(pools.size(), budget, idleAfter, patience, hostPatience));
         }
         return new PoolSet(this);
     }

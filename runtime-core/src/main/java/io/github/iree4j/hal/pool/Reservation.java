@@ -15,6 +15,7 @@ public final class Reservation {
     final Block block;
     final Account account;
     final boolean persistent;
+    final MemoryHolder.@Nullable Stake stake;
     private final Slab slab;
     private final long offset;
     private final long length;
@@ -24,10 +25,18 @@ public final class Reservation {
     boolean announced;
     Block.@Nullable Home accessed;
 
-    Reservation(Pool pool, Block block, Account account, boolean persistent, long size, List<NativeTimepoint> waits) {
+    Reservation(
+            Pool pool,
+            Block block,
+            Account account,
+            MemoryHolder.@Nullable Stake stake,
+            boolean persistent,
+            long size,
+            List<NativeTimepoint> waits) {
         this.pool = pool;
         this.block = block;
         this.account = account;
+        this.stake = stake;
         this.persistent = persistent;
         this.slab = block.home.slab;
         this.offset = block.offset;

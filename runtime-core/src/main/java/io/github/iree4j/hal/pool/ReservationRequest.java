@@ -4,6 +4,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who asks for how much memory.
@@ -18,6 +19,7 @@ import java.util.Objects;
  * @param prefersReuse whether it rather waits for memory whose last user is not over than that the pool takes more
  * @param frontier what the requester runs after
  * @param timepoints what the requester's hardware can wait for
+ * @param holder the call that it is made for; null for none
  */
 public record ReservationRequest(
         long size,
@@ -28,7 +30,8 @@ public record ReservationRequest(
         boolean persistent,
         boolean prefersReuse,
         Frontier frontier,
-        NativeTimepoints timepoints) {
+        NativeTimepoints timepoints,
+        @Nullable MemoryHolder holder) {
 
     /** The largest alignment that can be asked for: a huge page. */
     public static final long MAXIMUM_ALIGNMENT = 2 << 20;
@@ -49,6 +52,42 @@ public record ReservationRequest(
     }
 
     /**
+     * A request for the call that this thread acts for.
+     *
+     * @param size bytes, not negative
+     * @param alignment what the start must be aligned to, a power of two; 0 leaves it to the provider
+     * @param memoryType bits of {@code MemoryType} that are needed
+     * @param usage bits of {@code BufferUsage} that are needed
+     * @param consumer whom the bytes are accounted to
+     * @param persistent whether the host decides how long it lives
+     * @param prefersReuse whether it rather waits than that the pool takes more
+     * @param frontier what the requester runs after
+     * @param timepoints what the requester's hardware can wait for
+     */
+    public ReservationRequest(
+            long size,
+            long alignment,
+            int memoryType,
+            int usage,
+            String consumer,
+            boolean persistent,
+            boolean prefersReuse,
+            Frontier frontier,
+            NativeTimepoints timepoints) {
+        this(
+                size,
+                alignment,
+                memoryType,
+                usage,
+                consumer,
+                persistent,
+                prefersReuse,
+                frontier,
+                timepoints,
+                MemoryHolder.current());
+    }
+
+    /**
      * A request of somebody who depends on nothing, for a queue operation.
      *
      * @param size bytes
@@ -66,7 +105,7 @@ public record ReservationRequest(
      */
     public ReservationRequest withAlignment(long bytes) {
         return new ReservationRequest(
-                size, bytes, memoryType, usage, consumer, persistent, prefersReuse, frontier, timepoints);
+                size, bytes, memoryType, usage, consumer, persistent, prefersReuse, frontier, timepoints, holder);
     }
 
     /**
@@ -78,7 +117,7 @@ public record ReservationRequest(
      */
     public ReservationRequest withMemory(int type, int needed) {
         return new ReservationRequest(
-                size, alignment, type, needed, consumer, persistent, prefersReuse, frontier, timepoints);
+                size, alignment, type, needed, consumer, persistent, prefersReuse, frontier, timepoints, holder);
     }
 
     /**
@@ -89,7 +128,7 @@ public record ReservationRequest(
      */
     public ReservationRequest withConsumer(String name) {
         return new ReservationRequest(
-                size, alignment, memoryType, usage, name, persistent, prefersReuse, frontier, timepoints);
+                size, alignment, memoryType, usage, name, persistent, prefersReuse, frontier, timepoints, holder);
     }
 
     /**
@@ -99,7 +138,7 @@ public record ReservationRequest(
      */
     public ReservationRequest asPersistent() {
         return new ReservationRequest(
-                size, alignment, memoryType, usage, consumer, true, prefersReuse, frontier, timepoints);
+                size, alignment, memoryType, usage, consumer, true, prefersReuse, frontier, timepoints, holder);
     }
 
     /**
@@ -110,7 +149,7 @@ public record ReservationRequest(
      */
     public ReservationRequest preferringReuse() {
         return new ReservationRequest(
-                size, alignment, memoryType, usage, consumer, persistent, true, frontier, timepoints);
+                size, alignment, memoryType, usage, consumer, persistent, true, frontier, timepoints, holder);
     }
 
     /**
@@ -122,6 +161,6 @@ public record ReservationRequest(
      */
     public ReservationRequest after(Frontier requester, NativeTimepoints waitable) {
         return new ReservationRequest(
-                size, alignment, memoryType, usage, consumer, persistent, prefersReuse, requester, waitable);
+                size, alignment, memoryType, usage, consumer, persistent, prefersReuse, requester, waitable, holder);
     }
 }

@@ -1,28 +1,37 @@
 package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.async.Cancellation;
+import org.jspecify.annotations.Nullable;
 
 /** A request that stands in line. Guarded by the lock of the set. */
 final class Waiter implements Cancellation {
     final ReservationRequest request;
     final Pool pool;
     final Account account;
+    final MemoryHolder.@Nullable Stake stake;
     final ReservationListener listener;
     final long since;
 
     /** Whether it is its own quota that it waits for, so that nobody behind it need wait too. */
     boolean byQuota;
 
+    /** Since when nothing was seen that could free what it waits for; meaningful while {@link #hopeless}. */
+    long hopelessSince;
+
+    boolean hopeless;
+
     Waiter(
             ReservationRequest request,
             Pool pool,
             Account account,
+            MemoryHolder.@Nullable Stake stake,
             ReservationListener listener,
             long since,
             boolean byQuota) {
         this.request = request;
         this.pool = pool;
         this.account = account;
+        this.stake = stake;
         this.listener = listener;
         this.since = since;
         this.byQuota = byQuota;

@@ -46,6 +46,11 @@ final class WaitingLine {
         return true;
     }
 
+    /** All that wait, the oldest first. */
+    List<Waiter> all() {
+        return List.copyOf(waiters);
+    }
+
     /** Takes everybody out. */
     List<Waiter> removeAll() {
         List<Waiter> all = List.copyOf(waiters);

@@ -1,0 +1,304 @@
+package io.github.iree4j.hal.pool;
+
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds requests in line that wait in vain: of a knot, where all that hold what is missing wait for memory themselves, and those that wait for
+ * too long. Guarded by the lock of the set.
+ *
+ * <p>A knot is looked at twice, {@link #CONFIRM_NANOS} apart: between the end of an operation and the start of the next nothing seems to be
+ * under way.
+ */
+final class Knots {
+    /** A guess, not measured: long for a thread that is about to start an operation, short for a caller. */
+    static final long CONFIRM_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    static final String REMEDY =
+            "; raise the limit (memoryLimit, memoryQuota), close results earlier or make fewer calls at once";
+
+    private static final int NAMED = 8; // holders in a message
+
+    private final PoolSet set;
+    private final List<Pool> pools;
+    private final DeathFrontiers deaths;
+    private final BooleanSupplier busy;
+    private final LongSupplier clock;
+    private final LongFunction<Executor> delayed;
+    private final long patience;
+    private final long hostPatience;
+    private final Set<Stake> stakes = new LinkedHashSet<>(); // while anybody waits: those of the waiters, and all with bytes
+    private long ofNoCallTransient;
+    private long ofNoCallPersistent;
+    private long released; // how often something was
+    private long releasedBefore; // when the line was looked at
+    private long due = Long.MAX_VALUE; // when the line is looked at next
+    private boolean isDue;
+
+    /** A request that is to fail. */
+    record Verdict(Waiter waiter, String why) {}
+
+    Knots(PoolSetBuilder builder, PoolSet set, List<Pool> pools, DeathFrontiers deaths) {
+        this.set = set;
+        this.pools = pools;
+        this.deaths = deaths;
+        this.busy = builder.busy;
+        this.clock = builder.clock;
+        this.delayed = builder.delayed;
+        this.patience = builder.patience;
+        this.hostPatience = builder.hostPatience;
+    }
+
+    // ---- The books.
+
+    void reserved(@Nullable Stake stake, Account account, long length, boolean persistent) {
+        if (stake == null) {
+            ofNoCall(account, length, persistent);
+            return;
+        }
+        if (stake.live == 0) {
+            stake.account = account;
+            stakes.add(stake);
+        }
+        stake.live += length;
+    }
+
+    void released(@Nullable Stake stake, Account account, long length, boolean persistent) {
+        released++;
+        if (stake == null) {
+            ofNoCall(account, -length, persistent);
+            return;
+        }
+        stake.live -= length;
+        forget(stake);
+    }
+
+    private void forget(Stake stake) {
+        if (stake.live == 0 && stake.waiting == 0) {
+            stake.failing = false;
+            stakes.remove(stake);
+        }
+    }
+
+    private void ofNoCall(Account account, long bytes, boolean persistent) {
+        if (persistent) {
+            ofNoCallPersistent += bytes;
+            account.ofNoCallPersistent += bytes;
+        } else {
+            ofNoCallTransient += bytes;
+            account.ofNoCallTransient += bytes;
+        }
+    }
+
+    void joined(Waiter waiter) {
+        Stake stake = waiter.stake;
+        if (stake != null) {
+            stake.waiting++;
+            if (stake.live == 0) {
+                stake.account = waiter.account;
+            }
+            stakes.add(stake);
+        }
+        if (patience != Long.MAX_VALUE) {
+            lookIn(patience);
+        }
+        suspect();
+    }
+
+    void left(Waiter waiter) {
+        if (waiter.stake instanceof Stake stake) {
+            stake.waiting--;
+            forget(stake);
+        }
+    }
+
+    // ---- Time.
+
+    /** Whoever waits may wait in vain from now on: looks soon. */
+    void suspect() {
+        if (!busy.getAsBoolean() && (!stakes.isEmpty() || hostPatience != Long.MAX_VALUE)) {
+            lookIn(CONFIRM_NANOS);
+        }
+    }
+
+    private void lookIn(long nanos) {
+        long at = clock.getAsLong() + nanos;
+        if (isDue && due - at <= 0) {
+            return;
+        }
+        isDue = true;
+        due = at;
+        WeakReference<PoolSet> reference = new WeakReference<>(set);
+        Runnable look = () -> {
+            PoolSet pools = reference.get();
+            if (pools != null) {
+                pools.lookAtLine();
+            }
+        };
+        HeldCallbacks.run(() -> delayed.apply(nanos).execute(look)); // others' code: not under the lock
+    }
+
+    // ---- Judging.
+
+    /** Says who is to fail, and has the line looked at again when that is needed. */
+    List<Verdict> review(List<Waiter> line, long now, long live) {
+        if (isDue && due - now <= 0) {
+            isDue = false;
+        }
+        List<Verdict> verdicts = new ArrayList<>();
+        long next = Long.MAX_VALUE;
+        List<Waiter> left = new ArrayList<>(line);
+        if (patience != Long.MAX_VALUE) {
+            for (Waiter waiter : line) {
+                long rest = patience - (now - waiter.since);
+                if (rest <= 0) {
+                    verdicts.add(new Verdict(waiter, " has waited for memory for %d ms, the most that is allowed"
+                            .formatted(TimeUnit.NANOSECONDS.toMillis(now - waiter.since)) + holders(waiter)));
+                    left.remove(waiter);
+                } else {
+                    next = Math.min(next, rest);
+                }
+            }
+        }
+        if (!left.isEmpty() && verdicts.isEmpty()) {
+            next = Math.min(next, knot(left, now, verdicts));
+        }
+        verdicts.forEach(each -> {
+            if (each.waiter.stake instanceof Stake stake) {
+                stake.failing = true;
+            }
+        });
+        if (next != Long.MAX_VALUE) {
+            lookIn(Math.max(1, next));
+        }
+        return verdicts;
+    }
+
+    /** Looks for a knot; returns in how many nanoseconds to look again. */
+    private long knot(List<Waiter> line, long now, List<Verdict> verdicts) {
+        boolean moved = released != releasedBefore;
+        releasedBefore = released;
+        hope(line);
+        if (busy.getAsBoolean() || isFreeingUnderWay()) {
+            line.forEach(each -> each.hopeless = false);
+            return Long.MAX_VALUE; // whatever ends then has the line looked at
+        }
+        Waiter victim = null;
+        long next = Long.MAX_VALUE;
+        for (Waiter waiter : line) {
+            if (isHopeful(waiter)) {
+                waiter.hopeless = false;
+                continue;
+            }
+            if (!waiter.hopeless || moved) {
+                waiter.hopeless = true;
+                waiter.hopelessSince = now;
+            }
+            long wanted = mayComeFromHost(waiter) ? Math.max(hostPatience, CONFIRM_NANOS) : CONFIRM_NANOS;
+            long rest = wanted - (now - waiter.hopelessSince);
+            if (rest > 0 && wanted != Long.MAX_VALUE) {
+                next = Math.min(next, rest);
+            } else if (rest <= 0 && (victim == null || frees(waiter) || !frees(victim))) {
+                victim = waiter; // the youngest of those whose call gives something back
+            }
+        }
+        if (victim == null) {
+            return next;
+        }
+        verdicts.add(new Verdict(
+                victim,
+                (victim.stake == null ? "" : " for " + victim.stake.holder)
+                        + " waits for memory that nothing under way will free" + holders(victim)));
+        return CONFIRM_NANOS; // for the others
+    }
+
+    private static boolean frees(Waiter waiter) {
+        return waiter.stake instanceof Stake stake && stake.live > 0;
+    }
+
+    /** Finds the holders that can run, and those that can once these have. */
+    private void hope(List<Waiter> line) {
+        for (Stake stake : stakes) {
+            stake.hopeful = stake.failing
+                    || stake.live > 0
+                            && !stake.holder.isOver()
+                            && (stake.waiting == 0 || !stake.holder.isSuspended());
+        }
+        boolean changed = true;
+        while (changed) {
+            changed = false;
+            for (Stake stake : stakes) {
+                if (!stake.hopeful
+                        && stake.waiting > 0
+                        && line.stream().filter(each -> each.stake == stake).allMatch(this::isHopeful)) {
+                    stake.hopeful = true;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    /** Whether somebody else who has some of what it waits for can run. */
+    private boolean isHopeful(Waiter waiter) {
+        if ((waiter.byQuota ? waiter.account.ofNoCallTransient : ofNoCallTransient) > 0) {
+            return true; // of whoever uses queues without a call, of whom nothing is known
+        }
+        for (Stake stake : stakes) {
+            if (stake.hopeful && stake != waiter.stake && concerns(stake, waiter)) {
+                return true;
+            }
+        }
+        return waiter.stake != null && waiter.stake.hopeful;
+    }
+
+    private static boolean concerns(Stake stake, Waiter waiter) {
+        return stake.live > 0 && (!waiter.byQuota || waiter.account.equals(stake.account));
+    }
+
+    private boolean mayComeFromHost(Waiter waiter) {
+        return (waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent) > 0
+                || stakes.stream().anyMatch(stake -> stake.holder.isOver() && concerns(stake, waiter));
+    }
+
+    /** Whether something has been freed whose last user is not over. */
+    private boolean isFreeingUnderWay() {
+        boolean[] found = new boolean[1];
+        for (Pool pool : pools) {
+            pool.store.forEachFree(block -> found[0] |= block.death != null && !deaths.isCompleted(block.death));
+        }
+        return found[0];
+    }
+
+    // ---- What there is to say.
+
+    private String holders(Waiter waiter) {
+        List<Stake> holding = stakes.stream()
+                .filter(stake -> concerns(stake, waiter))
+                .sorted((a, b) -> Long.compare(b.live, a.live))
+                .toList();
+        String named = holding.stream().limit(NAMED).map(Knots::describe).collect(Collectors.joining(", "));
+        String more = holding.size() > NAMED ? " and %d more".formatted(holding.size() - NAMED) : "";
+        long host = waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent;
+        String kept = host > 0 ? "%sthe host keeps %d bytes".formatted(named.isEmpty() ? "" : ", ", host) : "";
+        return named.isEmpty() && kept.isEmpty() ? "" : ": " + named + more + kept;
+    }
+
+    private static String describe(Stake stake) {
+        String state = stake.holder.isOver()
+                ? "as results that are not closed"
+                : stake.waiting > 0 ? "and waits for memory" : "and runs or waits for something else";
+        return "%s holds %d bytes %s".formatted(stake.holder, stake.live, state);
+    }
+}

@@ -1,0 +1,121 @@
+package io.github.iree4j.hal.pool;
+
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call, as a holder of memory: whatever is allocated on its behalf, by the host or in queue order, is its until it is released. The
+ * pools ask it whether it can still run, since waiting for what it has makes sense only then.
+ *
+ * <p>Requests that a thread makes between {@link #enter} and {@link #leave} are made for the holder, whatever the backend; so are operations
+ * submitted there. Safe from any thread.
+ */
+public final class MemoryHolder {
+    private static final ThreadLocal<@Nullable MemoryHolder> CURRENT = new ThreadLocal<>();
+
+    private final String name;
+    private final CopyOnWriteArrayList<Stake> stakes = new CopyOnWriteArrayList<>(); // one for each set it asked
+    private volatile boolean suspended;
+    private volatile boolean over;
+
+    /**
+     * Makes a holder of nothing.
+     *
+     * @param name what it is called in messages, for example {@code call of 'module.add'}
+     */
+    public MemoryHolder(String name) {
+        this.name = Objects.requireNonNull(name, "name");
+    }
+
+    /**
+     * Returns the holder that this thread acts for.
+     *
+     * @return the holder; null when it acts for none
+     */
+    public static @Nullable MemoryHolder current() {
+        return CURRENT.get();
+    }
+
+    /**
+     * Says that this thread acts for this holder from now on: its code can run, and may release memory.
+     *
+     * @return what {@link #leave} takes
+     */
+    public @Nullable MemoryHolder enter() {
+        MemoryHolder before = CURRENT.get();
+        CURRENT.set(this);
+        suspended = false;
+        return before;
+    }
+
+    /**
+     * Says that this thread no longer acts for this holder, whose code waits or has returned: what it has comes back only by work that
+     * was submitted.
+     *
+     * @param before what {@link #enter} returned
+     */
+    public void leave(@Nullable MemoryHolder before) {
+        if (before == null) {
+            CURRENT.remove();
+        } else {
+            CURRENT.set(before);
+        }
+        suspended = true;
+        stakes.forEach(Stake::review);
+    }
+
+    /** Says that the call is over: what it still has are results, which the host keeps. */
+    public void end() {
+        over = true;
+        stakes.forEach(Stake::review);
+    }
+
+    boolean isSuspended() {
+        return suspended;
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    /** What it has in a set. Called with the lock of that set held. */
+    Stake stakeIn(PoolSet set) {
+        for (Stake stake : stakes) {
+            if (stake.set.equals(set)) {
+                return stake;
+            }
+        }
+        Stake stake = new Stake(this, set);
+        stakes.add(stake);
+        return stake;
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    /** What a holder has in one set of pools. Guarded by the lock of that set. */
+    static final class Stake {
+        final MemoryHolder holder;
+        final PoolSet set;
+        long live;
+        int waiting; // requests in line
+        boolean failing; // one of them was failed, so that the call ends and gives back what it has
+        boolean hopeful; // while the set is looked through
+
+        /** Whom the bytes are accounted to; the first, should there be several. */
+        @Nullable
+        Account account;
+
+        Stake(MemoryHolder holder, PoolSet set) {
+            this.holder = holder;
+            this.set = set;
+        }
+
+        private void review() {
+            set.review(this);
+        }
+    }
+}

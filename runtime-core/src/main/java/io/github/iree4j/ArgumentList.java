@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class ArgumentList implements AutoCloseable {
     private final Signature signature;
     private final DeviceMemory memory;
+    private final MemoryHolder holder;
     /** Boxed primitives by the calling convention, references as they are passed. */
     private final @Nullable Object[] values;
     /** References that this list owns and releases. What they have of buffers is on loan: the program cannot deallocate it. */
@@ -32,12 +34,14 @@ final class ArgumentList implements AutoCloseable {
     ArgumentList(Signature signature, DeviceMemory memory, @Nullable Object[] inputs) {
         this.signature = signature;
         this.memory = memory;
+        this.holder = new MemoryHolder(signature.function().fullName());
         String kinds = signature.arguments();
         if (inputs.length != kinds.length()) {
             throw invalid("function '%s' takes %d arguments; given %d"
                     .formatted(signature.describe(), kinds.length(), inputs.length));
         }
         this.values = new Object[inputs.length];
+        MemoryHolder before = holder.enter();
         try {
             for (int i = 0; i < inputs.length; i++) {
                 values[i] = convert(i, kinds.charAt(i), inputs[i]);
@@ -46,7 +50,14 @@ final class ArgumentList implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             close();
             throw e;
+        } finally {
+            holder.leave(before);
         }
+    }
+
+    /** The call, which holds what inputs are copied to. */
+    MemoryHolder holder() {
+        return holder;
     }
 
     /** All inputs fit: tensors that are transferred are the caller's no more. */

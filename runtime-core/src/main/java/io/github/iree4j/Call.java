@@ -4,6 +4,7 @@ import io.github.iree4j.PendingCall.State;
 import io.github.iree4j.async.AwaitsFences;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class Call {
     private final String function;
     private final ArgumentList arguments;
+    private final MemoryHolder holder;
     private @Nullable Invocation running;
     private @Nullable Thread thread;
     private @Nullable Runnable onCancel;
@@ -47,6 +49,7 @@ final class Call {
         this.function = function;
         this.arguments = arguments;
         this.confined = confined;
+        this.holder = arguments.holder();
     }
 
     /** A call that other threads may cancel. */
@@ -57,6 +60,11 @@ final class Call {
     /** A call that only the calling thread ever knows of, so that nobody can cancel it. */
     static Call confined(String function, ArgumentList arguments) {
         return new Call(function, arguments, true);
+    }
+
+    /** Whom the memory is for that the call asks for. */
+    MemoryHolder holder() {
+        return holder;
     }
 
     ArgumentList arguments() {

@@ -31,9 +31,17 @@ final class DeviceMemory {
             MemorySegment.ofArray(new byte[0]).scope().getClass()));
 
     private final Device device;
+    private final BufferParams input;
 
+    /** Memory that is accounted to no program. */
     DeviceMemory(Device device) {
+        this(device, "");
+    }
+
+    /** Memory that is accounted to a program. */
+    DeviceMemory(Device device, String consumer) {
         this.device = device;
+        this.input = INPUT.withConsumer(consumer);
     }
 
     Device device() {
@@ -69,7 +77,7 @@ final class DeviceMemory {
                     "memory of %s is of an arena that can be closed while a device uses it; allocate it with Arena.ofAuto() or Arena.global(), or copy it with Tensor.copyOf"
                             .formatted(tensor.header()));
         }
-        BufferParams params = data.isReadOnly() ? INPUT.withAccess(MemoryAccess.READ) : INPUT;
+        BufferParams params = data.isReadOnly() ? input.withAccess(MemoryAccess.READ) : input;
         return tensor.adopt(device.allocator().importHost(params, data, new Lender(data)));
     }
 
@@ -80,7 +88,7 @@ final class DeviceMemory {
      */
     BufferView create(ElementType type, long[] shape, TensorContents contents) throws IOException {
         long size = ElementCodec.byteSize(type, shape);
-        Buffer buffer = device.allocator().allocate(INPUT, size);
+        Buffer buffer = device.allocator().allocate(input, size);
         try {
             if (buffer.isMappable(MemoryAccess.WRITE)) {
                 contents.writeTo(buffer.map(MemoryAccess.DISCARD_WRITE, 0, size));
@@ -101,14 +109,14 @@ final class DeviceMemory {
         MemorySegment data = tensor.hostData();
         if (isImportable(data)) {
             try {
-                return device.allocator().importHost(INPUT, data, new Lender(data));
+                return device.allocator().importHost(input, data, new Lender(data));
             } catch (IreeException e) {
                 // A device with memory of its own, for one: copied instead, which says what is wrong if that cannot be
                 // either.
-                return device.allocator().allocate(INPUT, data);
+                return device.allocator().allocate(input, data);
             }
         }
-        return device.allocator().allocate(INPUT, data);
+        return device.allocator().allocate(input, data);
     }
 
     /** Whether a device may use memory where it is: native, aligned, and out of reach of any {@code Arena.close()}. */

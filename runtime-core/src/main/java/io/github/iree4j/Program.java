@@ -46,7 +46,7 @@ public final class Program implements AutoCloseable {
         this.devices = devices;
         this.loaded = loaded;
         this.context = loaded.context();
-        this.memory = new DeviceMemory(devices.getFirst());
+        this.memory = new DeviceMemory(devices.getFirst(), loaded.consumer());
         this.overlaps = loaded.overlaps();
         this.name = loaded.modules().getLast().name();
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
@@ -275,6 +275,7 @@ public final class Program implements AutoCloseable {
             // up without signalling it fails the wait instead of leaving it to wait for ever.
             timeline.await(1);
         } catch (RuntimeException | Error e) {
+            withdraw(call, e instanceof IreeException cause ? cause : null);
             Results.free(values);
             throw e;
         } finally {
@@ -346,6 +347,16 @@ public final class Program implements AutoCloseable {
     void track(Call call) {
         call.startClock();
         calls.add(call);
+    }
+
+    /** Takes back what a call that ends early has submitted and that waits; null for it was given up. */
+    void withdraw(Call call, @Nullable IreeException cause) {
+        IreeException given = cause != null
+                ? cause
+                : new IreeException(
+                        StatusCode.CANCELLED,
+                        "%s ended before its work was done".formatted(call.holder()));
+        memory.device().schedulingDomain().withdraw(call.holder(), given);
     }
 
     void untrack(Call call) {

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmWait;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ final class ProgramCall {
     private final @Nullable Fence ready;
     private final @Nullable Fence done;
     private @Nullable Invocation invocation;
+    private boolean hasReturned;
     private @Nullable Object @Nullable [] values;
 
     /** For a function with fences those to pass, of which the first may be null; none to signal for others. */
@@ -45,18 +47,29 @@ final class ProgramCall {
             taken.ref((Object) ready); // null: inputs are ready
             taken.ref(done);
         }
-        return readWhen(taken, taken.start());
+        MemoryHolder before = call.holder().enter();
+        try {
+            return readWhen(taken, taken.start());
+        } finally {
+            call.holder().leave(before);
+        }
     }
 
     /** Goes on after a wait, when that is over or the call was cancelled; false when it waits again. */
     boolean resume() {
         Invocation waiting = running();
-        return readWhen(waiting, waiting.resume());
+        MemoryHolder before = call.holder().enter();
+        try {
+            return readWhen(waiting, waiting.resume());
+        } finally {
+            call.holder().leave(before);
+        }
     }
 
     private boolean readWhen(Invocation returned, boolean over) {
         if (over) {
             values = program.results(function, returned);
+            hasReturned = true;
         }
         return over;
     }
@@ -96,6 +109,9 @@ final class ProgramCall {
         Invocation taken = invocation;
         if (taken != null) {
             invocation = null;
+            if (!hasReturned) { // while the invocation keeps what its operations are to fail with
+                program.withdraw(call, null);
+            }
             function.giveBack(taken);
         }
     }

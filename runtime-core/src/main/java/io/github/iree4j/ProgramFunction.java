@@ -179,7 +179,11 @@ public final class ProgramFunction {
     public Results invoke(@Nullable Object... inputs) {
         program.enter();
         try (ArgumentList arguments = new ArgumentList(signature, program.memory(), inputs)) {
-            return program.run(this, Call.confined(fullName(), arguments));
+            try {
+                return program.run(this, Call.confined(fullName(), arguments));
+            } finally {
+                arguments.holder().end();
+            }
         } finally {
             program.exit();
         }

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.module.JavaModule;
 import io.github.iree4j.modules.check.CheckModule;
@@ -63,6 +64,11 @@ final class ProgramLoader {
             return shared.overlaps;
         }
 
+        /** Whom the memory of the program is accounted to. */
+        String consumer() {
+            return shared.consumer;
+        }
+
         /** Whether functions written in Java belong to it, other than the runtime's. */
         boolean hasJava() {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
@@ -72,7 +78,7 @@ final class ProgramLoader {
         Loaded again(ContextOptions limits) {
             shared.retain();
             try {
-                return new Loaded(Context.create(shared.linked, limits), shared);
+                return new Loaded(create(shared.linked, shared.consumer, limits), shared);
             } catch (RuntimeException | Error e) {
                 shared.release();
                 throw e;
@@ -90,12 +96,19 @@ final class ProgramLoader {
         private final List<VmModule> linked; // those of the runtime first
         private final List<VmModule> modules;
         private final boolean overlaps;
+        private final String consumer; // whom the memory is accounted to
         private final List<AutoCloseable> owned; // what to close after the last context, first to last
 
-        Shared(List<VmModule> linked, List<VmModule> modules, boolean overlaps, List<AutoCloseable> owned) {
+        Shared(
+                List<VmModule> linked,
+                List<VmModule> modules,
+                boolean overlaps,
+                String consumer,
+                List<AutoCloseable> owned) {
             this.linked = List.copyOf(linked);
             this.modules = List.copyOf(modules);
             this.overlaps = overlaps;
+            this.consumer = consumer;
             this.owned = List.copyOf(owned);
         }
 
@@ -133,7 +146,7 @@ final class ProgramLoader {
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
             addIfWanted(linked, modules, "vmvx", VmvxModule::create);
             linked.addAll(modules);
-            return new Loaded(link(linked, questions), new Shared(linked, modules, options.overlappingCalls(), owned));
+            return new Loaded(link(linked, consumer, questions), new Shared(linked, modules, options.overlappingCalls(), consumer, owned));
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;
@@ -157,9 +170,21 @@ final class ProgramLoader {
         };
     }
 
-    private Context link(List<VmModule> linked, DeviceQuestions questions) {
+    /** Makes a context. What its initialisers allocate stays until it is closed. */
+    private static Context create(List<VmModule> linked, String consumer, ContextOptions limits) {
+        MemoryHolder holder = new MemoryHolder(consumer);
+        MemoryHolder before = holder.enter();
         try {
             return Context.create(linked, limits);
+        } finally {
+            holder.keep();
+            holder.leave(before);
+        }
+    }
+
+    private Context link(List<VmModule> linked, String consumer, DeviceQuestions questions) {
+        try {
+            return create(linked, consumer, limits);
         } catch (IreeException e) {
             IreeException explained = questions.explain(e);
             throw explained != null ? explained : LinkFailures.explain(e);

@@ -196,7 +196,12 @@ final class Submission {
         start(wait, done, both(wait, List.of()), values -> {
             call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
             deliver(values, future.claim()); // what is under way keeps the memory it needs
-            done.whenReached(_ -> CallThreads.start("iree4j-end " + function.fullName(), this::leave));
+            done.whenReached(failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> {
+                if (failure != null) {
+                    program.withdraw(call, failure);
+                }
+                leave();
+            }));
             done.release(); // it is the work that keeps it now; when the call failed, fail() does this
         });
     }
@@ -238,6 +243,7 @@ final class Submission {
     // The end.
 
     private void fail(IreeException cause) {
+        program.withdraw(call, cause);
         leave();
         future.failed(cause);
         if (signal != null) {
@@ -267,6 +273,7 @@ final class Submission {
     private void leave() {
         program.untrack(call);
         call.arguments().close();
+        call.holder().end();
         program.exit();
     }
 

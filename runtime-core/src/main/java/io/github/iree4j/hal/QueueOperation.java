@@ -3,6 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -45,6 +46,10 @@ public abstract class QueueOperation {
     /** On an unordered queue what the waits brought, null when all that has completed. */
     @Nullable
     MutableFrontier imported;
+
+    /** The call that submitted it, if one did. */
+    @Nullable
+    MemoryHolder holder;
 
     /** What it is a part of, if so. */
     @Nullable

@@ -6,6 +6,7 @@ import io.github.iree4j.async.QueuePlace;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -154,6 +155,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
             throw e;
         }
+        operation.holder = MemoryHolder.current();
         operation.wait = wait;
         operation.signal = signal;
         operation.whole = whole;
@@ -333,6 +335,15 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     private void abandonPending(Function<QueueOperation, IreeException> cause) {
         for (Deferral each : pending.all()) {
             each.end(cause.apply(each.operation));
+        }
+    }
+
+    /** Ends what a call that is over has submitted here and that waits, for memory included. */
+    final void withdraw(MemoryHolder holder, IreeException cause) {
+        for (Deferral each : pending.all()) {
+            if (each.operation.holder == holder) {
+                each.end(cause);
+            }
         }
     }
 

@@ -7,6 +7,8 @@ import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.status.IreeException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -135,6 +137,17 @@ public final class SchedulingDomain {
             }
         }
         return gathered;
+    }
+
+    /**
+     * Takes back what a call that ended early has submitted to any queue and that has not been issued: it fails, and what it holds or
+     * asked for goes back. What was issued goes on.
+     *
+     * @param holder the call
+     * @param cause what the operations fail with
+     */
+    public void withdraw(MemoryHolder holder, IreeException cause) {
+        queues.values().forEach(queue -> queue.withdraw(holder, cause));
     }
 
     /** An operation waits for memory, so from now on it matters when a queue has nothing to do. */

@@ -234,6 +234,7 @@ final class Knots {
             stake.hopeful = stake.failing
                     || stake.live > 0
                             && !stake.holder.isOver()
+                            && !stake.holder.isKept()
                             && (stake.waiting == 0 || !stake.holder.isSuspended());
         }
         boolean changed = true;
@@ -296,7 +297,9 @@ final class Knots {
     }
 
     private static String describe(Stake stake) {
-        String state = stake.holder.isOver()
+        String state = stake.holder.isKept()
+                ? "as long as it is loaded"
+                : stake.holder.isOver()
                 ? "as results that are not closed"
                 : stake.waiting > 0 ? "and waits for memory" : "and runs or waits for something else";
         return "%s holds %d bytes %s".formatted(stake.holder, stake.live, state);

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.pool;
 
 import java.util.Objects;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,14 +14,15 @@ public final class MemoryHolder {
     private static final ThreadLocal<@Nullable MemoryHolder> CURRENT = new ThreadLocal<>();
 
     private final String name;
-    private final CopyOnWriteArrayList<Stake> stakes = new CopyOnWriteArrayList<>(); // one for each set it asked
+    private volatile @Nullable Stake first; // of a list with one for each set it asked; written under this
     private volatile boolean suspended;
     private volatile boolean over;
+    private volatile boolean kept;
 
     /**
      * Makes a holder of nothing.
      *
-     * @param name what it is called in messages, for example {@code call of 'module.add'}
+     * @param name the function, for example {@code module.add}; of a program that is loaded, the program
      */
     public MemoryHolder(String name) {
         this.name = Objects.requireNonNull(name, "name");
@@ -56,23 +56,34 @@ public final class MemoryHolder {
      * @param before what {@link #enter} returned
      */
     public void leave(@Nullable MemoryHolder before) {
-        if (before == null) {
-            CURRENT.remove();
-        } else {
-            CURRENT.set(before);
-        }
+        CURRENT.set(before);
         suspended = true;
-        stakes.forEach(Stake::review);
+        review();
     }
 
     /** Says that the call is over: what it still has are results, which the host keeps. */
     public void end() {
         over = true;
-        stakes.forEach(Stake::review);
+        review();
+    }
+
+    /** Says that this was no call but the loading of a program: what it has stays as long as that does. */
+    public void keep() {
+        kept = true;
+    }
+
+    private void review() {
+        for (Stake stake = first; stake != null; stake = stake.next) {
+            stake.set.review(stake);
+        }
     }
 
     boolean isSuspended() {
         return suspended;
+    }
+
+    boolean isKept() {
+        return kept;
     }
 
     boolean isOver() {
@@ -81,25 +92,28 @@ public final class MemoryHolder {
 
     /** What it has in a set. Called with the lock of that set held. */
     Stake stakeIn(PoolSet set) {
-        for (Stake stake : stakes) {
+        for (Stake stake = first; stake != null; stake = stake.next) {
             if (stake.set.equals(set)) {
                 return stake;
             }
         }
-        Stake stake = new Stake(this, set);
-        stakes.add(stake);
-        return stake;
+        synchronized (this) {
+            Stake stake = new Stake(this, set, first);
+            first = stake;
+            return stake;
+        }
     }
 
     @Override
     public String toString() {
-        return name;
+        return (kept ? "program '" : "call of '") + name + "'";
     }
 
     /** What a holder has in one set of pools. Guarded by the lock of that set. */
     static final class Stake {
         final MemoryHolder holder;
         final PoolSet set;
+        final @Nullable Stake next;
         long live;
         int waiting; // requests in line
         boolean failing; // one of them was failed, so that the call ends and gives back what it has
@@ -109,13 +123,10 @@ public final class MemoryHolder {
         @Nullable
         Account account;
 
-        Stake(MemoryHolder holder, PoolSet set) {
+        Stake(MemoryHolder holder, PoolSet set, @Nullable Stake next) {
             this.holder = holder;
             this.set = set;
-        }
-
-        private void review() {
-            set.review(this);
+            this.next = next;
         }
     }
 }

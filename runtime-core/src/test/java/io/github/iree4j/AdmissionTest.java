@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.file.Path;
@@ -100,13 +101,50 @@ class AdmissionTest {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> program.function("add").invokeWithin(Duration.ofMillis(20), FOUR, FOUR))
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
+                while (program.activeCalls() > 0) {
+                    Thread.onSpinWait(); // the caller hears of the deadline before the call has been given up
+                }
+                assertThat(live(runtime)).isEqualTo(kept.byteSize());
             }
             program.close();
-            while (program.activeCalls() > 0) {
-                Thread.onSpinWait(); // the caller hears of the deadline before the call has been given up
-            }
             assertThat(live(runtime)).isEqualTo(kept.byteSize());
             assertThat(pending(runtime)).isZero();
+        }
+    }
+
+    @Test
+    void whatTheHostKeepsIsWaitedForOnlyForAWhile() {
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryLimit(4 * 64)
+                .memoryHostWait(Duration.ofMillis(50))
+                .build();
+        try (IreeRuntime runtime =
+                        IreeRuntime.builder().device("local", "local://", options).build();
+                Tensor kept = runtime.upload(Tensor.of(new float[32], 32));
+                Program program = add(runtime)) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
+                    .withMessageContaining("the host keeps 128 bytes")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+            assertThat(live(runtime)).isEqualTo(kept.byteSize());
+        }
+    }
+
+    @Test
+    void aCallWaitsForResultsThatAreAboutToBeClosed() throws Exception {
+        try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(3 * 64).build();
+                Program program = add(runtime);
+                Program other = add(runtime)) {
+            Results first = program.function("add").invoke(FOUR, FOUR);
+            CompletableFuture<Results> second = other.function("add").invokeAsync(FOUR, FOUR);
+            while (pending(runtime) == 0 && !second.isDone()) {
+                Thread.onSpinWait();
+            }
+            assertThat(second).isNotDone();
+            first.close();
+            try (Results results = second.get()) {
+                assertThat(results.tensor(0).toFloatArray()).containsExactly(2, 4, 6, 8);
+            }
         }
     }
 

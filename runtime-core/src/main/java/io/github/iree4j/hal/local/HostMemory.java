@@ -65,6 +65,8 @@ final class HostMemory {
         options.memoryQuotas().forEach(builder::quota);
         this.pools = builder.budget(limit)
                 .idleAfter(options.memoryIdle().toNanos())
+                .patience(options.memoryWait().toNanos())
+                .hostPatience(options.memoryHostWait().toNanos())
                 .frontierCapacity(domain.frontierCapacity())
                 .busy(busy)
                 .growth(growth)

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  *     waiting; 0 for never, as event loops want it
  * @param memoryIdle how long memory that nobody uses is kept; zero for not at all
  * @param memoryRetained the most bytes of large blocks kept meanwhile
+ * @param memoryWait how long work waits for memory at most before it fails
+ * @param memoryHostWait how long work waits at most for memory that only the host can free: results and tensors that are not closed
  * @param semaphoreHistory how many of the last signals of a semaphore keep their own frontier, 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}
  * @param executableFormats formats of executables that may be loaded, for example {@code vmvx-bytecode-fb}; empty for all that the device
  *     takes. Programs see a device that takes no others
@@ -48,6 +50,8 @@ public record DeviceOptions(
         long inlineNanos,
         Duration memoryIdle,
         long memoryRetained,
+        Duration memoryWait,
+        Duration memoryHostWait,
         int semaphoreHistory,
         Set<String> executableFormats,
         String compiledCode) {
@@ -61,6 +65,12 @@ public record DeviceOptions(
     /** A guess, not measured. */
     private static final long DEFAULT_MEMORY_RETAINED = 256L << 20;
 
+    /** A guess, not measured: longer than clients wait. */
+    private static final Duration DEFAULT_MEMORY_WAIT = Duration.ofSeconds(30);
+
+    /** A guess, not measured: a thread that is about to close results does so sooner. */
+    private static final Duration DEFAULT_MEMORY_HOST_WAIT = Duration.ofSeconds(1);
+
     /** The queues of the device, a worker for each processor, all its memory. */
     public static final DeviceOptions DEFAULT = builder().build();
 
@@ -72,6 +82,8 @@ public record DeviceOptions(
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
         check("memoryIdle", memoryIdle.toNanos(), 0, Long.MAX_VALUE);
         check("memoryRetained", memoryRetained, 0, Long.MAX_VALUE);
+        check("memoryWait", memoryWait.toNanos(), 0, Long.MAX_VALUE);
+        check("memoryHostWait", memoryHostWait.toNanos(), 0, Long.MAX_VALUE);
         check("semaphoreHistory", semaphoreHistory, 1, SemaphoreOptions.MAXIMUM_HISTORY);
         executableFormats = Set.copyOf(executableFormats);
         memoryQuotas = Map.copyOf(memoryQuotas);
@@ -105,6 +117,8 @@ public record DeviceOptions(
         builder.inlineNanos = inlineNanos;
         builder.memoryIdle = memoryIdle;
         builder.memoryRetained = memoryRetained;
+        builder.memoryWait = memoryWait;
+        builder.memoryHostWait = memoryHostWait;
         builder.semaphoreHistory = semaphoreHistory;
         builder.executableFormats = executableFormats;
         builder.compiledCode = compiledCode;
@@ -132,6 +146,8 @@ public record DeviceOptions(
         private long inlineNanos = DEFAULT_INLINE_NANOS;
         private Duration memoryIdle = DEFAULT_MEMORY_IDLE;
         private long memoryRetained = DEFAULT_MEMORY_RETAINED;
+        private Duration memoryWait = DEFAULT_MEMORY_WAIT;
+        private Duration memoryHostWait = DEFAULT_MEMORY_HOST_WAIT;
         private int semaphoreHistory = SemaphoreOptions.DEFAULT_HISTORY;
         private Set<String> executableFormats = Set.of();
         private String compiledCode = "";
@@ -251,6 +267,29 @@ public record DeviceOptions(
         }
 
         /**
+         * Sets how long work waits for memory at most, before it fails with RESOURCE_EXHAUSTED. What waits in vain fails at once: where all
+         * that hold what is missing are calls that wait for memory themselves.
+         *
+         * @param time 30 seconds unless set
+         * @return this builder
+         */
+        public Builder memoryWait(Duration time) {
+            this.memoryWait = time;
+            return this;
+        }
+
+        /**
+         * Sets how long work waits at most for memory that only the host can free: results and tensors that are not closed.
+         *
+         * @param time one second unless set
+         * @return this builder
+         */
+        public Builder memoryHostWait(Duration time) {
+            this.memoryHostWait = time;
+            return this;
+        }
+
+        /**
          * Sets how many of the last signals of a semaphore keep their own frontier. Who waits for an older one gets that of the oldest kept.
          *
          * @param signals 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}; {@value SemaphoreOptions#DEFAULT_HISTORY} unless set
@@ -301,6 +340,8 @@ public record DeviceOptions(
                     inlineNanos,
                     memoryIdle,
                     memoryRetained,
+                    memoryWait,
+                    memoryHostWait,
                     semaphoreHistory,
                     executableFormats,
                     compiledCode);

@@ -75,6 +75,8 @@ final class VulkanMemory {
         options.memoryQuotas().forEach(builder::quota);
         builder.budget(limit)
                 .idleAfter(options.memoryIdle().toNanos())
+                .patience(options.memoryWait().toNanos())
+                .hostPatience(options.memoryHostWait().toNanos())
                 .frontierCapacity(options.schedulingDomain().frontierCapacity())
                 .busy(busy)
                 .growth(growth);

@@ -31,10 +31,10 @@ final class ArgumentList implements AutoCloseable {
 
     private List<RefCounted> given = List.of();
 
-    ArgumentList(Signature signature, DeviceMemory memory, @Nullable Object[] inputs) {
+    ArgumentList(Signature signature, DeviceMemory memory, MemoryHolder holder, @Nullable Object[] inputs) {
         this.signature = signature;
         this.memory = memory;
-        this.holder = new MemoryHolder(signature.function().fullName());
+        this.holder = holder;
         String kinds = signature.arguments();
         if (inputs.length != kinds.length()) {
             throw invalid("function '%s' takes %d arguments; given %d"

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -32,6 +33,7 @@ final class DeviceMemory {
 
     private final Device device;
     private final BufferParams input;
+    private final List<AdmissionGate> gates;
 
     /** Memory that is accounted to no program. */
     DeviceMemory(Device device) {
@@ -42,6 +44,34 @@ final class DeviceMemory {
     DeviceMemory(Device device, String consumer) {
         this.device = device;
         this.input = INPUT.withConsumer(consumer);
+        this.gates = device.allocator().gates(consumer);
+    }
+
+    /**
+     * Lets a call in, once what it needs fits. Blocks.
+     *
+     * @throws InterruptedException when the thread is interrupted while the call is outside
+     */
+    void admit(long need) throws InterruptedException {
+        for (int i = 0; i < gates.size(); i++) {
+            try {
+                gates.get(i).enter(need);
+            } catch (InterruptedException e) {
+                exit(i, need);
+                throw e;
+            }
+        }
+    }
+
+    /** The call that was let in with that need is over. */
+    void exit(long need) {
+        exit(gates.size(), need);
+    }
+
+    private void exit(int count, long need) {
+        for (int i = count - 1; i >= 0; i--) {
+            gates.get(i).exit(need);
+        }
     }
 
     Device device() {

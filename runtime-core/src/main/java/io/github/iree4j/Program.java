@@ -286,10 +286,15 @@ public final class Program implements AutoCloseable {
         return new Results(function.fullName(), values);
     }
 
+    /** Whether the calling thread is a worker, which must not wait. */
+    boolean isWorker() {
+        return runtime.executor().isWorkerThread();
+    }
+
     /** Makes one call on this thread, which blocks while the call waits; one of a function with fences ends before its work does. */
     private @Nullable Object[] runHere(ProgramCall steps) {
         String name = steps.function().fullName();
-        if (runtime.executor().isWorkerThread()) {
+        if (isWorker()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
                     "'%s' was called by a worker, which must not wait; use invokeAsync or submit".formatted(name));

@@ -1,12 +1,14 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
+import java.lang.reflect.Array;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -48,6 +50,7 @@ public final class ProgramFunction {
     private final List<ValueDeclaration> results;
     private final ProcessOptions processOptions;
     /** Not used by any call; taken and given back in the program's turn. */
+    private final MemoryNeed need = new MemoryNeed();
     private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
 
     ProgramFunction(Program program, VmFunction function) {
@@ -178,15 +181,63 @@ public final class ProgramFunction {
      */
     public Results invoke(@Nullable Object... inputs) {
         program.enter();
-        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), inputs)) {
+        try {
+            if (MemoryHolder.current() != null || program.isWorker()) { // within another call, which has been let in
+                return invokeInside(inputs, new MemoryHolder(fullName()));
+            }
+            long size = sizeOf(inputs);
+            long wanted = need.of(size);
+            admit(wanted);
+            MemoryHolder holder = new MemoryHolder(fullName());
             try {
-                return program.run(this, Call.confined(fullName(), arguments));
+                return invokeInside(inputs, holder);
             } finally {
-                arguments.holder().end();
+                need.learn(size, holder.peak());
+                program.memory().exit(wanted);
             }
         } finally {
             program.exit();
         }
+    }
+
+    private Results invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
+        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
+            return program.run(this, Call.confined(fullName(), arguments));
+        } finally {
+            holder.end();
+        }
+    }
+
+    private void admit(long wanted) {
+        try {
+            program.memory().admit(wanted);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED,
+                    "interrupted while a call of '%s' waited for %d bytes".formatted(fullName(), wanted),
+                    e);
+        }
+    }
+
+    /** How many bytes inputs have, about. */
+    private static long sizeOf(@Nullable Object[] inputs) {
+        long bytes = 0;
+        for (Object input : inputs) {
+            if (input instanceof Tensor tensor) {
+                bytes += tensor.byteSize();
+            } else if (input != null && input.getClass().isArray()) {
+                bytes += sizeOf(input);
+            }
+        }
+        return bytes;
+    }
+
+    /** As if all elements had 8 bytes and all rows the length of the first. */
+    private static long sizeOf(Object array) {
+        int length = Array.getLength(array);
+        Object first = array instanceof Object[] rows && length > 0 ? rows[0] : null;
+        return first != null && first.getClass().isArray() ? length * sizeOf(first) : 8L * length;
     }
 
     /**
@@ -315,7 +366,7 @@ public final class ProgramFunction {
         ArgumentList arguments = null;
         Call call = null;
         try {
-            arguments = new ArgumentList(signature, program.memory(), inputs);
+            arguments = new ArgumentList(signature, program.memory(), new MemoryHolder(fullName()), inputs);
             call = new Call(fullName(), arguments);
             return Submission.start(program, this, call, options);
         } catch (RuntimeException | Error e) {

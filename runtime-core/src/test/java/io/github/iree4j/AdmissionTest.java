@@ -3,8 +3,6 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
@@ -14,7 +12,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -145,6 +146,42 @@ class AdmissionTest {
             try (Results results = second.get()) {
                 assertThat(results.tensor(0).toFloatArray()).containsExactly(2, 4, 6, 8);
             }
+        }
+    }
+
+    @Test
+    void sixClientsThatTogetherExceedTheLimitAreAllAnswered() throws Exception {
+        try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(5 * 64).build()) {
+            List<Program> programs = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                programs.add(add(runtime));
+            }
+            List<Throwable> failures = new CopyOnWriteArrayList<>();
+            AtomicInteger answered = new AtomicInteger();
+            CyclicBarrier start = new CyclicBarrier(programs.size());
+            List<Thread> clients = new ArrayList<>();
+            for (Program program : programs) {
+                clients.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        start.await();
+                        for (int i = 0; i < 200; i++) {
+                            try (Results results = program.function("add").invoke(FOUR, FOUR)) {
+                                assertThat(results.tensor(0).toFloatArray()).containsExactly(2, 4, 6, 8);
+                                answered.incrementAndGet();
+                            }
+                        }
+                    } catch (Throwable e) {
+                        failures.add(e);
+                    }
+                }));
+            }
+            for (Thread client : clients) {
+                client.join();
+            }
+            assertThat(failures).isEmpty();
+            assertThat(answered).hasValue(6 * 200);
+            programs.forEach(Program::close);
+            assertThat(live(runtime)).isZero();
         }
     }
 

@@ -1,10 +1,12 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Memory of one device, for those who need it at once; {@link DeviceQueue#alloca} is for memory in queue order. Safe from any thread. */
@@ -129,6 +131,16 @@ public interface Allocator {
      * @return a snapshot
      */
     PoolSetStatistics poolStatistics();
+
+    /**
+     * Returns where calls are let in that may block, so that they hold nothing while their memory is not there.
+     *
+     * @param consumer whom their memory is accounted to
+     * @return the gates, to be passed in this order; none for a device that has no pools
+     */
+    default List<AdmissionGate> gates(String consumer) {
+        return List.of();
+    }
 
     /** Gives memory that is only kept for later back to the system. */
     void trim();

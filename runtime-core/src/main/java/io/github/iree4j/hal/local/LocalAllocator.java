@@ -7,11 +7,13 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Host memory for those who need it at once. */
@@ -81,6 +83,11 @@ final class LocalAllocator implements Allocator {
     @Override
     public PoolSetStatistics poolStatistics() {
         return memory.poolStatistics();
+    }
+
+    @Override
+    public List<AdmissionGate> gates(String consumer) {
+        return memory.pools().gates(consumer);
     }
 
     @Override

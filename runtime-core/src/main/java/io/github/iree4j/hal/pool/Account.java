@@ -1,9 +1,12 @@
 package io.github.iree4j.hal.pool;
 
+import org.jspecify.annotations.Nullable;
+
 /** What one consumer has. Guarded by the lock of the set. */
 final class Account {
     final String consumer;
     final long quota;
+    final @Nullable AdmissionGate gate; // where there is a quota
     long transientLive;
     long persistentLive;
     long peak;
@@ -11,9 +14,10 @@ final class Account {
     long ofNoCallPersistent;
     int users; // its reservations and requests in line
 
-    Account(String consumer, long quota) {
+    Account(String consumer, long quota, @Nullable AdmissionGate gate) {
         this.consumer = consumer;
         this.quota = quota;
+        this.gate = gate;
     }
 
     /** For messages. */

@@ -3,6 +3,8 @@ package io.github.iree4j.hal.pool;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Who has how much. Guarded by the lock of the set. */
 final class Accounts {
@@ -13,8 +15,13 @@ final class Accounts {
     private final Map<String, Account> byConsumer = new HashMap<>();
     private int limit = REMEMBERED; // of accounts, before those that nobody uses are forgotten
 
-    Accounts(Map<String, Long> quotas) {
+    private final Map<String, AdmissionGate> gates; // of those with quotas
+
+    Accounts(Map<String, Long> quotas, long patience, long hostPatience) {
         this.quotas = Map.copyOf(quotas);
+        this.gates = quotas.entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(
+                        Map.Entry::getKey, each -> new AdmissionGate(each.getValue(), patience, hostPatience)));
     }
 
     Account of(String consumer) {
@@ -22,12 +29,17 @@ final class Accounts {
         return account != null ? account : open(consumer);
     }
 
+    @Nullable
+    AdmissionGate gate(String consumer) {
+        return gates.get(consumer);
+    }
+
     private Account open(String consumer) {
         if (byConsumer.size() >= limit) {
             byConsumer.values().removeIf(each -> each.users == 0);
             limit = Math.max(REMEMBERED, 2 * byConsumer.size());
         }
-        Account account = new Account(consumer, quotas.getOrDefault(consumer, Long.MAX_VALUE));
+        Account account = new Account(consumer, quotas.getOrDefault(consumer, Long.MAX_VALUE), gates.get(consumer));
         byConsumer.put(consumer, account);
         return account;
     }

@@ -55,7 +55,7 @@ final class Allotment {
         this.slabs = slabs;
         this.match = new Match(deaths);
         this.deathWatch = deathWatch;
-        this.accounts = new Accounts(builder.quotas);
+        this.accounts = new Accounts(builder.quotas, builder.patience, builder.hostPatience);
         this.busy = builder.busy;
         this.clock = builder.clock;
         this.alignment = builder.provider.alignment();
@@ -319,6 +319,20 @@ final class Allotment {
         long room = Math.min(Math.min(slabs.budget, capacity) - kept, pool.options.budget() - pool.persistentLive());
         return pool.store.lengthFor(waiter.request.size())
                 > Math.min(room, waiter.account.quota - waiter.account.persistentLive);
+    }
+
+    /** Notes that a holder may be over. */
+    void reviewed(MemoryHolder.Stake stake) {
+        knots.reviewed(stake);
+    }
+
+    AdmissionGate gate() {
+        return knots.gate;
+    }
+
+    @Nullable
+    AdmissionGate gate(String consumer) {
+        return accounts.gate(consumer);
     }
 
     // ---- What there is to say.

@@ -38,6 +38,7 @@ final class Knots {
     private final LongSupplier clock;
     private final LongFunction<Executor> delayed;
     private final long patience;
+    final AdmissionGate gate;
     private final long hostPatience;
     private final Set<Stake> stakes = new LinkedHashSet<>(); // while anybody waits: those of the waiters, and all with bytes
     private long ofNoCallTransient;
@@ -58,6 +59,7 @@ final class Knots {
         this.clock = builder.clock;
         this.delayed = builder.delayed;
         this.patience = builder.patience;
+        this.gate = new AdmissionGate(Math.min(builder.budget, builder.provider.capacity()), builder.patience, builder.hostPatience);
         this.hostPatience = builder.hostPatience;
     }
 
@@ -73,6 +75,30 @@ final class Knots {
             stakes.add(stake);
         }
         stake.live += length;
+        if (stake.live > stake.peak) {
+            stake.peak = stake.live;
+        }
+        if (stake.kept) {
+            kept(account, length, stake.holder.isKept());
+        }
+    }
+
+    /** The holder may be over: what it has is the host's then. */
+    void reviewed(Stake stake) {
+        Account account = stake.account;
+        if (!stake.kept && account != null && (stake.holder.isOver() || stake.holder.isKept())) {
+            stake.kept = true;
+            kept(account, stake.live, stake.holder.isKept());
+        }
+    }
+
+    private void kept(Account account, long bytes, boolean byProgram) {
+        if (bytes != 0) {
+            gate.keep(bytes, byProgram);
+            if (account.gate != null) {
+                account.gate.keep(bytes, byProgram);
+            }
+        }
     }
 
     void released(@Nullable Stake stake, Account account, long length, boolean persistent) {
@@ -82,6 +108,9 @@ final class Knots {
             return;
         }
         stake.live -= length;
+        if (stake.kept) {
+            kept(account, -length, stake.holder.isKept());
+        }
         forget(stake);
     }
 
@@ -94,6 +123,7 @@ final class Knots {
 
     private void ofNoCall(Account account, long bytes, boolean persistent) {
         if (persistent) {
+            kept(account, bytes, false);
             ofNoCallPersistent += bytes;
             account.ofNoCallPersistent += bytes;
         } else {

@@ -70,12 +70,26 @@ public final class MemoryHolder {
     /** Says that this was no call but the loading of a program: what it has stays as long as that does. */
     public void keep() {
         kept = true;
+        review();
     }
 
     private void review() {
         for (Stake stake = first; stake != null; stake = stake.next) {
             stake.set.review(stake);
         }
+    }
+
+    /**
+     * Returns the most that it had of one set of pools at once.
+     *
+     * @return bytes; of the set of which it had most
+     */
+    public long peak() {
+        long peak = 0;
+        for (Stake stake = first; stake != null; stake = stake.next) {
+            peak = Math.max(peak, stake.peak);
+        }
+        return peak;
     }
 
     boolean isSuspended() {
@@ -115,6 +129,8 @@ public final class MemoryHolder {
         final PoolSet set;
         final @Nullable Stake next;
         long live;
+        boolean kept; // what it has counts as the host's
+        volatile long peak; // the most that it had; written under the lock
         int waiting; // requests in line
         boolean failing; // one of them was failed, so that the call ends and gives back what it has
         boolean hopeful; // while the set is looked through

@@ -200,6 +200,17 @@ public final class PoolSet implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns where calls of a consumer are let in that may block.
+     *
+     * @param consumer whom their memory is accounted to
+     * @return the gate of its quota, if there is one, then that of the set: to be passed in this order
+     */
+    public List<AdmissionGate> gates(String consumer) {
+        AdmissionGate own = allotment.gate(consumer);
+        return own == null ? List.of(allotment.gate()) : List.of(own, allotment.gate());
+    }
+
     // ---- Giving back.
 
     void announceRelease(Reservation reservation) {
@@ -316,6 +327,7 @@ public final class PoolSet implements AutoCloseable {
     void review(MemoryHolder.Stake stake) {
         boolean concerned;
         synchronized (lock) {
+            allotment.reviewed(stake);
             concerned = allotment.isAnybodyWaiting() && (stake.live > 0 || stake.waiting > 0);
         }
         if (concerned) {

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExternalMemory;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.nativeaccess.VulkanAllocation;
@@ -16,6 +17,7 @@ import io.github.iree4j.nativeaccess.VulkanFeature;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Memory of a device for those who need it at once. */
@@ -153,6 +155,11 @@ final class VulkanAllocator implements Allocator {
     @Override
     public PoolSetStatistics poolStatistics() {
         return memory.poolStatistics();
+    }
+
+    @Override
+    public List<AdmissionGate> gates(String consumer) {
+        return memory.pools().gates(consumer);
     }
 
     @Override

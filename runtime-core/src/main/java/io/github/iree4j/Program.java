@@ -4,6 +4,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -37,6 +38,7 @@ public final class Program implements AutoCloseable {
     private final Turn turn = new Turn();
     private final CallsUnderWay calls = new CallsUnderWay();
     private final boolean overlaps;
+    private volatile @Nullable MemoryHolder inTurn; // whose calls others wait for; written in turn
     private final UseGuard guard;
     private final Leaks.Watch watch;
 
@@ -358,9 +360,7 @@ public final class Program implements AutoCloseable {
     void withdraw(Call call, @Nullable IreeException cause) {
         IreeException given = cause != null
                 ? cause
-                : new IreeException(
-                        StatusCode.CANCELLED,
-                        "%s ended before its work was done".formatted(call.holder()));
+                : new IreeException(StatusCode.CANCELLED, "%s ended before its work was done".formatted(call.holder()));
         memory.device().schedulingDomain().withdraw(call.holder(), given);
     }
 
@@ -388,6 +388,16 @@ public final class Program implements AutoCloseable {
 
     Turn turn() {
         return turn;
+    }
+
+    /** Says whose turn it is; null when no call keeps others from theirs. */
+    void inTurn(@Nullable MemoryHolder holder) {
+        inTurn = holder;
+    }
+
+    @Nullable
+    MemoryHolder inTurn() {
+        return inTurn;
     }
 
     /** Whether another call may run while one waits. */

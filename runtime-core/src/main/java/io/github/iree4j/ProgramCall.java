@@ -47,22 +47,28 @@ final class ProgramCall {
             taken.ref((Object) ready); // null: inputs are ready
             taken.ref(done);
         }
-        MemoryHolder before = call.holder().enter();
-        try {
-            return readWhen(taken, taken.start());
-        } finally {
-            call.holder().leave(before);
-        }
+        return run(taken, false);
     }
 
     /** Goes on after a wait, when that is over or the call was cancelled; false when it waits again. */
     boolean resume() {
         Invocation waiting = running();
-        MemoryHolder before = call.holder().enter();
+        return run(waiting, true);
+    }
+
+    /** Runs code of the program for the call, which holds memory. */
+    private boolean run(Invocation taken, boolean again) {
+        MemoryHolder holder = call.holder();
+        holder.begins();
+        program.inTurn(holder);
+        MemoryHolder before = holder.enter();
         try {
-            return readWhen(waiting, waiting.resume());
+            return readWhen(taken, again ? taken.resume() : taken.start());
         } finally {
-            call.holder().leave(before);
+            if (program.overlaps()) {
+                program.inTurn(null);
+            }
+            holder.leave(before);
         }
     }
 
@@ -106,6 +112,7 @@ final class ProgramCall {
     /** Ends the call, wherever it is. */
     void end() {
         call.end();
+        program.inTurn(null);
         Invocation taken = invocation;
         if (taken != null) {
             invocation = null;

@@ -51,6 +51,7 @@ public final class ProgramFunction {
     private final ProcessOptions processOptions;
     /** Not used by any call; taken and given back in the program's turn. */
     private final MemoryNeed need = new MemoryNeed();
+
     private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
 
     ProgramFunction(Program program, VmFunction function) {
@@ -183,12 +184,12 @@ public final class ProgramFunction {
         program.enter();
         try {
             if (MemoryHolder.current() != null || program.isWorker()) { // within another call, which has been let in
-                return invokeInside(inputs, new MemoryHolder(fullName()));
+                return invokeInside(inputs, holder());
             }
             long size = sizeOf(inputs);
             long wanted = need.of(size);
             admit(wanted);
-            MemoryHolder holder = new MemoryHolder(fullName());
+            MemoryHolder holder = holder();
             try {
                 return invokeInside(inputs, holder);
             } finally {
@@ -206,6 +207,13 @@ public final class ProgramFunction {
         } finally {
             holder.end();
         }
+    }
+
+    /** A call that is to begin in its turn. */
+    private MemoryHolder holder() {
+        MemoryHolder holder = new MemoryHolder(fullName());
+        holder.waitsForTurn(program::inTurn);
+        return holder;
     }
 
     private void admit(long wanted) {
@@ -366,7 +374,7 @@ public final class ProgramFunction {
         ArgumentList arguments = null;
         Call call = null;
         try {
-            arguments = new ArgumentList(signature, program.memory(), new MemoryHolder(fullName()), inputs);
+            arguments = new ArgumentList(signature, program.memory(), holder(), inputs);
             call = new Call(fullName(), arguments);
             return Submission.start(program, this, call, options);
         } catch (RuntimeException | Error e) {

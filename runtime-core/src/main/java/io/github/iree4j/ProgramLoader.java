@@ -146,7 +146,9 @@ final class ProgramLoader {
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
             addIfWanted(linked, modules, "vmvx", VmvxModule::create);
             linked.addAll(modules);
-            return new Loaded(link(linked, consumer, questions), new Shared(linked, modules, options.overlappingCalls(), consumer, owned));
+            return new Loaded(
+                    link(linked, consumer, questions),
+                    new Shared(linked, modules, options.overlappingCalls(), consumer, owned));
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;

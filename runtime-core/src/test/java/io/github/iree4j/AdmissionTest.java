@@ -80,9 +80,10 @@ class AdmissionTest {
                         assertThat(results.tensor(0).toFloatArray()).containsExactly(2, 4, 6, 8);
                         answered++;
                     } catch (ExecutionException e) {
-                        assertThat(e.getCause()).isInstanceOfSatisfying(IreeException.class, failure -> assertThat(
-                                        failure.code())
-                                .isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+                        assertThat(e.getCause())
+                                .isInstanceOfSatisfying(
+                                        IreeException.class,
+                                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
                     }
                 }
             }
@@ -107,7 +108,6 @@ class AdmissionTest {
                 }
                 assertThat(live(runtime)).isEqualTo(kept.byteSize());
             }
-            program.close();
             assertThat(live(runtime)).isEqualTo(kept.byteSize());
             assertThat(pending(runtime)).isZero();
         }
@@ -119,8 +119,9 @@ class AdmissionTest {
                 .memoryLimit(4 * 64)
                 .memoryHostWait(Duration.ofMillis(50))
                 .build();
-        try (IreeRuntime runtime =
-                        IreeRuntime.builder().device("local", "local://", options).build();
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                        .device("local", "local://", options)
+                        .build();
                 Tensor kept = runtime.upload(Tensor.of(new float[32], 32));
                 Program program = add(runtime)) {
             assertThatExceptionOfType(IreeException.class)

@@ -59,10 +59,10 @@ public final class AdmissionGate {
 
     private void waitInLine(Condition place, long part) throws InterruptedException {
         long start = System.nanoTime();
-        while (line.peekFirst() != place || !tryCommit(part)) {
+        while (!place.equals(line.peekFirst()) || !tryCommit(part)) {
             long waited = System.nanoTime() - start;
             // Nothing inside gives anything back: only the host may.
-            boolean isAlone = line.peekFirst() == place && committed.get() == 0;
+            boolean isAlone = place.equals(line.peekFirst()) && committed.get() == 0;
             long left = (isAlone ? Math.min(hostPatience, patience) : patience) - waited;
             if (left <= 0) {
                 committed.addAndGet(part);
@@ -74,7 +74,9 @@ public final class AdmissionGate {
     }
 
     private boolean tryCommit(long part) {
-        for (long now = committed.get(); Math.min(part, limit - permanent) <= limit - kept - now; now = committed.get()) {
+        for (long now = committed.get();
+                Math.min(part, limit - permanent) <= limit - kept - now;
+                now = committed.get()) {
             if (committed.compareAndSet(now, now + part)) {
                 return true;
             }
@@ -95,7 +97,7 @@ public final class AdmissionGate {
     }
 
     /** The host keeps more, or less. Called with the lock of the set held, which is never taken under the one here. */
-    @SuppressWarnings("NonAtomicOperationOnVolatileField") // one writer at a time
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     void keep(long bytes, boolean byProgram) {
         kept += bytes;
         permanent += byProgram ? bytes : 0;

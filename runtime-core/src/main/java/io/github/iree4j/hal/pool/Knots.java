@@ -40,7 +40,8 @@ final class Knots {
     private final long patience;
     final AdmissionGate gate;
     private final long hostPatience;
-    private final Set<Stake> stakes = new LinkedHashSet<>(); // while anybody waits: those of the waiters, and all with bytes
+    private final Set<Stake> stakes =
+            new LinkedHashSet<>(); // while anybody waits: those of the waiters, and all with bytes
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
     private long released; // how often something was
@@ -59,7 +60,8 @@ final class Knots {
         this.clock = builder.clock;
         this.delayed = builder.delayed;
         this.patience = builder.patience;
-        this.gate = new AdmissionGate(Math.min(builder.budget, builder.provider.capacity()), builder.patience, builder.hostPatience);
+        this.gate = new AdmissionGate(
+                Math.min(builder.budget, builder.provider.capacity()), builder.patience, builder.hostPatience);
         this.hostPatience = builder.hostPatience;
     }
 
@@ -194,8 +196,11 @@ final class Knots {
             for (Waiter waiter : line) {
                 long rest = patience - (now - waiter.since);
                 if (rest <= 0) {
-                    verdicts.add(new Verdict(waiter, " has waited for memory for %d ms, the most that is allowed"
-                            .formatted(TimeUnit.NANOSECONDS.toMillis(now - waiter.since)) + holders(waiter)));
+                    verdicts.add(new Verdict(
+                            waiter,
+                            " has waited for memory for %d ms, the most that is allowed"
+                                            .formatted(TimeUnit.NANOSECONDS.toMillis(now - waiter.since))
+                                    + holders(waiter)));
                     left.remove(waiter);
                 } else {
                     next = Math.min(next, rest);
@@ -265,20 +270,33 @@ final class Knots {
                     || stake.live > 0
                             && !stake.holder.isOver()
                             && !stake.holder.isKept()
-                            && (stake.waiting == 0 || !stake.holder.isSuspended());
+                            && (stake.waiting == 0 ? before(stake) == null : !stake.holder.isSuspended());
         }
         boolean changed = true;
         while (changed) {
             changed = false;
             for (Stake stake : stakes) {
-                if (!stake.hopeful
-                        && stake.waiting > 0
-                        && line.stream().filter(each -> each.stake == stake).allMatch(this::isHopeful)) {
+                if (!stake.hopeful && isHopeful(stake, line)) {
                     stake.hopeful = true;
                     changed = true;
                 }
             }
         }
+    }
+
+    private boolean isHopeful(Stake stake, List<Waiter> line) {
+        if (stake.waiting > 0) {
+            return line.stream().filter(each -> stake.equals(each.stake)).allMatch(this::isHopeful);
+        }
+        Stake before = before(stake);
+        return before != null && before.hopeful && !stake.holder.isOver() && !stake.holder.isKept();
+    }
+
+    /** Whose turn a holder waits for, if that one waits for memory. */
+    private @Nullable Stake before(Stake stake) {
+        MemoryHolder holder = stake.holder.isBehind();
+        Stake before = holder == null ? null : holder.knownStakeIn(set);
+        return before != null && before.waiting > 0 ? before : null;
     }
 
     /** Whether somebody else who has some of what it waits for can run. */
@@ -287,7 +305,7 @@ final class Knots {
             return true; // of whoever uses queues without a call, of whom nothing is known
         }
         for (Stake stake : stakes) {
-            if (stake.hopeful && stake != waiter.stake && concerns(stake, waiter)) {
+            if (stake.hopeful && !stake.equals(waiter.stake) && concerns(stake, waiter)) {
                 return true;
             }
         }
@@ -330,8 +348,8 @@ final class Knots {
         String state = stake.holder.isKept()
                 ? "as long as it is loaded"
                 : stake.holder.isOver()
-                ? "as results that are not closed"
-                : stake.waiting > 0 ? "and waits for memory" : "and runs or waits for something else";
+                        ? "as results that are not closed"
+                        : stake.waiting > 0 ? "and waits for memory" : stake.holder.isBehind() != null ? "and waits for its turn" : "and runs or waits for something else";
         return "%s holds %d bytes %s".formatted(stake.holder, stake.live, state);
     }
 }

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,7 @@ public final class MemoryHolder {
 
     private final String name;
     private volatile @Nullable Stake first; // of a list with one for each set it asked; written under this
+    private volatile @Nullable Supplier<@Nullable MemoryHolder> turn;
     private volatile boolean suspended;
     private volatile boolean over;
     private volatile boolean kept;
@@ -59,6 +61,39 @@ public final class MemoryHolder {
         CURRENT.set(before);
         suspended = true;
         review();
+    }
+
+    /**
+     * Says that this one cannot begin before another gives up its turn.
+     *
+     * @param whose who has the turn now, or null; asked with locks held, so it only looks
+     */
+    public void waitsForTurn(Supplier<@Nullable MemoryHolder> whose) {
+        turn = whose;
+    }
+
+    /** Says that it has begun: it waits for no turn any more. */
+    public void begins() {
+        turn = null;
+    }
+
+    /** What keeps it from beginning; null when nothing does. */
+    @Nullable
+    MemoryHolder isBehind() {
+        Supplier<@Nullable MemoryHolder> whose = turn;
+        MemoryHolder before = whose == null ? null : whose.get();
+        return before == this ? null : before;
+    }
+
+    /** What it has in a set, if it ever asked there. */
+    @Nullable
+    Stake knownStakeIn(PoolSet set) {
+        for (Stake stake = first; stake != null; stake = stake.next) {
+            if (stake.set.equals(set)) {
+                return stake;
+            }
+        }
+        return null;
     }
 
     /** Says that the call is over: what it still has are results, which the host keeps. */
@@ -106,10 +141,9 @@ public final class MemoryHolder {
 
     /** What it has in a set. Called with the lock of that set held. */
     Stake stakeIn(PoolSet set) {
-        for (Stake stake = first; stake != null; stake = stake.next) {
-            if (stake.set.equals(set)) {
-                return stake;
-            }
+        Stake known = knownStakeIn(set);
+        if (known != null) {
+            return known;
         }
         synchronized (this) {
             Stake stake = new Stake(this, set, first);

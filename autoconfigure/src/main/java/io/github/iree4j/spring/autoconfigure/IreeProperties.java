@@ -124,13 +124,28 @@ public record IreeProperties(
      * @param budget Most that all buffers of the device may take at once. What the device has when not set.
      * @param quotas Most that a program may have of it at once, by the program's name in 'iree.modules'.
      * @param trim When memory that nobody uses goes back to the system.
+     * @param waiting How long calls wait for memory.
      */
     public record Pool(
             @Nullable DataSize budget,
             @DefaultValue Map<String, DataSize> quotas,
-            @DefaultValue Trim trim) {
+            @DefaultValue Trim trim,
+            @DefaultValue Waiting waiting) {
 
-        static final Pool DEFAULT = new Pool(null, Map.of(), Trim.DEFAULT);
+        static final Pool DEFAULT = new Pool(null, Map.of(), Trim.DEFAULT, Waiting.DEFAULT);
+
+        /**
+         * How long calls wait for memory.
+         *
+         * @param limit Longest that work waits for memory before it fails.
+         * @param host Longest that work waits for memory that only the application can free, by closing results and tensors.
+         */
+        public record Waiting(
+                @DefaultValue("30s") Duration limit,
+                @DefaultValue("1s") Duration host) {
+
+            static final Waiting DEFAULT = new Waiting(Duration.ofSeconds(30), Duration.ofSeconds(1));
+        }
 
         /**
          * When memory goes back.

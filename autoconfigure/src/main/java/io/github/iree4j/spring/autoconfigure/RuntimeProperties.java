@@ -117,6 +117,14 @@ final class RuntimeProperties {
                 key + ".trim.retained",
                 pool.trim().retained(),
                 () -> options.memoryRetained(pool.trim().retained().toBytes()).build());
+        checked(
+                key + ".waiting.limit",
+                pool.waiting().limit(),
+                () -> options.memoryWait(pool.waiting().limit()).build());
+        checked(
+                key + ".waiting.host",
+                pool.waiting().host(),
+                () -> options.memoryHostWait(pool.waiting().host()).build());
     }
 
     private static void apply(IreeRuntime.Builder builder, IreeProperties.Task task) {

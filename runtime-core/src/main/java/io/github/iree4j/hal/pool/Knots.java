@@ -349,7 +349,11 @@ final class Knots {
                 ? "as long as it is loaded"
                 : stake.holder.isOver()
                         ? "as results that are not closed"
-                        : stake.waiting > 0 ? "and waits for memory" : stake.holder.isBehind() != null ? "and waits for its turn" : "and runs or waits for something else";
+                        : stake.waiting > 0
+                                ? "and waits for memory"
+                                : stake.holder.isBehind() != null
+                                        ? "and waits for its turn"
+                                        : "and runs or waits for something else";
         return "%s holds %d bytes %s".formatted(stake.holder, stake.live, state);
     }
 }

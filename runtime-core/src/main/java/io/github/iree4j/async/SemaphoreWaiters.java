@@ -25,6 +25,10 @@ final class SemaphoreWaiters {
         return list;
     }
 
+    boolean isEmpty() {
+        return forValue.isEmpty() && forPromise.isEmpty();
+    }
+
     void add(SemaphoreWaiter waiter) {
         listOf(waiter).add(waiter);
     }

@@ -644,6 +644,16 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
+    /** Whether somebody waits for a value or a promise. */
+    boolean isAwaited() {
+        lock.lock();
+        try {
+            return waiters != null && !waiters.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Takes a waiter off; false when it is off already. */
     boolean cancel(SemaphoreWaiter waiter) {
         lock.lock();

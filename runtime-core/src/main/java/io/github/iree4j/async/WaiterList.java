@@ -10,6 +10,10 @@ final class WaiterList {
     private @Nullable SemaphoreWaiter head;
     private @Nullable SemaphoreWaiter tail;
 
+    boolean isEmpty() {
+        return head == null;
+    }
+
     /** Inserts in order: from the end, where new waits nearly always belong, or at the start. */
     void add(SemaphoreWaiter waiter) {
         SemaphoreWaiter before = head != null && waiter.minimum < head.minimum ? null : tail;

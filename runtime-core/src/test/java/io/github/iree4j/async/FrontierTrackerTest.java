@@ -169,6 +169,39 @@ class FrontierTrackerTest {
     }
 
     @Test
+    void producersEpochStandsForAxesThatNobodyReports() {
+        Frontier produced = produced(second, 4, frontier(first, 2));
+        tracker.whenCompleted(produced, log);
+        tracker.advance(second, 4);
+        assertThat(log.calls).containsExactly("reached");
+    }
+
+    @Test
+    void failureOfAnAxisReachesWhoWaitsForMoreOfAnother() {
+        tracker.advance(first, 1);
+        tracker.whenCompleted(frontier(first, 1, second, 5), log);
+        tracker.fail(first, new IreeException(StatusCode.ABORTED, "device is lost"));
+        assertThat(log.calls).containsExactly("ABORTED: device is lost");
+    }
+
+    @Test
+    void closingFindsAllWhoStillWaitWhoeverWentBefore() {
+        Log last = new Log();
+        Log middle = new Log();
+        tracker.whenCompleted(frontier(first, 1), log);
+        tracker.whenCompleted(frontier(second, 1), middle);
+        tracker.whenCompleted(frontier(third, 1), last);
+        tracker.advance(second, 1); // between the others
+        assertThat(middle.calls).containsExactly("reached");
+        tracker.whenCompleted(frontier(second, 2), middle);
+        tracker.advance(second, 2); // the latest
+        tracker.close();
+        assertThat(log.calls).singleElement().asString().startsWith("CANCELLED");
+        assertThat(last.calls).singleElement().asString().startsWith("CANCELLED");
+        assertThat(middle.calls).containsExactly("reached", "reached");
+    }
+
+    @Test
     void taintWithoutProducerCannotBeWaitedFor() {
         for (Frontier tainted : List.of(Frontier.UNKNOWN, frontier(first, 1).tainted())) {
             tracker.advance(first, 1);

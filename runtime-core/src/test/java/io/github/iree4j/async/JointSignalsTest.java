@@ -128,6 +128,70 @@ class JointSignalsTest {
     }
 
     @Test
+    void aSignallerThatGoesCompletesTheOthersOrNobody() {
+        for (int i = 0; i < 3; i++) {
+            semaphore.addSignaller(1);
+        }
+        semaphore.signal(1);
+        semaphore.removeSignaller(1);
+        assertThat(semaphore.value()).as("one is missing").isZero();
+        semaphore.removeSignaller(1);
+        assertThat(semaphore.value()).isEqualTo(1);
+        semaphore.addSignaller(2);
+        semaphore.removeSignaller(2);
+        assertThat(semaphore.value()).as("nobody has signalled").isEqualTo(1);
+        semaphore.expectSignals(3, 2);
+        semaphore.addSignaller(3);
+        semaphore.addSignaller(3);
+        semaphore.addSignaller(3);
+        semaphore.signal(3);
+        semaphore.signal(3);
+        semaphore.removeSignaller(3);
+        assertThat(semaphore.value()).as("as many as expected").isEqualTo(3);
+    }
+
+    @Test
+    void aValueThatIsReachedIsCountedNoMore() {
+        semaphore.expectSignals(1, 2);
+        semaphore.signal(1);
+        semaphore.signal(1);
+        semaphore.removeSignaller(1);
+        assertThat(semaphore.value()).isEqualTo(1);
+        JointPoints points = new JointPoints();
+        points.expect(1, 2);
+        points.expect(2, 2);
+        points.forget(1);
+        assertThat(points.isJoint(1)).isFalse();
+        assertThat(points.isJoint(2)).isTrue();
+    }
+
+    @Test
+    void theGreatestNumberThatWasExpectedCounts() {
+        semaphore.expectSignals(1, 3);
+        semaphore.expectSignals(1, 2);
+        semaphore.signal(1);
+        semaphore.signal(1);
+        assertThat(semaphore.value()).isZero();
+    }
+
+    @Test
+    void aSignallerThatComesLastAndRunsBehindTheOthersSpeaksForAll() {
+        Frontier a = Frontier.producedBy(queue(1), 5);
+        Frontier b = after(a, 2, 3);
+        semaphore.expectSignals(1, 2);
+        semaphore.signal(1, a);
+        semaphore.signal(1, b);
+        assertThat(semaphore.frontierAt(1)).isEqualTo(b);
+    }
+
+    @Test
+    void aPromiseOfAHigherValueIsNoneOfALowerOne() {
+        semaphore.promise(5, Frontier.producedBy(queue(1), 5));
+        semaphore.addSignaller(3);
+        assertThatExceptionOfType(IreeException.class).isThrownBy(() -> semaphore.addSignaller(5));
+    }
+
+    @Test
     void passingAValueForgetsItsCount() {
         semaphore.addSignaller(1);
         semaphore.addSignaller(1);

@@ -115,6 +115,48 @@ class MultiWaitTest {
     }
 
     @Test
+    void endedWaitsAreTakenBackEverywhere() {
+        MultiWait.whenAll(List.of(atA, atB, atC), failure -> {}).cancel();
+        assertThat(List.of(a, b, c)).noneMatch(TimelineSemaphore::isAwaited);
+        MultiWait.whenAny(List.of(atA, atB, atC), (index, failure) -> {});
+        b.signal(1);
+        assertThat(List.of(a, b, c)).noneMatch(TimelineSemaphore::isAwaited);
+        MultiWait.whenAny(List.of(atB, atC), (index, failure) -> {});
+        assertThat(c.isAwaited()).isFalse();
+        assertFails(StatusCode.DEADLINE_EXCEEDED, () -> MultiWait.awaitAll(List.of(atA, atC), Duration.ZERO));
+        assertThat(List.of(a, b, c)).noneMatch(TimelineSemaphore::isAwaited);
+    }
+
+    @Test
+    void aWaitThatIsRegisteredWhenAllIsOverIsTakenBack() {
+        List<String> taken = new ArrayList<>();
+        AnyWait any = new AnyWait((index, failure) -> taken.add("ended"), 2);
+        any.ended(0, null);
+        any.add(1, () -> taken.add("taken back"));
+        assertThat(taken).containsExactly("ended", "taken back");
+    }
+
+    @Test
+    void aTimelineThatFailedForLackOfTimeSaysSoItself() {
+        a.fail(new IreeException(StatusCode.DEADLINE_EXCEEDED, "the call had 5 ms"));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> MultiWait.awaitAll(List.of(atA, atB), LONG))
+                .withMessageContaining("the call had 5 ms");
+    }
+
+    @Test
+    void aClosedFenceIsRefusedEvenBehindOneThatIsReached() {
+        a.signal(1);
+        Fence closed = Fence.at(b, 2);
+        closed.close();
+        List<Integer> ends = new ArrayList<>();
+        assertFails(
+                StatusCode.FAILED_PRECONDITION,
+                () -> MultiWait.whenAny(List.of(atA, closed), (index, failure) -> ends.add(index)));
+        assertThat(ends).isEmpty();
+    }
+
+    @Test
     void blockedThreadsOfBothKindsWake() throws Exception {
         for (Thread.Builder kind : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
             try (TimelineSemaphore last = TimelineSemaphore.create(0);

@@ -302,6 +302,40 @@ class SemaphoreHistoryTest {
     }
 
     @Test
+    void aPromiseOfALowerValueIsNotEnough() {
+        List<String> calls = new ArrayList<>();
+        semaphore.promise(3, Frontier.producedBy(A, 3));
+        semaphore.whenPromised(4, (value, failure) -> calls.add("4 knows " + value));
+        assertThat(calls).isEmpty();
+        semaphore.promise(5, Frontier.producedBy(A, 5));
+        assertThat(calls).containsExactly("4 knows 5");
+    }
+
+    @Test
+    void aSignalWithoutPromiseCallsWhoWaitsForEither() {
+        List<String> calls = new ArrayList<>();
+        semaphore.whenPromised(1, (value, failure) -> calls.add("promised"));
+        semaphore.whenReached(1, (value, failure) -> calls.add("reached"));
+        semaphore.signal(1);
+        assertThat(calls).containsExactly("reached", "promised");
+        assertThat(semaphore.isAwaited()).isFalse();
+    }
+
+    @Test
+    void theLastTaintWindowsAreRememberedWithAllTheirValues() {
+        for (int i = 1; i <= TaintWindow.REMEMBERED + 5; i++) {
+            semaphore.signalExternal(3L * i);
+            semaphore.signalExternal(3L * i + 1);
+            semaphore.signal(3L * i + 2);
+        }
+        assertThat(TaintWindow.recent()).hasSize(TaintWindow.REMEMBERED);
+        TaintWindow last = TaintWindow.recent().getLast();
+        assertThat(last.semaphore()).isEqualTo(semaphore.id());
+        assertThat(last.reached()).isEqualTo(3L * (TaintWindow.REMEMBERED + 5) + 1);
+        assertThat(last.recovered()).isNotNull();
+    }
+
+    @Test
     void whoWaitsForAPromiseHearsOfFailureAndOfTheEnd() {
         List<String> calls = new ArrayList<>();
         semaphore.whenPromised(1, (value, failure) -> calls.add(failure == null ? "null" : failure.getMessage()));

@@ -85,8 +85,8 @@ class AxisTest {
     void allocatorHandsOutEachAxisOnceToAllThreads() {
         AxisAllocator allocator = AxisAllocator.create(1, 0);
         Set<Long> axes = ConcurrentHashMap.newKeySet();
-        IntStream.range(0, 20_000).parallel().forEach(i -> axes.add(allocator.allocate(CausalDomain.QUEUE)));
-        assertThat(axes).hasSize(20_000);
+        IntStream.range(0, 200_000).parallel().forEach(i -> axes.add(allocator.allocate(CausalDomain.QUEUE)));
+        assertThat(axes).hasSize(200_000);
     }
 
     @Test

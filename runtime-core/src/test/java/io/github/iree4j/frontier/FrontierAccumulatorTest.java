@@ -203,4 +203,34 @@ class FrontierAccumulatorTest {
         assertThat(windows).as("times that taint ended").isEqualTo(1_000_000 / 50 - 1);
         assertThat(provedAfterWindow).isEqualTo(windows);
     }
+
+    @Test
+    void whatHasCompletedIsNotJoined() {
+        FrontierAccumulator accumulator = new FrontierAccumulator(queue);
+        done.put(other, 5L);
+        accumulator.join(Frontier.producedBy(other, 5), completed);
+        accumulator.join(Frontier.of(other, 4), completed);
+        assertThat(accumulator.merges()).isZero();
+        assertThat(accumulator.issue(1, completed)).hasToString("{queue:0@m0.s1=1*}");
+        accumulator.join(Frontier.of(other, 6), completed);
+        assertThat(accumulator.merges()).isEqualTo(1);
+    }
+
+    @Test
+    void debtThatWasPaidByOurOwnOperationIsNotAskedForAgain() {
+        FrontierAccumulator accumulator = new FrontierAccumulator(queue, 2);
+        long lost = allocator.allocate(CausalDomain.QUEUE);
+        accumulator.join(Frontier.producedBy(lost, 1), completed); // its axis never gets there
+        accumulator.join(Frontier.producedBy(third, 9), completed);
+        assertThat(accumulator.issue(10, completed).isTainted()).isTrue();
+        done.put(queue, 10L);
+        accumulator.join(Frontier.producedBy(other, 11), completed);
+        assertThat(accumulator.isTainted()).isFalse();
+        accumulator.join(Frontier.producedBy(third, 12), completed);
+        assertThat(accumulator.issue(13, completed).isTainted())
+                .as("other=11 did not fit")
+                .isTrue();
+        done.put(other, 11L);
+        assertThat(accumulator.issue(14, completed).isTainted()).isFalse();
+    }
 }

@@ -85,6 +85,16 @@ class FrontierCodecTest {
         assertCorrupt(new byte[7], StatusCode.DATA_LOSS, "a frontier begins with 8 bytes, 7 are left");
     }
 
+    @Test
+    void entriesNeedEpochsAndAxesOfTheirOwn() {
+        byte[] noEpoch = encoded(sample());
+        java.util.Arrays.fill(noEpoch, 16, 24, (byte) 0);
+        assertCorrupt(noEpoch, StatusCode.DATA_LOSS, "entry 0 of frontier: epoch 0 is not above 0");
+        byte[] twice = encoded(sample());
+        System.arraycopy(twice, 8, twice, 24, 8);
+        assertCorrupt(twice, StatusCode.DATA_LOSS, "entry 1 of frontier: axis");
+    }
+
     private static byte[] edit(int offset, int value) {
         byte[] bytes = encoded(sample());
         bytes[offset] = (byte) value;

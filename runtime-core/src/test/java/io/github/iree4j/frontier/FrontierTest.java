@@ -162,6 +162,65 @@ class FrontierTest {
         assertInvalid(() -> Frontier.EMPTY.merge(Frontier.EMPTY, 256), "frontier capacity 256 is not within [1, 255]");
     }
 
+    @Test
+    void completedProducerProvesEverythingAlsoOfAxesThatNobodyFollows() {
+        Frontier death = frontier(A, 5).merge(frontier(C, 9));
+        MutableFrontier gathered = new MutableFrontier();
+        gathered.merge(death);
+        Frontier produced = gathered.produce(B, 7, CompletedEpochs.NONE);
+        CompletedEpochs producerOnly = axis -> axis == B ? 7 : 0;
+        assertThat(produced.isTainted()).isFalse();
+        assertThat(Frontier.EMPTY.covers(produced, producerOnly)).isTrue();
+        assertThat(Frontier.EMPTY.covers(produced, axis -> axis == B ? 6 : 0)).isFalse();
+        MutableFrontier joined = new MutableFrontier();
+        joined.merge(produced, producerOnly);
+        assertThat(joined.snapshot()).as("it adds nothing").isEqualTo(Frontier.EMPTY);
+    }
+
+    @Test
+    void whatIsMissingIsNeitherKnownNorCompleted() {
+        Frontier death = frontier(A, 5, B, 7, C, 9);
+        assertThat(frontier(A, 5).uncovered(death, axis -> axis == B ? 7 : 8)).isEqualTo(frontier(C, 9));
+        assertThat(Frontier.EMPTY.uncovered(death, axis -> 9)).isEqualTo(Frontier.EMPTY);
+    }
+
+    @Test
+    void taintAndProducerTellFrontiersApart() {
+        assertThat(Frontier.of(A, 1))
+                .isNotEqualTo(Frontier.producedBy(A, 1))
+                .isNotEqualTo(Frontier.of(A, 1).tainted());
+        assertThat(frontier(A, 1, B, 2)).isNotEqualTo(frontier(A, 1, B, 2).tainted());
+        assertThat(frontier(A, 1, B, 2)).isEqualTo(frontier(A, 1, B, 2)).isNotEqualTo(frontier(A, 1, B, 3));
+    }
+
+    @Test
+    void anotherOperationOfAQueueIsMadeOfOneThatDependsOnNothing() {
+        assertThat(Frontier.producedBy(A, 1).producedAt(4)).isEqualTo(Frontier.producedBy(A, 4));
+        assertInvalid(() -> Frontier.of(A, 1).producedAt(4), "no operation that depends on nothing has epoch 4");
+        assertInvalid(
+                () -> Frontier.producedBy(A, 1).producedAt(0), "no operation that depends on nothing has epoch 0");
+    }
+
+    @Test
+    void ownEntryStaysAlthoughTheAxisIsFurther() {
+        // On an unordered queue a neighbour with a later epoch may be over first.
+        MutableFrontier gathered = new MutableFrontier(2);
+        gathered.merge(frontier(B, 5, C, 9));
+        Frontier own = gathered.produce(A, 3, axis -> axis == A ? 4 : 0);
+        assertThat(own.producerAxis()).isEqualTo(A);
+        assertThat(own.producerEpoch()).isEqualTo(3);
+    }
+
+    @Test
+    void clearingForgetsTaint() {
+        MutableFrontier gathered = new MutableFrontier();
+        gathered.merge(frontier(A, 1).tainted());
+        gathered.clear();
+        assertThat(gathered.isTainted()).isFalse();
+        gathered.insertOrRaise(A, 2, CompletedEpochs.NONE);
+        assertThat(gathered.snapshot()).isEqualTo(frontier(A, 2));
+    }
+
     private static void assertInvalid(Runnable call, String message) {
         assertThatThrownBy(call::run)
                 .isInstanceOfSatisfying(

@@ -159,6 +159,75 @@ class CollectiveFailureTest extends CollectiveFixture {
                 .hasMessageContaining("needs a reduction");
     }
 
+    @Test
+    void aGroupThatOneLeavesWhileItFormsIsFormedAnew() {
+        device.createChannel(-1, ChannelParams.of("given up", 0, 2)).close();
+        List<Channel> channels = channels("given up", 2);
+        assertReached(List.of(
+                submit(0, null, one(channels.get(0), SUM, 0, ints(1), ints(0), 1)),
+                submit(1, null, one(channels.get(1), SUM, 0, ints(1), ints(0), 1))));
+    }
+
+    @Test
+    void aSplitWithOneThatIsGoneFails() {
+        List<Channel> channels = channels("split and gone", 2);
+        Channel part = closed(channels.get(0).split(0, 0));
+        channels.get(1).close();
+        assertThat(part.ready())
+                .isNotNull()
+                .satisfies(ready ->
+                        assertThat(ready.failure()).hasMessageContaining("participant 1 of 2 closed its channel"));
+    }
+
+    @Test
+    void aPartThatIsClosedBeforeAllHaveSplitLeavesItsGroup() {
+        List<Channel> channels = channels("closed part", 2);
+        Channel gone = channels.get(0).split(0, 0);
+        gone.close();
+        Channel stays = closed(channels.get(1).split(0, 0));
+        assertFailed(
+                List.of(submit(0, null, one(stays, SUM, 0, ints(1), ints(0), 1))),
+                StatusCode.ABORTED,
+                "participant 0 of 2");
+    }
+
+    @Test
+    void participantsThatDisagreeAboutTheRootOrTheLengthFail() {
+        Collective broadcast = Collective.of(Collective.BROADCAST, 0, Collective.S32);
+        List<Channel> rooted = channels("roots", 2);
+        assertFailed(
+                List.of(
+                        submit(0, null, one(rooted.get(0), broadcast, 0, ints(1), null, 1)),
+                        submit(1, null, one(rooted.get(1), broadcast, 1, ints(1), null, 1))),
+                StatusCode.INVALID_ARGUMENT,
+                "disagree");
+        List<Channel> pair = channels("lengths", 2);
+        assertFailed(
+                List.of(
+                        submit(
+                                0,
+                                null,
+                                one(
+                                        pair.get(0),
+                                        Collective.of(Collective.SEND, 0, Collective.S32),
+                                        1,
+                                        ints(1),
+                                        null,
+                                        1)),
+                        submit(
+                                1,
+                                null,
+                                one(
+                                        pair.get(1),
+                                        Collective.of(Collective.RECV, 0, Collective.S32),
+                                        0,
+                                        null,
+                                        ints(0, 0),
+                                        2))),
+                StatusCode.INVALID_ARGUMENT,
+                "disagree");
+    }
+
     // GROUP-1: whoever arrives is told once, though the group fails meanwhile.
     @Test
     void aFailureWhileOthersArriveLeavesNothingPending() throws Exception {

@@ -160,6 +160,25 @@ class CollectiveResultsTest extends CollectiveFixture {
     }
 
     @Test
+    void largeUnsignedElementsHaveALargeAverage() {
+        assertThat(reduce(Collective.U64, Collective.AVERAGE, -2, 0)).isEqualTo((double) (-2L >>> 1));
+    }
+
+    @Test
+    void sumsThatLieBetweenTwoAreRoundedToTheNearest() {
+        // Eight bits: beyond 256 every second number is there.
+        assertThat(reduce(Collective.BF16, Collective.SUM, 256, 1))
+                .as("a tie, to the even one")
+                .isEqualTo(256);
+        assertThat(reduce(Collective.BF16, Collective.SUM, 258, 1))
+                .as("a tie, to the even one")
+                .isEqualTo(260);
+        assertThat(reduce(Collective.BF16, Collective.SUM, 512, 3))
+                .as("the nearer one")
+                .isEqualTo(516);
+    }
+
+    @Test
     void floatsKeepNaNAndRoundOnce() {
         assertThat(reduce(Collective.F32, Collective.MAXIMUM, 1, Double.NaN)).isNaN();
         assertThat(reduce(Collective.BF16, Collective.SUM, 1, Double.NaN)).isNaN();

@@ -175,6 +175,22 @@ class CollectiveTest extends CollectiveFixture {
     }
 
     @Test
+    void aSplitIsAMeetingAndMakesOneGroupForEachColor() {
+        SchedulingDomain domain = SchedulingDomain.ofProcess();
+        List<Channel> channels = channels("colors", 3);
+        long before = Axis.ordinal(domain.axes().allocate(CausalDomain.COLLECTIVE));
+        Channel first = closed(Objects.requireNonNull(channels.get(0).split(4, 0)));
+        assertThat(channels.get(1).split(Channel.NO_COLOR, 0)).isNull();
+        Channel third = closed(Objects.requireNonNull(channels.get(2).split(4, 0)));
+        assertThat(Axis.ordinal(domain.axes().allocate(CausalDomain.COLLECTIVE)) - before)
+                .isEqualTo(2);
+        assertThat(List.of(first.rank(), third.rank())).containsExactly(0, 1);
+        Frontier met = frontier(Objects.requireNonNull(first.ready()));
+        assertThat(Axis.domain(met.producerAxis())).isEqualTo(CausalDomain.COLLECTIVE);
+        assertThat(met.producerEpoch()).isOne();
+    }
+
+    @Test
     void threadsThatMeetAgainAndAgainLoseNoRound() throws Exception {
         int threads = 4;
         int rounds = 200;

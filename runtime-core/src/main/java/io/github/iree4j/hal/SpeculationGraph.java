@@ -166,6 +166,19 @@ final class SpeculationGraph {
         verifier.values().removeIf(draft -> draft <= epoch);
     }
 
+    /** What is not over, as submitted. */
+    List<Node> nodes() {
+        return List.copyOf(inOrder);
+    }
+
+    /** How much is remembered, in operations and values. */
+    int remembered() {
+        int values = timelines.values().stream()
+                .mapToInt(signals -> signals.byValue.size())
+                .sum();
+        return live.size() + inOrder.size() + waiting.size() + values + verifier.size();
+    }
+
     /** Condemns what stands on the draft from an epoch on and is not verified for it; returns how many. */
     int condemn(long from, IreeException cause) {
         solve();

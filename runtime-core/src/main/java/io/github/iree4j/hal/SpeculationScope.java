@@ -204,6 +204,13 @@ public final class SpeculationScope implements AutoCloseable {
         return count;
     }
 
+    /** How much is remembered: nothing of what is over and accepted. */
+    int remembered() {
+        synchronized (graph) {
+            return graph.remembered();
+        }
+    }
+
     /** Stops following; cancels nothing that was not rejected. Harmless when repeated. */
     @Override
     public void close() {

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
@@ -90,7 +91,7 @@ public class FenceLincheckTest {
     @Test
     void waitsEndOnceUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(20)
+                .iterations(Effort.rounds(2, 20))
                 .invocationsPerIteration(1_000)
                 .threads(2)
                 .actorsPerThread(3)
@@ -100,7 +101,7 @@ public class FenceLincheckTest {
     @Test
     void waitsEndOnceUnderStress() {
         new StressOptions()
-                .iterations(10)
+                .iterations(Effort.rounds(2, 10))
                 .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(2)

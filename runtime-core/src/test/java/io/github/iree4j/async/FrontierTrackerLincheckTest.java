@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
@@ -101,7 +102,7 @@ public class FrontierTrackerLincheckTest {
     @Test
     void trackingIsLinearizableUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(30)
+                .iterations(Effort.rounds(2, 30))
                 .invocationsPerIteration(1_000)
                 .threads(2)
                 .actorsPerThread(3)
@@ -111,7 +112,7 @@ public class FrontierTrackerLincheckTest {
     @Test
     void trackingIsLinearizableUnderStress() {
         new StressOptions()
-                .iterations(10)
+                .iterations(Effort.rounds(2, 10))
                 .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(3)

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
@@ -76,7 +77,7 @@ public class JointSignalsLincheckTest {
     @Test
     void jointSignalsAreLinearizableUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(30)
+                .iterations(Effort.rounds(2, 30))
                 .invocationsPerIteration(1_000)
                 .threads(2)
                 .actorsPerThread(3)
@@ -86,7 +87,7 @@ public class JointSignalsLincheckTest {
     @Test
     void jointSignalsAreLinearizableUnderStress() {
         new StressOptions()
-                .iterations(10)
+                .iterations(Effort.rounds(2, 10))
                 .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(3)

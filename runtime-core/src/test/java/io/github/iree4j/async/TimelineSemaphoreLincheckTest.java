@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
@@ -107,7 +108,7 @@ public class TimelineSemaphoreLincheckTest {
     @Test
     void timelinesAreLinearizableUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(30)
+                .iterations(Effort.rounds(2, 30))
                 .invocationsPerIteration(1_000)
                 .threads(2)
                 .actorsPerThread(3)
@@ -117,7 +118,7 @@ public class TimelineSemaphoreLincheckTest {
     @Test
     void timelinesAreLinearizableUnderStress() {
         new StressOptions()
-                .iterations(20)
+                .iterations(Effort.rounds(2, 20))
                 .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(3)

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -205,7 +206,7 @@ public class QueueSchedulerLincheckTest {
     @ValueSource(classes = {OnAStream.class, OnAnUnorderedQueue.class})
     void operationsEndOnceUnderModelChecking(Class<?> queue) {
         new ModelCheckingOptions()
-                .iterations(10)
+                .iterations(Effort.rounds(2, 10))
                 .invocationsPerIteration(400)
                 .threads(2)
                 .actorsPerThread(3)
@@ -216,7 +217,7 @@ public class QueueSchedulerLincheckTest {
     @ValueSource(classes = {OnAStream.class, OnAnUnorderedQueue.class})
     void operationsEndOnceUnderStress(Class<?> queue) {
         new StressOptions()
-                .iterations(10)
+                .iterations(Effort.rounds(2, 10))
                 .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(2)

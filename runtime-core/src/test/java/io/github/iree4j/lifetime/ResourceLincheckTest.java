@@ -1,5 +1,6 @@
 package io.github.iree4j.lifetime;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -55,7 +56,7 @@ public class ResourceLincheckTest {
     @Test
     void countingIsLinearizableUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(30)
+                .iterations(Effort.rounds(2, 30))
                 .invocationsPerIteration(1_000)
                 .threads(2)
                 .actorsPerThread(3)
@@ -65,7 +66,7 @@ public class ResourceLincheckTest {
     @Test
     void countingIsLinearizableUnderStress() {
         new StressOptions()
-                .iterations(10)
+                .iterations(Effort.rounds(2, 10))
                 .invocationsPerIteration(1_000)
                 .threads(2)
                 .actorsPerThread(3)

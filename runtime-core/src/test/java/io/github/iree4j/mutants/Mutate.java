@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -41,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Mutate {
     private static final Path WORK = Path.of("target/mutants");
+    private static final int ROUND_MILLIS = 1_000;
+    private static final int IDLE_MILLIS = 15_000;
     private static final Pattern TOOK = Pattern.compile("^took: (\\S+) (\\d+)$", Pattern.MULTILINE);
     private static final Pattern FAILURE =
             Pattern.compile("^failed: (.+) in .*\\[class:(?:[a-z0-9]+\\.)*(\\w+)\\].*$", Pattern.MULTILINE);
@@ -213,11 +216,33 @@ final class Mutate {
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
-        if (!process.waitFor(limitMillis, TimeUnit.MILLISECONDS)) {
+        if (hangs(process, limitMillis)) {
             process.destroyForcibly().waitFor();
             return -1;
         }
         return process.exitValue();
+    }
+
+    /**
+     * Waits for the end of a process; returns whether it does not come: it computes for longer than the limit, or does nothing at all for a
+     * while. The clock says little where other programs run as well.
+     */
+    private static boolean hangs(Process process, long limitMillis) throws InterruptedException {
+        long seen = -1; // milliseconds of computing
+        int idle = 0; // rounds
+        while (!process.waitFor(ROUND_MILLIS, TimeUnit.MILLISECONDS)) {
+            long computed =
+                    process.info().totalCpuDuration().map(Duration::toMillis).orElse(0L);
+            if (computed > limitMillis) {
+                return true;
+            }
+            idle = computed - seen < ROUND_MILLIS / 50 ? idle + 1 : 0;
+            seen = computed;
+            if (idle * ROUND_MILLIS >= IDLE_MILLIS) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private String classNamed(String simpleName) throws IOException {

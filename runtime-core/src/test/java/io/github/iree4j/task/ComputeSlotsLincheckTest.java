@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.Effort;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -32,7 +33,7 @@ public class ComputeSlotsLincheckTest {
     @Test
     void slotsAreASetUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(12)
+                .iterations(Effort.rounds(2, 12))
                 .invocationsPerIteration(500)
                 .threads(2)
                 .actorsPerThread(4)
@@ -43,7 +44,7 @@ public class ComputeSlotsLincheckTest {
     @Test
     void slotsAreASetUnderStress() {
         new StressOptions()
-                .iterations(6)
+                .iterations(Effort.rounds(2, 6))
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(4)

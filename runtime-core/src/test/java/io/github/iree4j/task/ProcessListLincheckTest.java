@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.Effort;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -113,7 +114,7 @@ public class ProcessListLincheckTest {
     @Test
     void listsAreQueuesUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(12)
+                .iterations(Effort.rounds(2, 12))
                 .invocationsPerIteration(500)
                 .threads(2)
                 .actorsPerThread(4)
@@ -125,7 +126,7 @@ public class ProcessListLincheckTest {
     @Test
     void listsAreQueuesUnderStress() {
         new StressOptions()
-                .iterations(6)
+                .iterations(Effort.rounds(2, 6))
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(4)

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.Effort;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
@@ -57,7 +58,7 @@ public class CommandRingLincheckTest {
     @Test
     void acceptedIsTakenOnceUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(12)
+                .iterations(Effort.rounds(2, 12))
                 .invocationsPerIteration(500)
                 .threads(2)
                 .actorsPerThread(4)
@@ -69,7 +70,7 @@ public class CommandRingLincheckTest {
     @Test
     void acceptedIsTakenOnceUnderStress() {
         new StressOptions()
-                .iterations(6)
+                .iterations(Effort.rounds(2, 6))
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(4)

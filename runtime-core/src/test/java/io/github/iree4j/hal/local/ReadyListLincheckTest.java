@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.local;
 
+import io.github.iree4j.Effort;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -49,7 +50,7 @@ public class ReadyListLincheckTest {
     @Test
     void theListIsAQueueUnderModelChecking() {
         new ModelCheckingOptions()
-                .iterations(12)
+                .iterations(Effort.rounds(2, 12))
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(3)
@@ -60,7 +61,7 @@ public class ReadyListLincheckTest {
     @Test
     void theListIsAQueueUnderStress() {
         new StressOptions()
-                .iterations(6)
+                .iterations(Effort.rounds(2, 6))
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(4)

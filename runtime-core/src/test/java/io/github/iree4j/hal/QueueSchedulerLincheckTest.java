@@ -206,7 +206,7 @@ public class QueueSchedulerLincheckTest {
     @ValueSource(classes = {OnAStream.class, OnAnUnorderedQueue.class})
     void operationsEndOnceUnderModelChecking(Class<?> queue) {
         new ModelCheckingOptions()
-                .iterations(Effort.rounds(2, 10))
+                .iterations(Effort.rounds(1, 10))
                 .invocationsPerIteration(400)
                 .threads(2)
                 .actorsPerThread(3)
@@ -217,7 +217,7 @@ public class QueueSchedulerLincheckTest {
     @ValueSource(classes = {OnAStream.class, OnAnUnorderedQueue.class})
     void operationsEndOnceUnderStress(Class<?> queue) {
         new StressOptions()
-                .iterations(Effort.rounds(2, 10))
+                .iterations(Effort.rounds(1, 10))
                 .invocationsPerIteration(1_000)
                 .threads(3)
                 .actorsPerThread(2)

@@ -191,6 +191,26 @@ class SchedulerRulesTest {
     }
 
     @Test
+    void whoWaitsForMoreOfAClosedQueueIsTold() {
+        List<String> calls = new ArrayList<>();
+        tracker.whenCompleted(
+                Frontier.of(workers.axis(), 1), failure -> calls.add(failure == null ? "over" : failure.code() + ""));
+        workers.close();
+        assertThat(calls).containsExactly("CANCELLED");
+    }
+
+    @Test
+    void whatWouldWaitOnAQueueThatIsBeingClosedFails() {
+        TimelineSemaphore done = semaphore();
+        workers.submit(at(semaphore(), 1), at(done, 1), () -> {
+            workers.close();
+            return new Nothing();
+        });
+        assertThat(done.failure()).isNotNull().extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
+        assertThat(workers.counters().pending()).isZero();
+    }
+
+    @Test
     void workOfTheHostKnowsWhatItFollowed() {
         long first = domain.axes().allocate(CausalDomain.QUEUE);
         tracker.register(first);

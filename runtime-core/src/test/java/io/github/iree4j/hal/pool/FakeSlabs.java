@@ -6,7 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /** Slabs without memory behind them. */
-final class FakeSlabs implements SlabProvider {
+class FakeSlabs implements SlabProvider {
     static final class FakeSlab extends Slab {
         FakeSlab(long size, long address) {
             super(size, address);

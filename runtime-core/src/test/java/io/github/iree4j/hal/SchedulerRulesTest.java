@@ -11,11 +11,13 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What an operation of an unordered queue knows of those before it, and how cancelling it meets its being held back. */
 class SchedulerRulesTest {
@@ -208,6 +210,36 @@ class SchedulerRulesTest {
         });
         assertThat(done.failure()).isNotNull().extracting(IreeException::code).isEqualTo(StatusCode.ABORTED);
         assertThat(workers.counters().pending()).isZero();
+    }
+
+    @Test
+    @Timeout(30)
+    void nothingIsKeptOfAnOperationWhoseWaitFailedAlsoByWhatElseItWaitedFor() {
+        TimelineSemaphore never = semaphore();
+        TimelineSemaphore fails = semaphore();
+        WeakReference<QueueOperation> gone = holdBackOnBoth(never, fails);
+        fails.fail(CANCELLED);
+        while (gone.get() != null) {
+            System.gc();
+        }
+        assertThat(never.value()).isZero();
+    }
+
+    private WeakReference<QueueOperation> holdBackOnBoth(TimelineSemaphore first, TimelineSemaphore second) {
+        Fence both = Fence.of(List.of(new Fence.Entry(first, 1), new Fence.Entry(second, 1)));
+        toClose.add(both);
+        Nothing operation = new Nothing();
+        workers.submit(both, at(semaphore(), 1), () -> operation);
+        return new WeakReference<>(operation);
+    }
+
+    @Test
+    void anOperationInPartsEndsOnce() {
+        OperationParts parts = workers.beginParts(null);
+        parts.end(true);
+        parts.end(true);
+        assertThat(workers.counters().failed()).isEqualTo(1);
+        assertThat(workers.counters().submitted()).isEqualTo(1);
     }
 
     @Test

@@ -87,17 +87,52 @@ class KeptMemoryTest extends MemoryLine {
 
     @Test
     void aSlabIsIdleFromWhenItCameBack() {
+        for (PoolOptions kind : List.of(
+                PoolOptions.tlsf("t", 640, 640), PoolOptions.passThrough("p").withRetained(640))) {
+            PoolSet set = builder(Long.MAX_VALUE).idleAfter(1_000).pool(kind).build();
+            clock.addAndGet(5_000);
+            reserve(set, 640).release(Frontier.EMPTY);
+            assertThat(slabs.bytesOut).isEqualTo(640);
+            clock.addAndGet(999);
+            assertThat(set.trimIdle()).isZero();
+            clock.addAndGet(1);
+            assertThat(set.trimIdle()).isEqualTo(640);
+        }
+    }
+
+    @Test
+    void aLargeSlabIsNotSpentOnLittle() {
         PoolSet set = builder(Long.MAX_VALUE)
-                .idleAfter(1_000)
-                .pool(PoolOptions.tlsf("t", 640, 640))
+                .pool(PoolOptions.passThrough("p").withRetained(Long.MAX_VALUE))
                 .build();
-        clock.addAndGet(5_000);
-        reserve(set, 640).release(Frontier.EMPTY);
-        assertThat(slabs.bytesOut).isEqualTo(640);
-        clock.addAndGet(999);
-        assertThat(set.trimIdle()).isZero();
-        clock.addAndGet(1);
-        assertThat(set.trimIdle()).isEqualTo(640);
+        reserve(set, 6400).release(Frontier.EMPTY);
+        Reservation little = reserve(set, 640);
+        assertThat(little.slab().size()).isEqualTo(640);
+        assertThat(reserve(set, 6144).slab().size()).as("an eighth may be lost").isEqualTo(6400);
+    }
+
+    @Test
+    void whatAConsumerKeepsCountsAgainstItsQuota() {
+        PoolSet set = builder(Long.MAX_VALUE)
+                .quota("c", 128)
+                .pool(PoolOptions.tlsf("t", 64, 64))
+                .build();
+        ReservationRequest request = ReservationRequest.of(64).withConsumer("c");
+        assertThat(set.tryReserve(request.asPersistent())).isNotNull();
+        assertThat(set.tryReserve(request)).isNotNull();
+        assertThat(set.tryReserve(request)).isNull();
+    }
+
+    @Test
+    void blocksOfOneSizeAreGivenOutAligned() {
+        PoolSet set = builder(Long.MAX_VALUE)
+                .pool(PoolOptions.fixedBlock("f", 192, 8))
+                .build();
+        reserve(set, 192).release(Frontier.EMPTY);
+        ReservationRequest request = ReservationRequest.of(192).withAlignment(128);
+        for (Reservation each; (each = set.tryReserve(request)) != null; ) {
+            assertThat((each.slab().address() + each.offset()) % 128).isZero();
+        }
     }
 
     @Test

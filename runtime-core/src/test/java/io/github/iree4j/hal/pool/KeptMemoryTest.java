@@ -44,6 +44,7 @@ class KeptMemoryTest extends MemoryLine {
             assertThat(set.tryReserve(ReservationRequest.of(64)))
                     .as(kind.name())
                     .isNull();
+            assertThat(set.trim()).as(kind.name()).isZero();
             Reservation behind = set.tryReserve(after(64, Frontier.of(AXIS, epoch)));
             assertThat(behind).as(kind.name()).isNotNull();
             behind.release(Frontier.producedBy(AXIS, epoch + 1));

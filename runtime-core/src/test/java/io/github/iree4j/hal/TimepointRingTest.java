@@ -23,7 +23,7 @@ class TimepointRingTest {
     void theEarliestMarkAtOrAboveImpliesAnEpoch() {
         assertThat(ring.atOrAbove(1)).isNull();
         for (long epoch : new long[] {3, 5, 9}) {
-            ring.add(AXIS, epoch, Frontier.producedBy(AXIS, epoch));
+            ring.add("queue", AXIS, epoch, Frontier.producedBy(AXIS, epoch));
         }
         assertThat(found(1)).isEqualTo(3);
         assertThat(found(3)).isEqualTo(3);
@@ -35,7 +35,7 @@ class TimepointRingTest {
     @Test
     void anEpochOlderThanAllMarksIsImpliedByTheOldest() {
         for (long epoch = 1; epoch <= 200; epoch++) {
-            ring.add(AXIS, epoch, Frontier.producedBy(AXIS, epoch));
+            ring.add("queue", AXIS, epoch, Frontier.producedBy(AXIS, epoch));
         }
         assertThat(found(1)).isEqualTo(137);
         assertThat(found(137)).isEqualTo(137);

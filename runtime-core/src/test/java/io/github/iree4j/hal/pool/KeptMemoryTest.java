@@ -213,7 +213,7 @@ class KeptMemoryTest extends MemoryLine {
         PoolSet set =
                 builder(Long.MAX_VALUE).pool(PoolOptions.tlsf("t", 64, 64)).build();
         reserve(set, 64).release(Frontier.producedBy(AXIS, 1));
-        NativeTimepoint mark = new NativeTimepoint(AXIS, 1, Frontier.producedBy(AXIS, 1));
+        NativeTimepoint mark = new NativeTimepoint("queue", AXIS, 1, Frontier.producedBy(AXIS, 1));
         ReservationRequest waiting = ReservationRequest.of(64).after(Frontier.EMPTY, (axis, epoch) -> mark);
         Reservation reused = set.tryReserve(waiting);
         assertThat(reused).isNotNull();

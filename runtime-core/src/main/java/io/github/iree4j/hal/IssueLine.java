@@ -35,7 +35,8 @@ final class IssueLine {
     private final ArrayDeque<Issue> waiting = new ArrayDeque<>();
     private final List<Follower> followers = new ArrayList<>(); // lines whose head waits for an epoch of this one
     private final TreeSet<Long> points = new TreeSet<>(); // epochs that others wait for, of what is not over
-    private final Set<Long> wanted = new HashSet<>(); // epochs that others are going to wait for, of what is not on the stream
+    private final Set<Long> wanted =
+            new HashSet<>(); // epochs that others are going to wait for, of what is not on the stream
     private boolean busy;
     private boolean refused;
     private volatile long taken;

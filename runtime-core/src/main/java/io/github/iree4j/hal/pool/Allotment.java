@@ -270,7 +270,7 @@ final class Allotment {
         if (closed) {
             return;
         }
-        for (Knots.Verdict verdict : knots.review(line.all(), clock.getAsLong(), live)) {
+        for (Knots.Verdict verdict : knots.review(line.all(), clock.getAsLong(), slabs.isGrowing())) {
             Waiter waiter = verdict.waiter();
             if (line.remove(waiter)) { // POOL-2
                 left(waiter);

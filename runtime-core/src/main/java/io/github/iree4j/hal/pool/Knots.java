@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * under way.
  */
 final class Knots {
-    /** A guess, not measured: long for a thread that is about to start an operation, short for a caller. */
-    static final long CONFIRM_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** A guess, not measured: long for a thread that is about to start or resume an operation, short for a caller. */
+    static final long CONFIRM_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     static final String REMEDY =
             "; raise the limit (memoryLimit, memoryQuota), close results earlier or make fewer calls at once";
@@ -185,7 +185,7 @@ final class Knots {
     // ---- Judging.
 
     /** Says who is to fail, and has the line looked at again when that is needed. */
-    List<Verdict> review(List<Waiter> line, long now, long live) {
+    List<Verdict> review(List<Waiter> line, long now, boolean growing) {
         if (isDue && due - now <= 0) {
             isDue = false;
         }
@@ -208,7 +208,7 @@ final class Knots {
             }
         }
         if (!left.isEmpty() && verdicts.isEmpty()) {
-            next = Math.min(next, knot(left, now, verdicts));
+            next = Math.min(next, knot(left, now, growing, verdicts));
         }
         verdicts.forEach(each -> {
             if (each.waiter.stake instanceof Stake stake) {
@@ -222,11 +222,11 @@ final class Knots {
     }
 
     /** Looks for a knot; returns in how many nanoseconds to look again. */
-    private long knot(List<Waiter> line, long now, List<Verdict> verdicts) {
+    private long knot(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
         boolean moved = released != releasedBefore;
         releasedBefore = released;
         hope(line);
-        if (busy.getAsBoolean() || isFreeingUnderWay()) {
+        if (growing || busy.getAsBoolean() || isFreeingUnderWay()) {
             line.forEach(each -> each.hopeless = false);
             return Long.MAX_VALUE; // whatever ends then has the line looked at
         }

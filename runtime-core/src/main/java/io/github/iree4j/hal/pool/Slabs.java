@@ -32,6 +32,7 @@ final class Slabs {
     private Errand errand = Errand.NONE;
     private boolean mayGrow;
     private boolean grown;
+    private int growing; // slabs that were decided and are not there yet
     private boolean closed;
 
     Slabs(long budget, DeathFrontiers deaths) {
@@ -67,6 +68,11 @@ final class Slabs {
         return grown;
     }
 
+    /** Whether memory is being got, which takes long and is nothing that queues know of. */
+    boolean isGrowing() {
+        return growing > 0;
+    }
+
     /** Returns what was decided since the last call, the caller's to run without the lock. */
     Errand takeErrand() {
         Errand decided = errand;
@@ -97,6 +103,7 @@ final class Slabs {
         }
         mayGrow = false; // one at a time
         charge(pool, size);
+        growing++;
         errand().growth = new Growth(pool, size, alignment);
         return true;
     }
@@ -158,6 +165,7 @@ final class Slabs {
 
     /** The errand was run: adds the slab that was got. Null when there is none. */
     void got(Growth growth, @Nullable Slab slab) {
+        growing--;
         if (slab == null) {
             charge(growth.pool, -growth.size);
             return;

@@ -49,9 +49,9 @@ public final class ProgramFunction {
     private final List<ValueDeclaration> arguments;
     private final List<ValueDeclaration> results;
     private final ProcessOptions processOptions;
-    /** Not used by any call; taken and given back in the program's turn. */
     private final MemoryNeed need = new MemoryNeed();
 
+    /** Not used by any call; taken and given back in the program's turn. */
     private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
 
     ProgramFunction(Program program, VmFunction function) {

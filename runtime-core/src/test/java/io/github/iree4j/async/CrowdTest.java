@@ -93,6 +93,23 @@ class CrowdTest {
     }
 
     @Test
+    void eachIsCalledWhereItBelongs() {
+        Executor here = handedOver::add;
+        Executor there = handedToAnother::add;
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            for (int i = 0; i < 20; i++) {
+                gate.whenReached(1, new Operation(i % 2 == 0 ? "here" : "there", i % 2 == 0 ? here : there));
+            }
+            gate.signal(1);
+            run(handedOver);
+            assertThat(called).hasSize(10).containsOnly("here");
+            called.clear();
+            run(handedToAnother);
+            assertThat(called).hasSize(10).containsOnly("there");
+        }
+    }
+
+    @Test
     void aFailureReachesTheCrowdToo() {
         Executor here = handedOver::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {

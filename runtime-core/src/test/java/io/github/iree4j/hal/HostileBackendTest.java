@@ -301,6 +301,107 @@ class HostileBackendTest {
         assertThat(queue.counters().submitted()).isEqualTo(1);
     }
 
+    @Test // FIFO-1
+    void whatIsReportedWhileAnotherLetsGoSignalsBehindIt() {
+        QueueScheduler queue = queue(new RecordingStream());
+        Fence first = fence();
+        Fence second = fence();
+        Nothing next = new Nothing();
+        List<Boolean> early = new ArrayList<>();
+        Nothing work = new Nothing() {
+            @Override
+            protected void release() {
+                queue.completed(next, null);
+                early.add(second.isReached());
+            }
+        };
+        queue.submit(null, first, () -> work);
+        queue.submit(null, second, () -> next);
+        queue.completed(work, null);
+        assertThat(early).containsExactly(false);
+        assertThat(first.isReached() && second.isReached()).isTrue();
+    }
+
+    @Test
+    void aReportThatComesLateTakesNothingBack() {
+        QueueScheduler queue = queue(new RecordingStream());
+        List<Fence> done = List.of(fence(), fence(), fence());
+        Nothing work = new Nothing() {
+            @Override
+            protected void release() { // whoever reports finds this thread retiring
+                queue.completedUpTo(3);
+                queue.completedUpTo(2);
+            }
+        };
+        queue.submit(null, done.get(0), () -> work);
+        queue.submit(null, done.get(1), Nothing::new);
+        queue.submit(null, done.get(2), Nothing::new);
+        queue.completedUpTo(1);
+        assertThat(done).allMatch(Fence::isReached);
+    }
+
+    @Test
+    void whatALostQueueWasGivenIsQuietOnceTheHostIsDoneWithIt() {
+        for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
+            QueueScheduler queue = queue(backend);
+            Nothing done = new Nothing();
+            Nothing first = new Nothing();
+            Nothing second = new Nothing();
+            List.of(done, first, second).forEach(each -> queue.submit(null, fence(), () -> each));
+            queue.completed(done, null);
+            queue.lost(CAUSE);
+            queue.completed(first, CAUSE);
+            assertThat(tracker.isOver(Frontier.of(queue.axis(), 2))).isTrue();
+            assertThat(tracker.isOver(Frontier.of(queue.axis(), 3))).isFalse();
+            assertThat(tracker.completed(queue.axis())).isEqualTo(1);
+            queue.completed(second, CAUSE);
+            assertThat(tracker.isOver(Frontier.of(queue.axis(), 3))).isTrue();
+        }
+    }
+
+    @Test
+    void aLostQueueIsNotQuietWhileTheHostLetsGoOfWhatCameEarlier() {
+        for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
+            QueueScheduler queue = queue(backend);
+            Nothing second = new Nothing();
+            List<Boolean> early = new ArrayList<>();
+            Nothing first = new Nothing() {
+                @Override
+                protected void release() {
+                    queue.completed(second, CAUSE);
+                    early.add(tracker.isOver(Frontier.of(queue.axis(), 1)));
+                }
+            };
+            queue.submit(null, fence(), () -> first);
+            queue.submit(null, fence(), () -> second);
+            queue.lost(CAUSE);
+            queue.completed(first, CAUSE);
+            assertThat(early).containsExactly(false);
+            assertThat(tracker.isOver(Frontier.of(queue.axis(), 2))).isTrue();
+        }
+    }
+
+    @Test
+    void aWaitThatFailedIsTheRootCauseUnlessTheOperationWasCancelled() {
+        IreeException later = new IreeException(StatusCode.DATA_LOSS, "for want of what it did not get");
+        for (boolean cancelled : List.of(false, true)) {
+            QueueScheduler producer = queue(new RecordingStream());
+            QueueScheduler consumer = queue(new RecordingStream());
+            Fence produced = fence();
+            Fence consumed = fence();
+            Nothing first = new Nothing();
+            Nothing second = new Nothing();
+            producer.submit(null, produced, () -> first);
+            consumer.submit(produced, consumed, () -> second);
+            if (cancelled) {
+                consumer.cancel(second, later);
+            }
+            consumer.completed(second, later);
+            producer.completed(first, CAUSE);
+            assertThat(consumed.failure()).isSameAs(cancelled ? later : CAUSE);
+        }
+    }
+
     @Test
     void whatBeginsToWaitWhileTheDeviceIsLostFails() {
         List<QueueBackend> backends = List.of(new RecordingStream(), (UnorderedBackend) operation -> {});

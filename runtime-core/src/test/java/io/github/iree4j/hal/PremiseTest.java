@@ -1,0 +1,216 @@
+package io.github.iree4j.hal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Premise.Basis;
+import io.github.iree4j.hal.pool.NativeTimepoint;
+import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What proves a premise and what does not, which operations rest on one, and what becomes of those that should not have begun. */
+class PremiseTest {
+    private static final IreeException CAUSE = new IreeException(StatusCode.ABORTED, "on purpose");
+    private static final long WAITED = 3;
+    private static final long PROMISED = 5;
+    private static final long EPOCH = 2;
+
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final SchedulingDomain domain =
+            SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
+    private final VirtualDevice device = VirtualDevice.builder().build();
+    private final Passing hardware = new Passing();
+    private final FifoScheduler producer =
+            (FifoScheduler) QueueScheduler.create(domain, device, device, hardware);
+    private final FifoScheduler consumer =
+            (FifoScheduler) QueueScheduler.create(domain, device, device, new RecordingStream());
+    private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
+    private final Premise promise = promise(producer);
+    private final Premise memory = new Premise.Memory(Frontier.of(producer.axis(), EPOCH));
+
+    /** Says how far it is. */
+    private static final class Passing extends RecordingStream {
+        private long passed;
+
+        @Override
+        public boolean hasPassed(long epoch) {
+            return epoch <= passed;
+        }
+    }
+
+    private Premise promise(FifoScheduler asked) {
+        return new Premise.Promise(timeline, WAITED, PROMISED, producer.axis(), EPOCH, Basis.DEVICE_WAIT, asked);
+    }
+
+    @AfterEach
+    void closeAll() {
+        timeline.close();
+        device.close();
+        tracker.close();
+    }
+
+    @Test
+    void aPromiseIsNotProvedByWhatLiesBelowIt() {
+        assertThat(promise.holds(domain)).isFalse();
+        timeline.signal(WAITED);
+        hardware.passed = EPOCH - 1;
+        tracker.advance(producer.axis(), EPOCH - 1);
+        assertThat(promise.holds(domain)).isFalse();
+    }
+
+    @Test
+    void aPromiseIsProvedByItsValue() {
+        timeline.signal(PROMISED);
+        assertThat(promise.holds(domain)).isTrue();
+    }
+
+    @Test
+    void aPromiseIsProvedByItsEpoch() {
+        tracker.advance(producer.axis(), EPOCH);
+        assertThat(promise.holds(domain)).isTrue();
+    }
+
+    @Test
+    void aPromiseIsProvedByWhatTheHardwareHasPassed() {
+        hardware.passed = EPOCH;
+        assertThat(promise.holds(domain)).isTrue();
+    }
+
+    @Test
+    void aPromiseThatWasFoundToBeOverNeedsNoProof() {
+        assertThat(promise(consumer).holds(domain)).isTrue();
+    }
+
+    @Test
+    void aPromiseOfATimelineThatFailedIsNotBroken() {
+        timeline.fail(CAUSE);
+        assertThat(promise.holds(domain)).isTrue();
+    }
+
+    @Test
+    void aPromiseOfAQueueThatIsLostIsNotBroken() {
+        tracker.fail(producer.axis(), CAUSE);
+        assertThat(promise.holds(domain)).isTrue();
+    }
+
+    @Test
+    void memoryIsFreeOnceItsUserIsOverOrPassedAndNoSooner() {
+        assertThat(new Premise.Memory(Frontier.EMPTY).holds(domain)).isTrue();
+        hardware.passed = EPOCH - 1;
+        assertThat(memory.holds(domain)).isFalse();
+        hardware.passed = EPOCH;
+        assertThat(memory.holds(domain)).isTrue();
+        hardware.passed = 0;
+        tracker.advance(producer.axis(), EPOCH);
+        assertThat(memory.holds(domain)).isTrue();
+    }
+
+    @Test
+    void ofMemoryThatAClosedQueueUsedNothingCanBeAsked() {
+        producer.submit(null, null, Nothing::new); // in flight: its axis is not retired
+        producer.close();
+        assertThat(memory.holds(domain)).isTrue();
+    }
+
+    @Test
+    void memoryOfALostQueueIsNotBroken() {
+        tracker.fail(producer.axis(), CAUSE);
+        assertThat(memory.holds(domain)).isTrue();
+    }
+
+    @Test
+    void whatBeginsAlthoughItsPremiseDoesNotHoldFails() {
+        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
+        Nothing early = new Nothing();
+        early.premises = List.of(promise);
+        consumer.assertPremises(early);
+        assertThat(early.failure()).isNotNull().hasMessageContaining("does not hold: timeline");
+        Nothing inTime = new Nothing();
+        inTime.premises = List.of(promise);
+        timeline.signal(PROMISED);
+        consumer.assertPremises(inTime);
+        assertThat(inTime.failure()).isNull();
+    }
+
+    @Test
+    void anOperationRestsOnEachWaitThatIsNotReached() {
+        timeline.signal(1);
+        try (Fence reached = Fence.at(timeline, 1);
+                Fence produced = Fence.at(timeline, 2)) {
+            Nothing after = new Nothing();
+            consumer.submit(reached, null, () -> after);
+            assertThat(after.premises).isNull();
+            producer.submit(null, produced, Nothing::new);
+            assertThat(resting(producer, produced)).containsExactly(Basis.STREAM_ORDER);
+            assertThat(resting(consumer, produced)).containsExactly(Basis.DEVICE_WAIT);
+            assertThat(resting(consumer, produced)).containsExactly(Basis.STREAM_FRONTIER);
+        }
+    }
+
+    private static List<Basis> resting(FifoScheduler queue, Fence wait) {
+        Nothing operation = new Nothing();
+        queue.submit(wait, null, () -> operation);
+        List<Premise> premises = operation.premises;
+        assertThat(premises).isNotNull();
+        return premises.stream().map(each -> ((Premise.Promise) each).basis()).toList();
+    }
+
+    @Test
+    void anOperationRestsOnTheLastUserOfItsMemory() {
+        Reusing operation = new Reusing(Frontier.of(producer.axis(), EPOCH));
+        consumer.submit(null, null, () -> operation);
+        assertThat(operation.premises).containsExactly(memory);
+        Reusing fresh = new Reusing(Frontier.EMPTY);
+        consumer.submit(null, null, () -> fresh);
+        assertThat(fresh.premises).isNull();
+    }
+
+    /** Uses memory that others used before. */
+    private static final class Reusing extends Nothing implements StorageRequest {
+        private final Frontier death;
+
+        Reusing(Frontier death) {
+            this.death = death;
+        }
+
+        @Override
+        public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
+            return true;
+        }
+
+        @Override
+        public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
+            return true;
+        }
+
+        @Override
+        public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
+            throw new AssertionError("there is some");
+        }
+
+        @Override
+        public List<NativeTimepoint> marks() {
+            return List.of();
+        }
+
+        @Override
+        public Frontier premise() {
+            return death;
+        }
+
+        @Override
+        public void issued(Frontier frontier) {}
+    }
+}

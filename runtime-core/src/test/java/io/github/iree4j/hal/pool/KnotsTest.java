@@ -1,0 +1,246 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.frontier.Frontier;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who waits for memory in vain, and who has hope; the clock goes on when the test says so. */
+class KnotsTest extends MemoryLine {
+    private static final long HALF = 64;
+    private static final long LONG = 100 * Knots.CONFIRM_NANOS;
+
+    private final List<Look> looks = new ArrayList<>();
+
+    private record Look(long at, Runnable action) {}
+
+    @BeforeEach
+    void nothingIsUnderWay() {
+        tracker.register(AXIS);
+        busy = false;
+    }
+
+    private PoolSetBuilder halves() {
+        return builder(2 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).delayed(this::after);
+    }
+
+    private Executor after(long nanos) {
+        return action -> looks.add(new Look(clock.get() + nanos, action));
+    }
+
+    /** Lets time pass, and those look who wanted to by then. */
+    private void pass(long nanos) {
+        long end = clock.get() + nanos;
+        for (Look next; (next = first(end)) != null; ) {
+            looks.remove(next);
+            clock.set(Math.max(clock.get(), next.at));
+            next.action.run();
+        }
+        clock.set(end);
+    }
+
+    private @Nullable Look first(long end) {
+        Look first = null;
+        for (Look each : looks) {
+            if (each.at <= end && (first == null || each.at < first.at)) {
+                first = each;
+            }
+        }
+        return first;
+    }
+
+    /** A call that asks for half, and can do nothing more meanwhile. */
+    private void askFor(PoolSet set, MemoryHolder call, String name) {
+        MemoryHolder before = call.enter();
+        ask(set, name, HALF);
+        call.leave(before);
+    }
+
+    private MemoryHolder holding(PoolSet set, String name) {
+        MemoryHolder call = new MemoryHolder(name);
+        askFor(set, call, name);
+        assertThat(got).containsKey(name);
+        return call;
+    }
+
+    @Test
+    void ofTwoThatWaitForOneAnotherTheYoungerFailsAndTheOtherGoesOn() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).as("looked at once").isEmpty();
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
+        assertThat(failed.get("more for b"))
+                .hasMessageContaining("call of 'b' waits for memory that nothing under way will free")
+                .hasMessageContaining("call of 'a' holds 64 bytes and waits for memory")
+                .hasMessageContaining("memoryLimit");
+        pass(LONG);
+        assertThat(failed).as("the failed call is going to give back what it has").hasSize(1);
+        release("b");
+        assertThat(got).containsKey("more for a");
+    }
+
+    @Test
+    void whoWaitsForACallThatRunsHasHope() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        holding(set, "b");
+        MemoryHolder before = a.enter(); // its code runs
+        ask(set, "more for b", HALF);
+        a.leave(before);
+        MemoryHolder c = new MemoryHolder("c");
+        askFor(set, c, "c");
+        pass(LONG);
+        assertThat(failed).as("b holds memory and waits for none").isEmpty();
+        release("b");
+        release("a");
+        assertThat(got).containsKeys("more for b", "c");
+    }
+
+    @Test
+    void aCallThatWaitsAndWhoseCodeRunsGivesHope() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        MemoryHolder before = a.enter(); // its code goes on, and may release
+        ask(set, "more for a", HALF);
+        askFor(set, b, "more for b");
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        a.leave(before);
+        pass(LONG);
+        assertThat(failed).containsOnlyKeys("more for b");
+    }
+
+    @Test
+    void whileSomethingIsUnderWayNoneFails() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        busy = true;
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        busy = false;
+        set.idle();
+        pass(LONG);
+        assertThat(failed).containsOnlyKeys("more for b");
+    }
+
+    @Test
+    void whileFreedMemoryHasAUserNoneFails() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        got.get("a").release(Frontier.producedBy(AXIS, 1)); // to be over
+        askFor(set, b, "more for b");
+        askFor(set, a, "a again");
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        tracker.advance(AXIS, 1);
+        assertThat(got).containsKey("more for b");
+    }
+
+    @Test
+    void anEndThatIsSeenInBetweenPutsTheVerdictOff() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        pass(Knots.CONFIRM_NANOS);
+        busy = true; // an operation begins
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        busy = false;
+        set.idle();
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).as("the doubt begins anew").isEmpty();
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).hasSize(1);
+    }
+
+    @Test
+    void whatOnlyTheHostCanFreeIsWaitedForAsLongAsTheHostIsGiven() {
+        long given = 5 * Knots.CONFIRM_NANOS;
+        PoolSet set = halves().hostPatience(given).build();
+        holding(set, "a").end(); // results that are not closed
+        holding(set, "b").end();
+        askFor(set, new MemoryHolder("c"), "c");
+        pass(given);
+        assertThat(failed).isEmpty();
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("c");
+        assertThat(failed.get("c")).hasMessageContaining("as results that are not closed");
+    }
+
+    @Test
+    void whatAProgramKeepsIsNotWaitedFor() {
+        PoolSet set = halves().build();
+        holding(set, "a").keep();
+        holding(set, "b").keep();
+        askFor(set, new MemoryHolder("c"), "c");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("c");
+        assertThat(failed.get("c")).hasMessageContaining("program 'a' holds 64 bytes as long as it is loaded");
+    }
+
+    @Test
+    void ofWhoeverUsesMemoryWithoutACallNothingIsKnown() {
+        PoolSet set = halves().build();
+        ask(set, "no call", HALF);
+        MemoryHolder b = holding(set, "b");
+        askFor(set, b, "more for b");
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        release("no call");
+        assertThat(got).containsKey("more for b");
+    }
+
+    @Test
+    void aCallThatWaitsForItsTurnHasTheHopeOfTheOneBeforeIt() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        b.waitsForTurn(() -> a);
+        askFor(set, a, "more for a"); // b has half and cannot begin before a, which waits for b's half
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for a");
+        failed.clear();
+        b.begins();
+        MemoryHolder c = new MemoryHolder("c");
+        askFor(set, c, "c");
+        pass(LONG);
+        assertThat(failed).isEmpty();
+    }
+
+    @Test
+    void whoHasWaitedForLongEnoughFailsWhateverIsUnderWay() {
+        PoolSet set = halves().patience(1_000_000).build();
+        busy = true;
+        ask(set, "a", HALF);
+        ask(set, "b", HALF);
+        ask(set, "c", HALF);
+        pass(500_000);
+        ask(set, "d", HALF);
+        pass(499_999);
+        assertThat(failed).isEmpty();
+        pass(1);
+        assertThat(failed).containsOnlyKeys("c");
+        assertThat(Objects.requireNonNull(failed.get("c")))
+                .hasMessageContaining("has waited for memory for 1 ms, the most that is allowed");
+        pass(500_000);
+        assertThat(failed).containsOnlyKeys("c", "d");
+    }
+}

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,7 @@ final class Callbacks {
     private @Nullable Due head; // thread-confined like everything here
     private @Nullable Due tail;
     private boolean running;
+    private final ArrayDeque<Runnable> last = new ArrayDeque<>(0); // for when nothing else is due
 
     private Callbacks() {}
 
@@ -77,9 +79,7 @@ final class Callbacks {
             LOG.error(THREW, t);
         } finally {
             try {
-                if (mine.head != null) {
-                    mine.drain();
-                }
+                mine.drain();
             } finally {
                 mine.running = false;
             }
@@ -106,10 +106,7 @@ final class Callbacks {
      * that very callback.
      */
     static void help() {
-        Callbacks mine = CURRENT.get();
-        if (mine.head != null) {
-            mine.drain();
-        }
+        CURRENT.get().drain();
     }
 
     /** From now on what becomes due on this thread is kept; returns whether {@link #letGo} has to run it. */
@@ -126,9 +123,7 @@ final class Callbacks {
     static void letGo() {
         Callbacks mine = CURRENT.get();
         try {
-            if (mine.head != null) {
-                mine.drain();
-            }
+            mine.drain();
         } finally {
             mine.running = false;
         }
@@ -137,6 +132,16 @@ final class Callbacks {
     /** Runs something now, or after the callback that this thread is in or once it lets go. */
     static void runLater(Runnable action) {
         run(new Action(action));
+    }
+
+    /** Runs something once nothing else is due on this thread: now, or after the callbacks that it is in or keeps back, and theirs. */
+    static void runLast(Runnable action) {
+        Callbacks mine = CURRENT.get();
+        if (mine.running) {
+            mine.last.add(action);
+        } else {
+            run(new Action(action));
+        }
     }
 
     private static final class Action extends Due {
@@ -153,13 +158,20 @@ final class Callbacks {
     }
 
     private void drain() {
-        for (Due next; (next = head) != null; ) {
-            head = next.due;
-            next.due = null;
-            if (head == null) {
-                tail = null;
+        for (; ; ) {
+            for (Due next; (next = head) != null; ) {
+                head = next.due;
+                next.due = null;
+                if (head == null) {
+                    tail = null;
+                }
+                deliver(next);
             }
-            deliver(next);
+            Runnable action = last.poll();
+            if (action == null) {
+                return;
+            }
+            deliver(new Action(action));
         }
     }
 

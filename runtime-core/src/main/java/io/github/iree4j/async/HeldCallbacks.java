@@ -44,4 +44,14 @@ public final class HeldCallbacks {
     public static void run(Runnable action) {
         Callbacks.runLater(action);
     }
+
+    /**
+     * Runs something when nothing else is due on this thread: now, or after all callbacks that it keeps back or is in, and those that they
+     * make due. For what is better done once for all of them.
+     *
+     * @param action what to run; the contract of {@link Timepoint} holds
+     */
+    public static void runLast(Runnable action) {
+        Callbacks.runLast(action);
+    }
 }

@@ -102,6 +102,15 @@ public interface DeviceQueue {
     }
 
     /**
+     * Returns what the hardware of a stream was asked for.
+     *
+     * @return the counters now; zeros of a queue that is no stream
+     */
+    default StreamCounters streamCounters() {
+        return StreamCounters.NONE;
+    }
+
+    /**
      * Returns what it took to gather the frontiers of its operations.
      *
      * @return the counters now

@@ -30,6 +30,9 @@ final class IssueLine {
      * LINE-2: nothing stays in the line that the backend would take: whoever adds, follows up or lifts a refusal drains afterwards, and a
      * thread that finds another busy leaves its work to that one, which looks under the monitor before it clears busy.
      */
+    /** So many epochs that are over are remembered, so that one that several wait for is counted as one point. */
+    private static final int REMEMBERED = 1024;
+
     private final FifoScheduler scheduler;
     private final FifoBackend backend;
     private final ArrayDeque<Issue> waiting = new ArrayDeque<>();
@@ -69,7 +72,7 @@ final class IssueLine {
             }
             planned = true;
         }
-        HeldCallbacks.run(() -> backend.wakeExecutor().execute(this::drainPlanned));
+        HeldCallbacks.runLast(() -> backend.wakeExecutor().execute(this::drainPlanned));
     }
 
     private void drainPlanned() {
@@ -242,7 +245,7 @@ final class IssueLine {
     }
 
     private synchronized void countPoint(long epoch) {
-        points.headSet(scheduler.tracker.completed(scheduler.axis), true).clear();
+        points.headSet(scheduler.tracker.completed(scheduler.axis) - REMEMBERED, true).clear();
         if (points.add(epoch)) {
             pointsTaken++;
         }

@@ -8,4 +8,7 @@ package io.github.iree4j.hal;
  * @param points how many of its epochs other streams were made to wait for
  * @param completions how often the host was told that operations are over
  */
-public record StreamCounters(long submissions, long waits, long points, long completions) {}
+public record StreamCounters(long submissions, long waits, long points, long completions) {
+    /** Of a queue that is no stream. */
+    public static final StreamCounters NONE = new StreamCounters(0, 0, 0, 0);
+}

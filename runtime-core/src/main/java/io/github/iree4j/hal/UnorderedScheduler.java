@@ -192,7 +192,7 @@ final class UnorderedScheduler extends QueueScheduler {
 
     @Override
     public StreamCounters streamCounters() {
-        return new StreamCounters(0, 0, 0, 0);
+        return StreamCounters.NONE;
     }
 
     @Override

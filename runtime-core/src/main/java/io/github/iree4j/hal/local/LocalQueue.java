@@ -17,6 +17,7 @@ import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -66,6 +67,11 @@ final class LocalQueue implements DeviceQueue {
     @Override
     public Frontier frontier() {
         return scheduler.frontier();
+    }
+
+    @Override
+    public StreamCounters streamCounters() {
+        return scheduler.streamCounters();
     }
 
     @Override

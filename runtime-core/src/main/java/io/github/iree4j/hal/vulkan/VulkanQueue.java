@@ -16,6 +16,7 @@ import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -99,6 +100,11 @@ final class VulkanQueue implements DeviceQueue {
     @Override
     public Frontier frontier() {
         return scheduler.frontier();
+    }
+
+    @Override
+    public StreamCounters streamCounters() {
+        return scheduler.streamCounters();
     }
 
     @Override

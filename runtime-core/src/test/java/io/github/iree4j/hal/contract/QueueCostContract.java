@@ -1,0 +1,237 @@
+package io.github.iree4j.hal.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.StreamCounters;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What the hardware of streams is asked for, against the least that would do: an oracle looks at the graph and at the order in which the
+ * streams got it. Everything is submitted behind a gate, so that one signal sets all of it free.
+ */
+public abstract class QueueCostContract extends DeviceContract {
+    /** For subclasses. */
+    protected QueueCostContract() {}
+
+    /** Whether the host hears of several operations at once where it waits for none of them. */
+    protected boolean completionsAreGathered() {
+        return true;
+    }
+
+    /** Whether nothing runs before everything is decided; else an operation may find that another is over, and takes less. */
+    protected boolean decidesBeforeItRuns() {
+        return true;
+    }
+
+    private void assertLeast(String what, long actual, long least) {
+        if (decidesBeforeItRuns()) {
+            assertThat(actual).as(what).isEqualTo(least);
+        } else {
+            assertThat(actual).as(what).isLessThanOrEqualTo(least);
+        }
+    }
+
+    /** How many streams a device has of which each can wait for each other. */
+    protected int queues() {
+        return 4;
+    }
+
+    /** An operation and what it waits for. */
+    private record Node(int queue, List<Integer> after) {}
+
+    /** What was asked of all streams. */
+    private record Cost(long submissions, long waits, long points, long completions) {}
+
+    private static Node node(int queue, Integer... after) {
+        return new Node(queue, List.of(after));
+    }
+
+    /** Runs a graph; the host waits for the last operation only. */
+    private Cost run(List<Node> graph, List<Frontier> frontiers) {
+        try (Device several = open(DeviceOptions.builder().queueCount(queues()));
+                TimelineSemaphore gate = TimelineSemaphore.create(0);
+                Fence open = Fence.at(gate, 1)) {
+            List<Fence> done = new ArrayList<>();
+            for (Node node : graph) {
+                List<Fence> waits = new ArrayList<>();
+                node.after.forEach(each -> waits.add(done.get(each)));
+                if (waits.isEmpty()) {
+                    waits.add(open);
+                }
+                Fence signal = Fence.adopt(TimelineSemaphore.create(0), 1);
+                done.add(signal);
+                try (Fence all = Objects.requireNonNull(Fence.join(waits))) {
+                    several.queue(node.queue).barrier(all, signal, 0);
+                }
+            }
+            long[] before = costs(several);
+            gate.signal(1);
+            done.forEach(Fence::await);
+            long[] after = costs(several);
+            for (Fence each : done) {
+                frontiers.add(Objects.requireNonNull(each.semaphore(0).frontierAt(1)));
+            }
+            done.forEach(Fence::close);
+            return new Cost(
+                    after[0] - before[0], after[1] - before[1], after[2] - before[2], after[3] - before[3]);
+        }
+    }
+
+    private static long[] costs(Device device) {
+        long[] sums = new long[4];
+        for (int i = 0; i < device.queueCount(); i++) {
+            StreamCounters counters = device.queue(i).streamCounters();
+            sums[0] += counters.submissions();
+            sums[1] += counters.waits();
+            sums[2] += counters.points();
+            sums[3] += counters.completions();
+        }
+        return sums;
+    }
+
+    @Test
+    void aChainOfAThousandIsOneSubmissionWithoutPointsAndWaits() {
+        List<Node> chain = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            chain.add(i == 0 ? node(0) : node(0, i - 1));
+        }
+        Cost cost = run(chain, new ArrayList<>());
+        assertThat(cost.submissions).isEqualTo(1);
+        assertThat(cost.waits).isZero();
+        assertThat(cost.points).isZero();
+        if (completionsAreGathered()) {
+            assertThat(cost.completions).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aForkAndJoinTakesAWaitForEachEdgeAndAPointForEachEnd() {
+        int branches = queues() - 1;
+        List<Node> graph = new ArrayList<>(List.of(node(0)));
+        List<Integer> ends = new ArrayList<>();
+        for (int i = 1; i <= branches; i++) {
+            graph.add(node(i, 0));
+            ends.add(i);
+        }
+        graph.add(new Node(0, ends));
+        Cost cost = run(graph, new ArrayList<>());
+        assertLeast("waits", cost.waits, 2L * branches);
+        assertLeast("points: the fork, and the branches", cost.points, 1 + branches);
+    }
+
+    @Test
+    void aTriangleDropsTheEdgeThatTheOtherTwoImply() {
+        Cost cost = run(List.of(node(0), node(1, 0), node(2, 0, 1)), new ArrayList<>());
+        assertLeast("waits", cost.waits, 2);
+        assertLeast("points", cost.points, 2);
+    }
+
+    @Test
+    void aTransitiveChainOverQueuesWaitsOnceForEachStep() {
+        Cost cost = run(
+                List.of(node(0), node(1, 0), node(2, 0, 1), node(1, 0, 1, 2), node(0, 0, 1, 2, 3)),
+                new ArrayList<>());
+        assertLeast("waits", cost.waits, 4);
+        assertLeast("points", cost.points, 4);
+    }
+
+    @Test
+    void randomGraphsTakeTheLeastNumberOfWaitsAndPoints() {
+        long seed = Effort.seed(QueueCostContract.class, "graphs", 20261121);
+        for (int round = 0; round < Effort.rounds(50, 2000); round++) {
+            Random random = new Random(seed + round);
+            List<Node> graph = new ArrayList<>();
+            for (int i = 0; i < 4 + random.nextInt(20); i++) {
+                Set<Integer> after = new HashSet<>();
+                for (int edges = i == 0 ? 0 : random.nextInt(4); edges > 0; edges--) {
+                    after.add(random.nextInt(i));
+                }
+                graph.add(new Node(random.nextInt(queues()), List.copyOf(after)));
+            }
+            List<Frontier> frontiers = new ArrayList<>();
+            Cost cost = run(graph, frontiers);
+            Set<Integer> points = new HashSet<>();
+            long least = leastWaits(graph, frontiers, points);
+            assertLeast("seed %d: waits of %s".formatted(seed + round, graph), cost.waits, least);
+            assertLeast("seed %d: points of %s".formatted(seed + round, graph), cost.points, points.size());
+        }
+    }
+
+    /** The oracle: what is before each operation is what its stream has been through and what it waits for, and nothing is waited for twice. */
+    private static long leastWaits(List<Node> graph, List<Frontier> frontiers, Set<Integer> points) {
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < graph.size(); i++) {
+            order.add(i);
+        }
+        order.sort(Comparator.comparingLong(each -> frontiers.get(each).producerEpoch()));
+        BitSet[] before = new BitSet[graph.size()]; // with itself
+        long waits = 0;
+        int left = graph.size();
+        while (left > 0) { // streams get operations in the order of their epochs, each after what it waits for
+            for (int each : order) {
+                if (before[each] != null || !isReady(each, graph, frontiers, before)) {
+                    continue;
+                }
+                BitSet known = new BitSet();
+                for (int other = 0; other < graph.size(); other++) {
+                    if (isEarlierOnItsStream(other, each, graph, frontiers)) {
+                        known.or(before[other]);
+                    }
+                }
+                BitSet missing = new BitSet();
+                graph.get(each).after.forEach(missing::set);
+                missing.andNot(known);
+                for (int wait = missing.nextSetBit(0); wait >= 0; wait = missing.nextSetBit(wait + 1)) {
+                    boolean implied = false;
+                    for (int other = missing.nextSetBit(0); other >= 0; other = missing.nextSetBit(other + 1)) {
+                        implied |= other != wait && before[other].get(wait);
+                    }
+                    if (!implied) {
+                        waits++;
+                        points.add(wait);
+                    }
+                }
+                for (int wait = missing.nextSetBit(0); wait >= 0; wait = missing.nextSetBit(wait + 1)) {
+                    known.or(before[wait]);
+                }
+                known.set(each);
+                before[each] = known;
+                left--;
+            }
+        }
+        return waits;
+    }
+
+    private static boolean isReady(int node, List<Node> graph, List<Frontier> frontiers, BitSet[] before) {
+        for (int each : graph.get(node).after) {
+            if (before[each] == null) {
+                return false;
+            }
+        }
+        for (int other = 0; other < graph.size(); other++) {
+            if (isEarlierOnItsStream(other, node, graph, frontiers) && before[other] == null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isEarlierOnItsStream(int other, int node, List<Node> graph, List<Frontier> frontiers) {
+        return graph.get(other).queue == graph.get(node).queue
+                && frontiers.get(other).producerEpoch() < frontiers.get(node).producerEpoch();
+    }
+}

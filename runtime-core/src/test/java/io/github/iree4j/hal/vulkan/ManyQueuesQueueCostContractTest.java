@@ -1,0 +1,52 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.contract.QueueCostContract;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** VULKAN-1: on several hardware queues, which the library without hardware has. */
+class ManyQueuesQueueCostContractTest extends QueueCostContract {
+    @TempDir
+    private static Path directory;
+
+    private final FakeDriver fake = FakeDriver.in(directory, "unified");
+
+    @Override
+    protected Device open(DeviceOptions.Builder options) {
+        return fake.open(options);
+    }
+
+    @Override
+    protected Executable kernels(Device device, int... constants) {
+        return VulkanKernels.load(device, constants);
+    }
+
+    @Override
+    protected boolean kernelsAreHostFunctions() {
+        return false;
+    }
+
+    @Override
+    protected int queues() {
+        return 3; // the library without hardware has these
+    }
+
+    @Override
+    protected boolean decidesBeforeItRuns() {
+        return false;
+    }
+
+    @Override
+    protected boolean completionsAreGathered() {
+        return false; // each has a value of the hardware queue's timeline
+    }
+
+    @AfterEach
+    void nothingToComplainOf() {
+        fake.assertNothingToComplainOf();
+    }
+}

@@ -65,9 +65,8 @@ public class GateBenchmark {
         round++;
         for (int i = 0; i < OPERATIONS; i++) {
             try (Fence wait = Fence.at(gate, round);
-                    Fence signal = i == OPERATIONS - 1
-                            ? Fence.at(done, round)
-                            : Fence.adopt(TimelineSemaphore.create(0), 1)) {
+                    Fence signal =
+                            i == OPERATIONS - 1 ? Fence.at(done, round) : Fence.adopt(TimelineSemaphore.create(0), 1)) {
                 queue.fill(wait, signal, target, 0, BYTES, i, Integer.BYTES, 0);
             }
         }

@@ -245,7 +245,8 @@ final class IssueLine {
     }
 
     private synchronized void countPoint(long epoch) {
-        points.headSet(scheduler.tracker.completed(scheduler.axis) - REMEMBERED, true).clear();
+        points.headSet(scheduler.tracker.completed(scheduler.axis) - REMEMBERED, true)
+                .clear();
         if (points.add(epoch)) {
             pointsTaken++;
         }

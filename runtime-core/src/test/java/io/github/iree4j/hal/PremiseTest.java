@@ -32,8 +32,7 @@ class PremiseTest {
             SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
     private final VirtualDevice device = VirtualDevice.builder().build();
     private final Passing hardware = new Passing();
-    private final FifoScheduler producer =
-            (FifoScheduler) QueueScheduler.create(domain, device, device, hardware);
+    private final FifoScheduler producer = (FifoScheduler) QueueScheduler.create(domain, device, device, hardware);
     private final FifoScheduler consumer =
             (FifoScheduler) QueueScheduler.create(domain, device, device, new RecordingStream());
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);

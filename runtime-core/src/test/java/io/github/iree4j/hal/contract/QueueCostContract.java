@@ -86,8 +86,7 @@ public abstract class QueueCostContract extends DeviceContract {
                 frontiers.add(Objects.requireNonNull(each.semaphore(0).frontierAt(1)));
             }
             done.forEach(Fence::close);
-            return new Cost(
-                    after[0] - before[0], after[1] - before[1], after[2] - before[2], after[3] - before[3]);
+            return new Cost(after[0] - before[0], after[1] - before[1], after[2] - before[2], after[3] - before[3]);
         }
     }
 
@@ -143,8 +142,7 @@ public abstract class QueueCostContract extends DeviceContract {
     @Test
     void aTransitiveChainOverQueuesWaitsOnceForEachStep() {
         Cost cost = run(
-                List.of(node(0), node(1, 0), node(2, 0, 1), node(1, 0, 1, 2), node(0, 0, 1, 2, 3)),
-                new ArrayList<>());
+                List.of(node(0), node(1, 0), node(2, 0, 1), node(1, 0, 1, 2), node(0, 0, 1, 2, 3)), new ArrayList<>());
         assertLeast("waits", cost.waits, 4);
         assertLeast("points", cost.points, 4);
     }

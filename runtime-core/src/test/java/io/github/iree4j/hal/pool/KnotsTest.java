@@ -85,7 +85,9 @@ class KnotsTest extends MemoryLine {
                 .hasMessageContaining("call of 'a' holds 64 bytes and waits for memory")
                 .hasMessageContaining("memoryLimit");
         pass(LONG);
-        assertThat(failed).as("the failed call is going to give back what it has").hasSize(1);
+        assertThat(failed)
+                .as("the failed call is going to give back what it has")
+                .hasSize(1);
         release("b");
         assertThat(got).containsKey("more for a");
     }

@@ -49,12 +49,10 @@ final class SpeculationGraph {
             this.waits = waits;
             this.signals = signals;
         }
-    }
 
-    /** Who signals the values of one timeline. */
-    private static final class Signals {
-        final TreeMap<Long, Node> byValue = new TreeMap<>();
-        long forgotten; // values up to here have nothing to do with speculation
+        boolean ends() {
+            return condemned != null || doomed;
+        }
     }
 
     private final CompletedEpochs completed;
@@ -64,7 +62,7 @@ final class SpeculationGraph {
     private final Map<QueueOperation, Node> live = new IdentityHashMap<>();
     private final Set<Node> inOrder = new LinkedHashSet<>(); // the live ones, as submitted
     private final Set<Node> waiting = new LinkedHashSet<>(); // condemned, to be cancelled when others have signalled
-    private final Map<TimelineSemaphore, Signals> timelines =
+    private final Map<TimelineSemaphore, SpeculationSignals> timelines =
             new WeakHashMap<>(); // nodes that are over do not refer to theirs
     private final TreeMap<Long, Long> verifier =
             new TreeMap<>(); // of what is over: draft epochs it stood on, by its own
@@ -85,9 +83,8 @@ final class SpeculationGraph {
         inOrder.add(node);
         for (Fence.Entry each : signals) {
             timelines
-                    .computeIfAbsent(each.semaphore(), unused -> new Signals())
-                    .byValue
-                    .put(each.value(), node);
+                    .computeIfAbsent(each.semaphore(), unused -> new SpeculationSignals(draftAxis))
+                    .declare(each.value(), node);
         }
     }
 
@@ -107,9 +104,9 @@ final class SpeculationGraph {
         inOrder.remove(node);
         waiting.remove(node);
         for (Fence.Entry each : node.signals) {
-            Signals signals = timelines.get(each.semaphore());
-            if (signals != null && node.draft <= accepted) {
-                forget(signals, each.value(), node);
+            SpeculationSignals signals = timelines.get(each.semaphore());
+            if (signals != null) {
+                signals.over(each.semaphore(), each.value(), node, failed, accepted);
             }
         }
         node.operation = null;
@@ -143,26 +140,9 @@ final class SpeculationGraph {
         }
     }
 
-    private static void forget(Signals signals, long value, Node node) {
-        if (signals.byValue.remove(value, node)) {
-            signals.forgotten = Math.max(signals.forgotten, value);
-        }
-    }
-
     /** Forgets what is over and stands on nothing beyond an epoch. */
     void forget(long epoch) {
-        for (Signals signals : timelines.values()) {
-            List<Long> gone = new ArrayList<>();
-            signals.byValue.forEach((value, node) -> {
-                if (node.operation == null && node.draft <= epoch) {
-                    gone.add(value);
-                }
-            });
-            gone.forEach(value -> signals.byValue.remove(value));
-            for (long value : gone) {
-                signals.forgotten = Math.max(signals.forgotten, value);
-            }
-        }
+        timelines.forEach((timeline, signals) -> signals.forget(timeline, epoch));
         verifier.values().removeIf(draft -> draft <= epoch);
     }
 
@@ -220,11 +200,11 @@ final class SpeculationGraph {
      * of what waits for it and fails with it.
      */
     private Set<Node> heldBack() {
-        Map<Signals, Long> lowest = new IdentityHashMap<>(); // that work which goes on will signal
+        Map<SpeculationSignals, Long> lowest = new IdentityHashMap<>(); // that work which goes on will signal
         Set<Node> held = Collections.newSetFromMap(new IdentityHashMap<>());
         ArrayDeque<Node> found = new ArrayDeque<>();
         for (Node node : inOrder) {
-            if (ends(node) && isPreceded(node, lowest)) {
+            if (node.ends() && isPreceded(node, lowest)) {
                 held.add(node);
                 found.add(node);
             }
@@ -232,7 +212,7 @@ final class SpeculationGraph {
         for (Node node; (node = found.poll()) != null; ) {
             for (Fence.Entry each : node.waits) {
                 Node producer = producer(each);
-                if (producer != null && producer.operation != null && ends(producer) && held.add(producer)) {
+                if (producer != null && producer.operation != null && producer.ends() && held.add(producer)) {
                     found.add(producer);
                 }
             }
@@ -240,27 +220,14 @@ final class SpeculationGraph {
         return held;
     }
 
-    private static boolean ends(Node node) {
-        return node.condemned != null || node.doomed;
-    }
-
-    private boolean isPreceded(Node node, Map<Signals, Long> lowest) {
+    private boolean isPreceded(Node node, Map<SpeculationSignals, Long> lowest) {
         for (Fence.Entry each : node.signals) {
-            Signals signals = timelines.get(each.semaphore());
-            if (signals != null && lowest.computeIfAbsent(signals, SpeculationGraph::lowestToCome) < each.value()) {
+            SpeculationSignals signals = timelines.get(each.semaphore());
+            if (signals != null && lowest.computeIfAbsent(signals, SpeculationSignals::lowestToCome) < each.value()) {
                 return true;
             }
         }
         return false;
-    }
-
-    private static long lowestToCome(Signals signals) {
-        for (Map.Entry<Long, Node> each : signals.byValue.entrySet()) {
-            if (each.getValue().operation != null && !ends(each.getValue())) {
-                return each.getKey();
-            }
-        }
-        return Long.MAX_VALUE;
     }
 
     private void markDoomed() {
@@ -280,7 +247,7 @@ final class SpeculationGraph {
     private boolean waitsForOneThatEnds(Node node) {
         for (Fence.Entry each : node.waits) {
             Node producer = producer(each);
-            if (producer != null && producer.operation != null && ends(producer)) {
+            if (producer != null && producer.operation != null && producer.ends()) {
                 node.doomed = true;
                 return true;
             }
@@ -288,14 +255,22 @@ final class SpeculationGraph {
         return false;
     }
 
-    /** Who reaches a value: the lowest at or above it, as frontiers of late waiters have it. */
+    /**
+     * Which operation reaches a value, or has reached it: that does not change any more, whatever else is declared to signal. Null where
+     * only the timeline knows.
+     */
     private @Nullable Node producer(Fence.Entry wait) {
-        Signals signals = timelines.get(wait.semaphore());
-        if (signals == null || wait.value() <= signals.forgotten) {
+        return producer(wait, wait.semaphore().lookup(wait.value(), found));
+    }
+
+    private @Nullable Node producer(Fence.Entry wait, boolean known) {
+        SpeculationSignals signals = timelines.get(wait.semaphore());
+        if (signals == null) {
             return null;
         }
-        Map.Entry<Long, Node> entry = signals.byValue.ceilingEntry(wait.value());
-        return entry == null ? null : entry.getValue();
+        return known && found.isReached()
+                ? signals.reached(wait.value(), found.value())
+                : signals.reaching(wait.value());
     }
 
     /** Computes the epochs of everything that is not over: they only rise, so it ends, with waits in a circle too. */
@@ -350,11 +325,12 @@ final class SpeculationGraph {
         long draft = node.draft;
         long verified = node.verified;
         for (Fence.Entry each : node.waits) {
-            Node producer = producer(each);
+            boolean known = each.semaphore().lookup(each.value(), found);
+            Node producer = producer(each, known);
             if (producer != null) {
                 draft = Math.max(draft, producer.draft);
                 verified = Math.max(verified, producer.verified);
-            } else if (!isForgotten(each) && each.semaphore().lookup(each.value(), found)) {
+            } else if (known && !isForgotten(each)) {
                 draft = Math.max(draft, found.frontier().epochOf(draftAxis));
                 verified = Math.max(verified, verifiedAt(found.frontier().epochOf(verifierAxis)));
             }
@@ -369,8 +345,8 @@ final class SpeculationGraph {
     }
 
     private boolean isForgotten(Fence.Entry wait) {
-        Signals signals = timelines.get(wait.semaphore());
-        return signals != null && wait.value() <= signals.forgotten;
+        SpeculationSignals signals = timelines.get(wait.semaphore());
+        return signals != null && (signals.isForgotten(wait.value()) || signals.isForgotten(found.value()));
     }
 
     /** How far of the draft the verifier's operations up to one of its epochs stood on. */

@@ -51,7 +51,8 @@ class RandomSpeculationTest {
         if (PROGRAMS < 100) {
             return; // some seed again
         }
-        assertThat(List.of(cancelled, survived, overtaken)).allMatch(count -> count > PROGRAMS);
+        assertThat(List.of(cancelled, survived, overtaken)) // most programs are vague, and most guesses are over
+                .allMatch(count -> count > PROGRAMS / 10);
     }
 
     private void run(long seed, int size) {
@@ -283,7 +284,6 @@ class RandomSpeculationTest {
                                                 .size()
                                         > 1);
                 vague |= step.vague;
-                vague |= step.waits.stream().anyMatch(this::isMistaken);
             }
             BitSet guesses = new BitSet();
             for (Step step : steps) {
@@ -298,16 +298,6 @@ class RandomSpeculationTest {
                 boolean stands = past[step.index].intersects(guesses) && !past[step.index].intersects(verifiers);
                 expected.set(step.index, stands && !step.over);
             }
-        }
-
-        /** Whether who reached a value is not the operation that signals the lowest at or above it: the scope takes one for the other. */
-        private boolean isMistaken(Point wait) {
-            Long value = reached.get(wait.timeline).ceiling(wait.value);
-            Map<Long, Integer> declared =
-                    new TreeMap<>(signallers.get(wait.timeline).tailMap(wait.value, true));
-            declared.values().removeIf(index -> index < 0);
-            return value != null
-                    && !declared.keySet().stream().findFirst().orElse(value).equals(value);
         }
 
         private boolean hasFailed(Step step) {

@@ -282,6 +282,84 @@ class SpeculationTest {
     }
 
     @Test
+    void aValueThatIsForgottenDoesNotTakeLowerOnesAlong() {
+        TimelineSemaphore timeline = semaphore();
+        device.queue(DRAFT).barrier(null, at(timeline, 1), 0);
+        clock.runUntilIdle();
+        device.queue(OTHER).barrier(null, at(timeline, 11), 0);
+        clock.runUntilIdle();
+        TimelineSemaphore held = semaphore();
+        TimelineSemaphore speculative = waitFor(timeline, 1, held);
+        TimelineSemaphore unrelated = waitFor(timeline, 2, held);
+        assertThat(scope.reject(1)).isEqualTo(1);
+        held.signal(1);
+        clock.runUntilIdle();
+        assertCancelled(speculative, 1);
+        assertDone(unrelated);
+    }
+
+    @Test
+    void aValueThatWasReachedDoesNotStandOnWhatIsToSignalAHigherOne() {
+        TimelineSemaphore timeline = semaphore();
+        timeline.signal(1);
+        TimelineSemaphore held = semaphore();
+        TimelineSemaphore draft = semaphore();
+        TimelineSemaphore guess = run(DRAFT);
+        Fence verified = Fence.join(List.of(at(guess, 1), at(held, 1)));
+        toClose.add(verified);
+        device.queue(MAIN).barrier(verified, at(timeline, 7), 0);
+        device.queue(DRAFT).barrier(at(timeline, 1), at(draft, 1), 0);
+        assertThat(scope.reject(2)).isEqualTo(1);
+        held.signal(1);
+        clock.runUntilIdle();
+        assertCancelled(draft, 2);
+        assertThat(timeline.value()).isEqualTo(7);
+    }
+
+    @Test
+    void anOperationDoesNotReachTheValueThatItWaitsFor() {
+        TimelineSemaphore timeline = semaphore();
+        device.queue(DRAFT).barrier(null, at(timeline, 14), 0);
+        clock.runUntilIdle();
+        TimelineSemaphore done = semaphore();
+        Fence signal = Fence.join(List.of(at(timeline, 9), at(done, 1)));
+        toClose.add(signal);
+        device.queue(OTHER).barrier(at(timeline, 7), signal, 0);
+        assertThat(scope.reject(1)).isEqualTo(1);
+        clock.runUntilIdle();
+        assertCancelled(done, 1);
+    }
+
+    @Test
+    void whatIsAcceptedIsForgottenBehindMoreValuesThanATimelineRemembers() {
+        TimelineSemaphore timeline = semaphore();
+        for (long value = 1; value <= 40; value++) {
+            device.queue(value % 2 == 0 ? DRAFT : OTHER).barrier(null, at(timeline, 3 * value), 0);
+            clock.runUntilIdle();
+        }
+        scope.accept(10);
+        TimelineSemaphore held = semaphore();
+        TimelineSemaphore onAccepted = waitFor(timeline, 58, held);
+        TimelineSemaphore onUnrelated = waitFor(timeline, 63, held);
+        TimelineSemaphore onRejected = waitFor(timeline, 64, held);
+        assertThat(scope.reject(11)).isEqualTo(1);
+        held.signal(1);
+        clock.runUntilIdle();
+        assertDone(onAccepted);
+        assertDone(onUnrelated);
+        assertCancelled(onRejected, 11);
+    }
+
+    /** Submits an operation beside the draft, which it returns as {@link #run} does. */
+    private TimelineSemaphore waitFor(TimelineSemaphore timeline, long value, TimelineSemaphore held) {
+        TimelineSemaphore done = semaphore();
+        Fence wait = Fence.join(List.of(at(timeline, value), at(held, 1)));
+        toClose.add(wait);
+        device.queue(SHARED).barrier(wait, at(done, 1), 0);
+        return done;
+    }
+
+    @Test
     @Timeout(20)
     void aLongChainSubmittedFromItsEndIsRejectedSoon() {
         int length = 4000;

@@ -154,7 +154,7 @@ final class SpeculationGraph {
     /** How much is remembered, in operations and values. */
     int remembered() {
         int values = timelines.values().stream()
-                .mapToInt(signals -> signals.byValue.size())
+                .mapToInt(SpeculationSignals::remembered)
                 .sum();
         return live.size() + inOrder.size() + waiting.size() + values + verifier.size();
     }

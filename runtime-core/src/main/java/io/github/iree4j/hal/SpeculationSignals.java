@@ -87,6 +87,11 @@ final class SpeculationSignals {
         return floor;
     }
 
+    /** How many values are remembered with who signals them. */
+    int remembered() {
+        return byValue.size();
+    }
+
     boolean isForgotten(long value) {
         Map.Entry<Long, Long> range = forgotten.ceilingEntry(value);
         return range != null && range.getValue() < value;

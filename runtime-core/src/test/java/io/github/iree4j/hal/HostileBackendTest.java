@@ -403,6 +403,48 @@ class HostileBackendTest {
     }
 
     @Test
+    void whatThrowsWhenItGetsItsPlaceKeepsIt() {
+        RecordingStream stream = new RecordingStream();
+        QueueScheduler queue = queue(stream);
+        Fence broken = fence();
+        Fence next = fence();
+        Nothing first = new Nothing() {
+            @Override
+            protected void placed() {
+                throw CAUSE;
+            }
+        };
+        Nothing second = new Nothing();
+        queue.submit(null, broken, () -> first);
+        queue.submit(null, next, () -> second);
+        assertThat(stream.entries).hasSize(2);
+        assertThat(broken.failure()).as("not over yet").isNull();
+        queue.completed(first, null);
+        assertThat(broken.failure()).isSameAs(CAUSE);
+        queue.completed(second, null);
+        assertThat(next.isReached()).isTrue();
+        assertThat(queue.counters().inFlight()).isZero();
+    }
+
+    @Test
+    void whoNeedsMemoryIsToldWhenNothingIsUnderWayAnyMore() {
+        domain.shortOfMemory();
+        for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
+            QueueScheduler queue = queue(backend);
+            List<String> told = new ArrayList<>();
+            queue.whenIdle(() -> told.add("idle"));
+            Nothing first = new Nothing();
+            Nothing second = new Nothing();
+            queue.submit(null, fence(), () -> first);
+            queue.submit(null, fence(), () -> second);
+            queue.completed(first, null);
+            assertThat(told).isEmpty();
+            queue.completed(second, null);
+            assertThat(told).containsExactly("idle");
+        }
+    }
+
+    @Test
     void whatBeginsToWaitWhileTheDeviceIsLostFails() {
         List<QueueBackend> backends = List.of(new RecordingStream(), (UnorderedBackend) operation -> {});
         for (QueueBackend backend : backends) {

@@ -176,9 +176,35 @@ class PremiseTest {
         assertThat(fresh.premises).isNull();
     }
 
+    @Test
+    void memoryIsAskedForAsWhatRunsBehindTheStreamAndTheWaits() {
+        try (Fence produced = Fence.at(timeline, 1)) {
+            producer.submit(null, produced, Nothing::new);
+            consumer.submit(null, null, Nothing::new);
+            Reusing operation = new Reusing(Frontier.EMPTY);
+            consumer.submit(produced, null, () -> operation);
+            assertThat(operation.after.epochOf(producer.axis())).isEqualTo(1);
+            assertThat(operation.after.epochOf(consumer.axis())).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aStreamKnowsWhatItWaitedForOnBehalfOfMemory() {
+        try (Fence produced = Fence.at(timeline, 1)) {
+            producer.submit(null, produced, Nothing::new);
+            Reusing operation = new Reusing(Frontier.EMPTY);
+            operation.marks = List.of(
+                    new NativeTimepoint(producer, producer.axis(), 1, Frontier.producedBy(producer.axis(), 1)));
+            consumer.submit(null, null, () -> operation);
+            assertThat(resting(consumer, produced)).containsExactly(Basis.STREAM_FRONTIER);
+        }
+    }
+
     /** Uses memory that others used before. */
     private static final class Reusing extends Nothing implements StorageRequest {
         private final Frontier death;
+        private List<NativeTimepoint> marks = List.of();
+        private Frontier after = Frontier.EMPTY;
 
         Reusing(Frontier death) {
             this.death = death;
@@ -186,6 +212,7 @@ class PremiseTest {
 
         @Override
         public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
+            this.after = after;
             return true;
         }
 
@@ -201,7 +228,7 @@ class PremiseTest {
 
         @Override
         public List<NativeTimepoint> marks() {
-            return List.of();
+            return marks;
         }
 
         @Override

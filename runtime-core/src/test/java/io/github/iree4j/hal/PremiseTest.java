@@ -193,8 +193,8 @@ class PremiseTest {
         try (Fence produced = Fence.at(timeline, 1)) {
             producer.submit(null, produced, Nothing::new);
             Reusing operation = new Reusing(Frontier.EMPTY);
-            operation.marks = List.of(
-                    new NativeTimepoint(producer, producer.axis(), 1, Frontier.producedBy(producer.axis(), 1)));
+            operation.marks =
+                    List.of(new NativeTimepoint(producer, producer.axis(), 1, Frontier.producedBy(producer.axis(), 1)));
             consumer.submit(null, null, () -> operation);
             assertThat(resting(consumer, produced)).containsExactly(Basis.STREAM_FRONTIER);
         }

@@ -188,6 +188,84 @@ class KnotsTest extends MemoryLine {
     }
 
     @Test
+    void whoeverJoinsALineWithoutACallIsLookedAtToo() {
+        PoolSet set = halves().patience(10 * LONG).build();
+        holding(set, "a").keep();
+        holding(set, "b").keep();
+        ask(set, "c", HALF);
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("c");
+    }
+
+    @Test
+    void whatOthersHoldIsNoHopeForWhoWaitsForItsQuota() {
+        PoolSet set = builder(4 * HALF)
+                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .quota("q", HALF)
+                .delayed(this::after)
+                .build();
+        MemoryHolder a = holding(set, "q");
+        holding(set, "b"); // could run
+        askFor(set, a, "q");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("q");
+    }
+
+    @Test
+    void aPeakIsTheMostThatWasHeldAtOnce() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        askFor(set, a, "more");
+        release("a");
+        assertThat(a.peak()).isEqualTo(2 * HALF);
+        MemoryHolder b = holding(set, "b");
+        release("b");
+        askFor(set, b, "again");
+        assertThat(b.peak()).isEqualTo(HALF);
+    }
+
+    @Test
+    void aCallThatHoldsNothingDoesNotFailInPlaceOfOneThatDoes() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        askFor(set, new MemoryHolder("c"), "c");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
+    }
+
+    @Test
+    void ofSeveralRequestsOfOneCallOneFails() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        askFor(set, b, "yet more for b");
+        pass(LONG);
+        assertThat(failed).as("the call is going to give back what it has").containsOnlyKeys("yet more for b");
+    }
+
+    @Test
+    void hopeInBetweenPutsTheVerdictOff() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        pass(Knots.CONFIRM_NANOS);
+        MemoryHolder before = a.enter(); // its code runs
+        pass(Knots.CONFIRM_NANOS);
+        a.leave(before);
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).as("the doubt begins anew").isEmpty();
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
+    }
+
+    @Test
     void whatAProgramKeepsIsNotWaitedFor() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
@@ -196,6 +274,19 @@ class KnotsTest extends MemoryLine {
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
         assertThat(failed.get("c")).hasMessageContaining("program 'a' holds 64 bytes as long as it is loaded");
+    }
+
+    @Test
+    void allThatWaitInVainFailOneAfterAnother() {
+        PoolSet set = halves().build();
+        holding(set, "a").keep();
+        holding(set, "b").keep();
+        askFor(set, new MemoryHolder("c"), "c");
+        askFor(set, new MemoryHolder("d"), "d");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).hasSize(1);
+        pass(LONG);
+        assertThat(failed).containsOnlyKeys("c", "d");
     }
 
     @Test

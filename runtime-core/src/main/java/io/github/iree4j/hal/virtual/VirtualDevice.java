@@ -20,6 +20,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.ExecutableLoader;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -82,6 +83,8 @@ public final class VirtualDevice implements Device {
             }
         });
     }
+
+    private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     /** In the builder's list of lanes. */
     private static final int FIFO = -1;
@@ -192,7 +195,9 @@ public final class VirtualDevice implements Device {
         private String id = "virtual";
         private VirtualClock clock = VirtualClock.stepped();
         private VirtualScript script = VirtualScript.DEFAULT;
-        private final DeviceOptions.Builder options = DeviceOptions.builder();
+        // Bounds of waiting for memory are of real time, which is none of a virtual clock's business.
+        private final DeviceOptions.Builder options =
+                DeviceOptions.builder().memoryWait(FOREVER).memoryHostWait(FOREVER);
         private final List<Integer> lanes = new ArrayList<>();
         private @Nullable Object directGroup;
 

@@ -213,6 +213,45 @@ public final class TestModules {
             }
             """;
 
+    /** Takes 8 MiB of its device in queue order and holds them while it calls {@code gate.pass}, whose result it returns. */
+    private static final String HEAVY = """
+            vm.module @heavy version 0
+            vm.type i32
+            vm.type i64
+            vm.type !hal.buffer
+            vm.type !hal.device
+            vm.type !hal.fence
+            vm.import @hal.devices.get cconv "0i_r"
+            vm.import @hal.fence.create cconv "0rI_r"
+            vm.import @hal.fence.await cconv "0iICrD_i"
+            vm.import @hal.device.queue.alloca cconv "0rIrrIiiII_r"
+            vm.import @gate.pass cconv "0i_i"
+
+            vm.export @work
+            vm.func @work(%i0: i32) -> (i32) {
+            ^entry:
+              %i12 = vm.const.i32.zero
+              %r0 = vm.call @hal.devices.get(%i12)
+              %i2:3 = vm.const.i64.zero
+              %i4:5 = vm.const.i64 -1
+              %r1 = vm.call @hal.fence.create(%r0, %i2:3)
+              %r2 = vm.const.ref.zero
+              %i6 = vm.const.i32 48
+              %i7 = vm.const.i32 3075
+              %i8:9 = vm.const.i64 8388608
+              %r3 = vm.call @hal.device.queue.alloca(%r0, %i4:5, %r2, %r1, %i2:3, %i6, %i7, %i8:9, %i2:3)
+              %i10 = vm.const.i32 -1
+              %i11 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i10, %i2:3, %r1)
+              vm.cond_br %i11, ^failed(), ^done()
+            ^failed:
+              vm.fail %i11, "no memory"
+            ^done:
+              %i0 = vm.call @gate.pass(%i0)
+              vm.discard.refs %r0, %r1, %r2, %r3
+              vm.return %i0
+            }
+            """;
+
     /** Imports a function of the HAL that no HAL has. */
     private static final String FUTURE = """
             vm.module @future version 0
@@ -232,6 +271,11 @@ public final class TestModules {
     /** Writes a module that takes 64 MiB when it is initialised. */
     public static Path hungry(Path directory) throws IOException {
         return Files.write(directory.resolve("hungry.vmfb"), VmAssembler.assemble(HUNGRY));
+    }
+
+    /** Writes module {@code heavy} with function {@code work}, which imports {@code gate.pass}. */
+    public static Path heavy(Path directory) throws IOException {
+        return Files.write(directory.resolve("heavy.vmfb"), VmAssembler.assemble(HEAVY));
     }
 
     /** Writes a module that imports what the runtime does not have. */

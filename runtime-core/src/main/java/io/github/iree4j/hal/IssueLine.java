@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What has been decided for a stream and is not on it yet, in the order of epochs. Deciding adds to it under the scheduler's lock; giving
@@ -30,6 +32,8 @@ final class IssueLine {
      * LINE-2: nothing stays in the line that the backend would take: whoever adds, follows up or lifts a refusal drains afterwards, and a
      * thread that finds another busy leaves its work to that one, which looks under the monitor before it clears busy.
      */
+    private static final Logger LOG = LoggerFactory.getLogger(IssueLine.class);
+
     /** So many epochs that are over are remembered, so that one that several wait for is counted as one point. */
     private static final int REMEMBERED = 1024;
 
@@ -110,7 +114,7 @@ final class IssueLine {
             Issue next = next();
             if (next == null) {
                 if (given) {
-                    backend.submit();
+                    submit();
                     given = false;
                     followUp(ready);
                 }
@@ -123,6 +127,15 @@ final class IssueLine {
         }
         for (IssueLine each : ready) {
             each.drainSoon();
+        }
+    }
+
+    private void submit() {
+        try {
+            backend.submit();
+        } catch (RuntimeException
+                | Error e) { // a bug of the backend, whose operations report their ends; the line goes on
+            LOG.error("what was issued to {} could not be submitted", scheduler, e);
         }
     }
 

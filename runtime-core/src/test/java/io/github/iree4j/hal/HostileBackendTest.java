@@ -209,6 +209,26 @@ class HostileBackendTest {
     }
 
     @Test
+    void aSubmissionThatThrowsLeavesTheLineOpen() {
+        RecordingStream stream = new RecordingStream() {
+            @Override
+            public void submit() {
+                super.submit();
+                if (submissions == 1) {
+                    throw new IllegalStateException("on purpose");
+                }
+            }
+        };
+        QueueScheduler queue = queue(stream);
+        queue.submit(null, fence(), Nothing::new);
+        Fence next = fence();
+        queue.submit(null, next, Nothing::new);
+        assertThat(stream.entries).hasSize(2);
+        queue.completedUpTo(2);
+        assertThat(next.isReached()).isTrue();
+    }
+
+    @Test
     void whatOneSignalSetsFreeIsOneSubmission() {
         RecordingStream stream = new RecordingStream();
         QueueScheduler queue = queue(stream);

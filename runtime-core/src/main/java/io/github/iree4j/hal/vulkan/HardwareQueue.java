@@ -3,6 +3,7 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.nativeaccess.VulkanHandle;
 import io.github.iree4j.nativeaccess.VulkanTimeline;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -108,20 +109,31 @@ final class HardwareQueue {
         }
         List<Submission> all = List.copyOf(gathered);
         gathered.clear();
+        IreeException cause = tryGive(all);
+        if (cause == null) {
+            return;
+        }
+        if (all.size() == 1) {
+            refused(all.getFirst(), cause);
+            return;
+        }
+        for (Submission each : all) { // the driver has taken all or nothing
+            IreeException ofOne = tryGive(List.of(each));
+            if (ofOne != null) {
+                refused(each, ofOne);
+            }
+        }
+    }
+
+    /** Gives the driver submissions; returns why it did not take them. */
+    private @Nullable IreeException tryGive(List<Submission> submissions) {
         try {
-            give(all);
+            give(submissions);
+            return null;
         } catch (IreeException e) {
-            if (all.size() == 1) {
-                refused(all.getFirst(), e);
-                return;
-            }
-            for (Submission each : all) { // the driver has taken all or nothing
-                try {
-                    give(List.of(each));
-                } catch (IreeException ofOne) {
-                    refused(each, ofOne);
-                }
-            }
+            return e;
+        } catch (RuntimeException | Error e) { // no memory for the words, for example
+            return new IreeException(StatusCode.INTERNAL, "submission failed: " + e, e);
         }
     }
 
@@ -131,15 +143,8 @@ final class HardwareQueue {
         if (entry == null) {
             throw cause;
         }
-        boolean hasPlace = false;
-        if (!device.isLost()) {
-            try {
-                give(List.of(submission.withoutWork()));
-                hasPlace = true;
-            } catch (IreeException e) {
-                cause.addSuppressed(e);
-            }
-        }
+        IreeException without = device.isLost() ? cause : tryGive(List.of(submission.withoutWork()));
+        boolean hasPlace = without == null;
         entry.stream.refused(entry, cause, hasPlace);
     }
 

@@ -33,7 +33,7 @@ extern "C" {
 // Version of this interface as Java sees it; NativeLibrary.java compares it
 // with its own and refuses to run on a mismatch. Raised by every change of a
 // function or layout that Java uses.
-#define SHIM_ABI_VERSION 6u
+#define SHIM_ABI_VERSION 8u
 
 uint32_t shim_abi_version(void);
 
@@ -260,6 +260,12 @@ int32_t shim_cpu_feature_lookup(const char* name, size_t name_length);
 
 typedef struct shim_cpu_executable_t shim_cpu_executable_t;
 
+enum {
+  // The system's loader loads the file, with the libraries that it names, and
+  // is not prepared for malformed ones. Else ours does.
+  SHIM_CPU_EXECUTABLE_SYSTEM = 1,
+};
+
 typedef struct shim_cpu_executable_params_t {
   const char* name;           // for messages; need not be NUL-terminated
   size_t name_length;         //
@@ -267,6 +273,7 @@ typedef struct shim_cpu_executable_params_t {
   size_t elf_size;            //
   const uint32_t* constants;  // specialization constants, copied
   size_t constant_count;      //
+  uint32_t flags;             // SHIM_CPU_EXECUTABLE_*
 } shim_cpu_executable_params_t;
 
 // What callers need to know of an exported function.
@@ -288,7 +295,7 @@ _Static_assert(offsetof(shim_cpu_export_t, name) == 32, "shared with Java");
 
 // Loads a compiled library into executable memory and asks it for its exports.
 // The file is checked as hostile input: whatever its tables say, this returns a
-// status. Its machine code is not and cannot be checked: creating runs its
+// status, unless the system's loader is to load it. Its machine code is not and cannot be checked: creating runs its
 // initializers and its query function, in this process.
 //
 // INVALID_ARGUMENT malformed; INCOMPATIBLE other machine or library version;

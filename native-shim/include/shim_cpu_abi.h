@@ -135,7 +135,8 @@ typedef const shim_library_t* (*shim_query_fn_t)(
 
 // Versions 3 (IREE from before March 2023 to March 2024) and 4 (to August 2024):
 // the numbers of constants and bindings are the program's to know. The table of
-// attributes may be missing, and so may the names.
+// attributes may be missing, and so may the names; those may be in any version,
+// since some compilers leave them out when no symbols are asked for.
 typedef struct shim_dispatch_attributes_v3_t {
   uint16_t local_memory_pages;
   uint16_t reserved;

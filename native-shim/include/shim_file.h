@@ -1,6 +1,7 @@
-// Files and sockets: the part of the shim's interface (see shim.h, whose rules
-// hold) that reads and writes without a thread per operation, and passes
-// descriptors between processes.
+// Files, sealed memory and sockets: the part of the shim's interface (see
+// shim.h, whose rules hold) that reads and writes without a thread per
+// operation, keeps the bytes of modules, and passes descriptors between
+// processes.
 #ifndef IREE4J_SHIM_FILE_H_
 #define IREE4J_SHIM_FILE_H_
 
@@ -29,6 +30,67 @@ shim_status_t shim_file_open(const char* path, size_t path_length,
 // The length in bytes.
 shim_status_t shim_file_length(int32_t fd, int64_t* out_length,
                                shim_error_t* error);
+
+//===--------------------------------------------------------------------===//
+// Sealed memory
+//===--------------------------------------------------------------------===//
+
+// Memory that is filled once and only read from then on, at addresses that are
+// multiples of a page.
+typedef struct shim_sealed_t shim_sealed_t;
+
+// Zeroed memory of |size| bytes, above 0, which can be written until it is
+// sealed. RESOURCE_EXHAUSTED without memory or descriptors. |*out_sealed| is
+// owned by the caller.
+shim_status_t shim_sealed_create(uint64_t size, shim_sealed_t** out_sealed,
+                                 shim_error_t* error);
+
+// The bytes of a regular file that is open for reading, as sealed as the file:
+// who writes it elsewhere is seen here, and what was cut off cannot be read
+// without SIGBUS. The descriptor stays the caller's. INVALID_ARGUMENT for
+// anything else and for an empty file; RESOURCE_EXHAUSTED. |*out_sealed| is
+// owned by the caller.
+shim_status_t shim_sealed_map(int32_t fd, shim_sealed_t** out_sealed,
+                              shim_error_t* error);
+
+// Bytes.
+uint64_t shim_sealed_size(const shim_sealed_t* sealed);
+
+// The first byte.
+void* shim_sealed_bytes(const shim_sealed_t* sealed);
+
+// Has stores into it fault from now on.
+shim_status_t shim_sealed_seal(shim_sealed_t* sealed, shim_error_t* error);
+
+// Nobody may be using the bytes.
+void shim_sealed_release(shim_sealed_t* sealed);
+
+// A view of sealed memory that may be written: it sees its own stores, and
+// nobody else does. What is not written is in memory once. The first view puts
+// a handler of SIGSEGV in front of the one there is; whoever sets another later
+// must pass on to it what is not theirs.
+typedef struct shim_view_t shim_view_t;
+
+// A view of |length| bytes, above 0, that begin at |offset|. It may outlive the
+// sealed memory. OUT_OF_RANGE; RESOURCE_EXHAUSTED without memory or mappings.
+// |*out_view| is owned by the caller.
+shim_status_t shim_view_create(const shim_sealed_t* sealed, uint64_t offset,
+                               uint64_t length, shim_view_t** out_view,
+                               shim_error_t* error);
+
+// The byte at |offset|.
+void* shim_view_bytes(const shim_view_t* view);
+
+// Whether something was stored there since it was created or restored. Seen by
+// whoever sees what was stored.
+int shim_view_is_written(const shim_view_t* view);
+
+// Has it read what was sealed again. Nobody may be using the bytes. When it
+// fails, some of them may be as they were stored.
+shim_status_t shim_view_restore(shim_view_t* view, shim_error_t* error);
+
+// Nobody may be using the bytes.
+void shim_view_release(shim_view_t* view);
 
 //===--------------------------------------------------------------------===//
 // Asynchronous transfers (io_uring)

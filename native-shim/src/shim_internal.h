@@ -33,6 +33,10 @@ struct shim_ring_t {
 shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
                               const char* what);
 
+// What a view of sealed memory needs to know of it.
+typedef struct shim_sealed_t shim_sealed_t;
+int shim__sealed_descriptor(const shim_sealed_t* sealed);
+
 // ioctl, or what stands for it in a test.
 typedef int (*shim__ioctl_t)(int fd, unsigned long request, void* argument);
 

@@ -267,6 +267,9 @@ int __wrap_mprotect(void* address, size_t size, int protection) {
   }
 
 SYSTEM(eventfd, (unsigned count, int flags), (count, flags), EMFILE)
+SYSTEM(memfd_create, (const char* name, unsigned flags), (name, flags), EMFILE)
+SYSTEM(fallocate, (int fd, int mode, off_t offset, off_t size),
+       (fd, mode, offset, size), ENOSPC)
 SYSTEM(epoll_create1, (int flags), (flags), EMFILE)
 SYSTEM(socket, (int domain, int type, int protocol), (domain, type, protocol),
        EMFILE)
@@ -323,7 +326,7 @@ int __real_fcntl(int fd, int command, ...);
 int __wrap_fcntl(int fd, int command, ...);
 int __wrap_fcntl(int fd, int command, ...) {
   if (command == F_GETFD) return __real_fcntl(fd, command);
-  CHECK_EQ(command, F_DUPFD_CLOEXEC);
+  CHECK(command == F_DUPFD_CLOEXEC || command == F_ADD_SEALS);
   va_list arguments;
   va_start(arguments, command);
   int first = va_arg(arguments, int);

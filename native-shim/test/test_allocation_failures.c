@@ -158,6 +158,70 @@ static bool has_uring(void) {
   return false;
 }
 
+static shim_status_t sealed_memory_is_created(void) {
+  shim_sealed_t* sealed = (shim_sealed_t*)path;
+  shim_status_t status =
+      FAILING(shim_sealed_create(10000, &sealed, failing_error));
+  CHECK_EQ(sealed == NULL, status != SHIM_OK);
+  if (sealed) {
+    CHECK(CALM(shim_sealed_bytes(sealed) != NULL));
+    CALM_VOID(shim_sealed_release(sealed));
+  }
+  return status;
+}
+
+static shim_status_t a_file_is_mapped(void) {
+  FILE* file = tmpfile();
+  CHECK(file != NULL);
+  CHECK(fputs("module", file) >= 0 && fflush(file) == 0);
+  shim_sealed_t* sealed = (shim_sealed_t*)path;
+  shim_status_t status =
+      FAILING(shim_sealed_map(fileno(file), &sealed, failing_error));
+  CHECK_EQ(sealed == NULL, status != SHIM_OK);
+  if (sealed) {
+    CHECK_EQ(CALM(shim_sealed_size(sealed)), 6);
+    CALM_VOID(shim_sealed_release(sealed));
+  }
+  CHECK_EQ(fclose(file), 0);
+  return status;
+}
+
+static shim_status_t memory_is_sealed(void) {
+  shim_sealed_t* sealed = NULL;
+  CHECK_OK(shim_sealed_create(10000, &sealed, &error));
+  shim_status_t status = FAILING(shim_sealed_seal(sealed, failing_error));
+  shim_sealed_release(sealed);
+  return status;
+}
+
+static shim_status_t a_view_is_created(void) {
+  shim_sealed_t* sealed = NULL;
+  CHECK_OK(shim_sealed_create(10000, &sealed, &error));
+  shim_view_t* view = (shim_view_t*)path;
+  shim_status_t status =
+      FAILING(shim_view_create(sealed, 0, 10000, &view, failing_error));
+  CHECK_EQ(view == NULL, status != SHIM_OK);
+  shim_sealed_release(sealed);
+  if (view) {
+    CHECK_EQ(CALM(shim_view_is_written(view)), 0);
+    CHECK(CALM(shim_view_bytes(view) != NULL));
+    CALM_VOID(shim_view_release(view));
+  }
+  return status;
+}
+
+static shim_status_t a_view_is_restored(void) {
+  shim_sealed_t* sealed = NULL;
+  CHECK_OK(shim_sealed_create(10000, &sealed, &error));
+  shim_view_t* view = NULL;
+  CHECK_OK(shim_view_create(sealed, 0, 10000, &view, &error));
+  *(volatile uint8_t*)shim_view_bytes(view) = 1;
+  shim_status_t status = FAILING(shim_view_restore(view, failing_error));
+  shim_view_release(view);
+  shim_sealed_release(sealed);
+  return status;
+}
+
 static shim_status_t a_file_ring_is_created(void) {
   shim_file_ring_t* ring = (shim_file_ring_t*)1;
   shim_status_t status =
@@ -300,14 +364,15 @@ static file_t kernel;
 
 // With specialization constants, imports and exports, each of which has memory
 // of its own.
-static shim_status_t an_executable_is_created(void) {
+static shim_status_t executable_is_created(uint32_t flags) {
   const uint32_t constant = 77;
   const shim_cpu_executable_params_t params = {.name = "basic",
                                                .name_length = 5,
                                                .elf = kernel.bytes,
                                                .elf_size = kernel.size,
                                                .constants = &constant,
-                                               .constant_count = 1};
+                                               .constant_count = 1,
+                                               .flags = flags};
   shim_cpu_executable_t* executable = (shim_cpu_executable_t*)1;
   shim_status_t status =
       FAILING(shim_cpu_executable_create(&params, &executable, failing_error));
@@ -335,6 +400,14 @@ static shim_status_t an_executable_is_created(void) {
   CHECK(sums[3] == 8);
   CALM_VOID(shim_cpu_executable_release(executable));
   return status;
+}
+
+static shim_status_t an_executable_is_created(void) {
+  return executable_is_created(0);
+}
+
+static shim_status_t an_executable_is_created_by_the_system(void) {
+  return executable_is_created(SHIM_CPU_EXECUTABLE_SYSTEM);
 }
 
 //===--------------------------------------------------------------------===//
@@ -389,6 +462,11 @@ int main(void) {
   FAILING_EACH(an_event_is_waited_for_again);
   FAILING_EACH(a_file_is_opened);
   FAILING_EACH(a_file_ring_is_created);
+  FAILING_EACH(sealed_memory_is_created);
+  FAILING_EACH(a_file_is_mapped);
+  FAILING_EACH(memory_is_sealed);
+  FAILING_EACH(a_view_is_created);
+  FAILING_EACH(a_view_is_restored);
   if (has_uring()) {
     RUN(transfers_ask_for_nothing);
   } else {
@@ -402,6 +480,7 @@ int main(void) {
   FAILING_EACH(a_descriptor_is_sent);
   FAILING_EACH(a_descriptor_is_received);
   FAILING_EACH(an_executable_is_created);
+  FAILING_EACH(an_executable_is_created_by_the_system);
   vulkan_allocations_fail();
 
   unlink(path);

@@ -1,27 +1,36 @@
 // Compiled libraries: opened, queried and run over ranges of workgroups.
 #include <pthread.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "test.h"
 
 enum { ADD, RECORD, FAIL_AT, SUM_LOCAL };
 
-static shim_status_t open_with(const char* kernel, const uint32_t* constants,
-                               size_t constant_count,
-                               shim_cpu_executable_t** out_executable,
-                               shim_error_t* error) {
+static shim_status_t open_by(uint32_t flags, const char* kernel,
+                             const uint32_t* constants, size_t constant_count,
+                             shim_cpu_executable_t** out_executable,
+                             shim_error_t* error) {
   file_t file = read_kernel(kernel);
   shim_cpu_executable_params_t params = {.name = kernel,
                                          .name_length = strlen(kernel),
                                          .elf = file.bytes,
                                          .elf_size = file.size,
                                          .constants = constants,
-                                         .constant_count = constant_count};
+                                         .constant_count = constant_count,
+                                         .flags = flags};
   shim_status_t status =
       shim_cpu_executable_create(&params, out_executable, error);
   CHECK_EQ(status == SHIM_OK, *out_executable != NULL);
   free(file.bytes);
   return status;
+}
+
+static shim_status_t open_with(const char* kernel, const uint32_t* constants,
+                               size_t constant_count,
+                               shim_cpu_executable_t** out_executable,
+                               shim_error_t* error) {
+  return open_by(0, kernel, constants, constant_count, out_executable, error);
 }
 
 static shim_status_t open_kernel(const char* kernel,
@@ -59,8 +68,7 @@ static void exports_are_described(void) {
   shim_cpu_executable_release(executable);
 }
 
-static void adds_four_floats(void) {
-  shim_cpu_executable_t* executable = basic();
+static void adds(shim_cpu_executable_t* executable) {
   _Alignas(64) float a[4] = {1, 2, 3, 4};
   _Alignas(64) float b[4] = {10, 20, 30, 40};
   _Alignas(64) float out[4] = {0};
@@ -80,6 +88,11 @@ static void adds_four_floats(void) {
       .ordinal = ADD, .state = &state, .begin = 0, .end = 4};
   CHECK_OK(shim_cpu_executable_dispatch(executable, &dispatch, &error));
   CHECK(out[0] == 11 && out[1] == 22 && out[2] == 33 && out[3] == 44);
+}
+
+static void adds_four_floats(void) {
+  shim_cpu_executable_t* executable = basic();
+  adds(executable);
   shim_cpu_executable_release(executable);
 }
 
@@ -360,6 +373,17 @@ static void check_earlier(const char* kernel, bool names, bool counts,
               SHIM_FAILED_PRECONDITION, "takes 1 specialization constants, 0");
 }
 
+static void a_library_of_today_may_have_no_names(void) {
+  shim_cpu_executable_t* executable = NULL;
+  CHECK_OK(open_kernel("nameless", &executable, &error));
+  shim_cpu_export_t info;
+  CHECK_OK(shim_cpu_executable_export_query(executable, RECORD, &info, &error));
+  CHECK_EQ(info.name_length, 0);
+  CHECK_EQ(info.constant_count, 2);
+  CHECK_EQ(info.workgroup_size_x, 4);
+  shim_cpu_executable_release(executable);
+}
+
 static void libraries_of_earlier_versions_run(void) {
   check_earlier("version_3", true, false, 8192);
   check_earlier("version_3_bare", false, false, 0);
@@ -397,6 +421,102 @@ static void any_alignment_of_the_file_will_do(void) {
   shim_cpu_executable_release(executable);
   free(bytes);
   free(file.bytes);
+}
+
+static shim_status_t open_by_system(const char* kernel,
+                                    shim_cpu_executable_t** out_executable,
+                                    shim_error_t* error) {
+  const uint32_t constant = 77;
+  return open_by(SHIM_CPU_EXECUTABLE_SYSTEM, kernel, &constant, 1,
+                 out_executable, error);
+}
+
+static void the_systems_loader_loads_libraries(void) {
+  shim_cpu_executable_t* executable = NULL;
+  CHECK_OK(open_by_system("basic", &executable, &error));
+  CHECK_EQ(shim_cpu_executable_export_count(executable), 4);
+  adds(executable);
+  shim_cpu_executable_release(executable);
+}
+
+static uint32_t constants_of_record(const shim_cpu_executable_t* executable) {
+  shim_cpu_export_t info;
+  CHECK_OK(
+      shim_cpu_executable_export_query(executable, RECORD, &info, &error));
+  return info.constant_count;
+}
+
+// The system's loader gives a library out again whose path it knows, and paths
+// hold numbers of descriptors, which come back.
+static void libraries_of_the_systems_loader_are_not_mistaken(void) {
+  shim_cpu_executable_t* all[4] = {NULL};
+  CHECK_OK(open_by_system("basic", &all[0], &error));
+  CHECK_OK(open_by_system("version_3", &all[1], &error));
+  CHECK_EQ(constants_of_record(all[0]), 2);
+  CHECK_EQ(constants_of_record(all[1]), UINT32_MAX);
+  shim_cpu_executable_release(all[0]);
+  CHECK_OK(open_by_system("version_4", &all[2], &error));
+  CHECK_EQ(constants_of_record(all[2]), UINT32_MAX);
+  CHECK_OK(open_by_system("basic", &all[3], &error));
+  CHECK_EQ(constants_of_record(all[3]), 2);
+  adds(all[1]);
+  adds(all[2]);
+  adds(all[3]);
+  for (int i = 1; i < 4; ++i) shim_cpu_executable_release(all[i]);
+}
+
+// It keeps its path, whose descriptor is free.
+static void a_library_that_stays_loaded_is_not_mistaken_for_the_next(void) {
+  shim_cpu_executable_t* executable = NULL;
+  CHECK_OK(open_by_system("stays", &executable, &error));
+  CHECK_EQ(constants_of_record(executable), 2);
+  shim_cpu_executable_release(executable);
+  CHECK_OK(open_by_system("version_3", &executable, &error));
+  CHECK_EQ(constants_of_record(executable), UINT32_MAX);
+  adds(executable);
+  shim_cpu_executable_release(executable);
+}
+
+static void constructors_leave_the_floating_point_mode_alone(void) {
+  shim_cpu_executable_t* executable = NULL;
+  CHECK_EQ(shim_thread_flushes_denormals(), 0);
+  CHECK_OK(open_by_system("flushes", &executable, &error));
+  CHECK_EQ(shim_thread_flushes_denormals(), 0);
+  shim_cpu_executable_release(executable);
+}
+
+static int lowest_descriptor(void) {
+  int fd = dup(0);
+  close(fd);
+  return fd;
+}
+
+static void what_the_systems_loader_refuses_leaves_nothing(void) {
+  shim_cpu_executable_t* executable = NULL;
+  const int lowest = lowest_descriptor();
+  CHECK_FAILS(open_by_system("undefined", &executable, &error),
+              SHIM_INCOMPATIBLE, "the system's loader refuses it");
+  CHECK_FAILS(open_by_system("old_version", &executable, &error),
+              SHIM_INCOMPATIBLE, "library version is 2");
+  CHECK_FAILS(open_by_system("required_import", &executable, &error),
+              SHIM_UNAVAILABLE, "iree_uk_mmt4d");
+  CHECK_EQ(lowest_descriptor(), lowest);
+  const uint32_t constant = 77;
+  const char text[] =
+      "this is no library, whatever its name may be, and longer than a header.";
+  const shim_cpu_executable_params_t params = {
+      .name = "text",
+      .name_length = 4,
+      .elf = text,
+      .elf_size = sizeof(text),
+      .constants = &constant,
+      .constant_count = 1,
+      .flags = SHIM_CPU_EXECUTABLE_SYSTEM};
+  CHECK_FAILS(shim_cpu_executable_create(&params, &executable, &error),
+              SHIM_INVALID_ARGUMENT, "executable 'text': malformed ELF");
+  CHECK_FAILS(open_by_system("executable_stack", &executable, &error),
+              SHIM_PERMISSION_DENIED, "executable stacks");
+  CHECK_EQ(lowest_descriptor(), lowest);
 }
 
 typedef struct slice_t {
@@ -452,10 +572,16 @@ int main(void) {
   RUN(too_few_constants_or_bindings_are_refused);
   RUN(constant_count_must_match);
   RUN(libraries_that_cannot_run_are_refused);
+  RUN(a_library_of_today_may_have_no_names);
   RUN(libraries_of_earlier_versions_run);
   RUN(optional_imports_may_be_missing);
   RUN(initializers_run_before_the_query);
   RUN(any_alignment_of_the_file_will_do);
+  RUN(the_systems_loader_loads_libraries);
+  RUN(libraries_of_the_systems_loader_are_not_mistaken);
+  RUN(a_library_that_stays_loaded_is_not_mistaken_for_the_next);
+  RUN(constructors_leave_the_floating_point_mode_alone);
+  RUN(what_the_systems_loader_refuses_leaves_nothing);
   RUN(slices_of_one_dispatch_run_at_the_same_time);
   RUN(release_of_nothing_is_harmless);
   return 0;

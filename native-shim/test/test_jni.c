@@ -143,13 +143,13 @@ static file_t kernel;
 
 static shim_status_t an_executable_is_created(void) {
   jlong (*create)(JNIEnv*, jclass, jlong, jint, jlong, jlong, jlong, jint,
-                  jlong) = function_of("executableCreate");
+                  jint, jlong) = function_of("executableCreate");
   void (*release)(JNIEnv*, jclass, jlong) = function_of("executableRelease");
   const uint32_t constant = 77;
   jlong executable = 7;
   FAILING_VOID(executable = create(&env, NULL, address("basic"), 5,
                                    address(kernel.bytes), (jlong)kernel.size,
-                                   address(&constant), 1,
+                                   address(&constant), 1, 0,
                                    address(failing_error)));
   release(&env, NULL, executable);
   return made(executable);

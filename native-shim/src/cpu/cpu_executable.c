@@ -1,11 +1,13 @@
 // Opens a compiled CPU library and runs its exports over ranges of workgroups.
-// Calls the ELF loader, cpu_library.c, cpu_features.c and shim_status.c.
+// Calls the ELF loader, system_image.c, cpu_library.c, cpu_features.c and
+// shim_status.c.
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu_library.h"
 #include "fpu.h"
 #include "shim_internal.h"
+#include "system_image.h"
 
 typedef unsigned long long ull;
 
@@ -16,6 +18,7 @@ struct shim_cpu_executable_t {
   // the executable has been created.
   shim_environment_t environment;
   shim__elf_image_t image;
+  shim__system_image_t system;  // whose memory |image| is, if it is loaded so
   shim__cpu_library_t library;
   uint32_t* constants;
   void** imports;  // all NULL: functions, then contexts
@@ -66,7 +69,8 @@ static shim_status_t open_library(shim_cpu_executable_t* executable,
                                   size_t constant_count, shim_error_t* error) {
   if (!shim__elf_image_is_code(&executable->image, query_address)) {
     return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
-                          "malformed ELF: '%s' is not in an executable segment",
+                          "malformed ELF: '%s' is not in an executable segment "
+                          "of it",
                           SHIM_CPU_QUERY_SYMBOL);
   }
   // Compilers answer only to their own version.
@@ -110,9 +114,10 @@ static shim_status_t set_imports(shim_cpu_executable_t* executable,
   return SHIM_OK;
 }
 
-static shim_status_t load(shim_cpu_executable_t* executable,
-                          const shim_cpu_executable_params_t* params,
-                          shim_error_t* error) {
+// Our own loader, which trusts nothing but the code.
+static shim_status_t load_embedded(shim_cpu_executable_t* executable,
+                                   const shim_cpu_executable_params_t* params,
+                                   uint64_t* out_query, shim_error_t* error) {
   const uint8_t* bytes = NULL;
   uint64_t size = 0;
   uint64_t query_vaddr = 0;
@@ -133,9 +138,22 @@ static shim_status_t load(shim_cpu_executable_t* executable,
   if (status == SHIM_OK) {
     status = shim__elf_image_initialize(&executable->image, error);
   }
+  *out_query = executable->image.bias + query_vaddr;
+  return status;
+}
+
+static shim_status_t load(shim_cpu_executable_t* executable,
+                          const shim_cpu_executable_params_t* params,
+                          shim_error_t* error) {
+  uint64_t query = 0;
+  shim_status_t status =
+      (params->flags & SHIM_CPU_EXECUTABLE_SYSTEM) != 0
+          ? shim__system_image_load(params->elf, params->elf_size,
+                                    SHIM_CPU_QUERY_SYMBOL, &executable->system,
+                                    &executable->image, &query, error)
+          : load_embedded(executable, params, &query, error);
   if (status == SHIM_OK) {
-    status = open_library(executable, executable->image.bias + query_vaddr,
-                          params->constant_count, error);
+    status = open_library(executable, query, params->constant_count, error);
   }
   if (status == SHIM_OK) status = set_imports(executable, error);
   return status;
@@ -168,6 +186,7 @@ void shim_cpu_executable_release(shim_cpu_executable_t* executable) {
   if (!executable) return;
   shim__cpu_library_release(&executable->library);
   shim__elf_image_release(&executable->image);
+  shim__system_image_release(&executable->system);
   free(executable->imports);
   free(executable->constants);
   free(executable);

@@ -57,8 +57,8 @@ static shim_status_t check_header(const shim__elf_image_t* image,
                                         "undefined"};
     return shim_error_set(
         error, SHIM_UNIMPLEMENTED, 0,
-        "library is instrumented with sanitizer %u (%s), which embedded ELF "
-        "files may not be; compile without it",
+        "library is instrumented with sanitizer %u (%s), which this process "
+        "does not run with; compile without it",
         header.sanitizer, header.sanitizer < 5 ? names[header.sanitizer] : "?");
   }
   return SHIM_OK;
@@ -192,7 +192,7 @@ static shim_status_t read_name(const shim__elf_image_t* image,
                                shim__cpu_export_t* entry,
                                shim_error_t* error) {
   entry->name = "";
-  if (tables->names == 0 && tables->version < 6) return SHIM_OK;
+  if (tables->names == 0) return SHIM_OK;
   uint64_t name = 0;
   uint64_t length = 0;
   if (!read_pointer(image, tables->names, i, &name)) {

@@ -94,6 +94,12 @@ shim_status_t shim__elf_file_parse(const uint8_t* bytes, uint64_t size,
                                    shim__elf_file_t* out_file,
                                    shim_error_t* error);
 
+// Checks what can be told of a file that the system's loader is to load: that
+// it is for |machine|, and that it asks for no memory that is both writable and
+// executable, stacks included. Runs nothing, maps nothing.
+shim_status_t shim__elf_file_check(const uint8_t* bytes, uint64_t size,
+                                   uint16_t machine, shim_error_t* error);
+
 // The vaddr of a global function or object. NOT_FOUND.
 shim_status_t shim__elf_file_lookup(const shim__elf_file_t* file,
                                     const char* name, uint64_t* out_vaddr,

@@ -100,6 +100,17 @@ static shim_status_t parse_header(const shim__elf_file_t* file,
   return SHIM_OK;
 }
 
+static shim_status_t check_protection(const elf_program_header_t* segment,
+                                      uint32_t i, shim_error_t* error) {
+  if (!(segment->flags & ELF_PF_W) || !(segment->flags & ELF_PF_X)) {
+    return SHIM_OK;
+  }
+  return shim_error_set(error, SHIM_PERMISSION_DENIED, 0,
+                        "ELF segment %u is writable and executable; link code "
+                        "and data into separate segments",
+                        i);
+}
+
 static elf_program_header_t program_header(const shim__elf_file_t* file,
                                            const elf_header_t* header,
                                            uint32_t i) {
@@ -130,12 +141,8 @@ static shim_status_t add_segment(shim__elf_file_t* file,
                      "space",
                      i, (ull)load->vaddr, (ull)load->memsz);
   }
-  if ((load->flags & ELF_PF_W) && (load->flags & ELF_PF_X)) {
-    return shim_error_set(error, SHIM_PERMISSION_DENIED, 0,
-                          "ELF segment %u is writable and executable; link "
-                          "code and data into separate segments",
-                          i);
-  }
+  shim_status_t status = check_protection(load, i, error);
+  if (status != SHIM_OK) return status;
   if (load->memsz == 0) return SHIM_OK;
   if (file->segment_count == SHIM__ELF_MAX_SEGMENTS) {
     return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, 0,
@@ -433,6 +440,28 @@ shim_status_t shim__elf_file_parse(const uint8_t* bytes, uint64_t size,
                         &out_file->relocations[1], error);
   }
   return status;
+}
+
+shim_status_t shim__elf_file_check(const uint8_t* bytes, uint64_t size,
+                                   uint16_t machine, shim_error_t* error) {
+  const shim__elf_file_t file = {.bytes = bytes, .size = size};
+  elf_header_t header;
+  shim_status_t status = parse_header(&file, machine, &header, error);
+  if (status != SHIM_OK) return status;
+  bool stack_is_plain = false;
+  for (uint32_t i = 0; i < header.program_header_count; ++i) {
+    elf_program_header_t segment = program_header(&file, &header, i);
+    if (segment.type == ELF_PT_GNU_STACK) {
+      stack_is_plain = (segment.flags & ELF_PF_X) == 0;
+    } else if (segment.type == ELF_PT_LOAD) {
+      status = check_protection(&segment, i, error);
+      if (status != SHIM_OK) return status;
+    }
+  }
+  if (stack_is_plain) return SHIM_OK;
+  return shim_error_set(error, SHIM_PERMISSION_DENIED, 0,
+                        "ELF asks for executable stacks, which all threads of "
+                        "the process would get; link it with -z noexecstack");
 }
 
 elf_symbol_t shim__elf_file_symbol(const shim__elf_file_t* file, uint64_t i) {

@@ -21,7 +21,7 @@ static jint jni_cpu_feature(JNIEnv* env, jclass cls, jlong name, jint length) {
 static jlong jni_executable_create(JNIEnv* env, jclass cls, jlong name,
                                    jint name_length, jlong elf, jlong elf_size,
                                    jlong constants, jint constant_count,
-                                   jlong error) {
+                                   jint flags, jlong error) {
   (void)env, (void)cls;
   const shim_cpu_executable_params_t params = {
       .name = HANDLE(char, name),
@@ -30,6 +30,7 @@ static jlong jni_executable_create(JNIEnv* env, jclass cls, jlong name,
       .elf_size = (size_t)elf_size,
       .constants = HANDLE(uint32_t, constants),
       .constant_count = (size_t)constant_count,
+      .flags = (uint32_t)flags,
   };
   shim_cpu_executable_t* executable = NULL;
   shim_cpu_executable_create(&params, &executable, HANDLE(shim_error_t, error));
@@ -90,7 +91,7 @@ const JNINativeMethod shim__cpu_methods[] = {
     SHIM__METHOD("cpuArchitecture", "(JI)I", jni_cpu_architecture),
     SHIM__METHOD("cpuFeatures", "(J)V", jni_cpu_features),
     SHIM__METHOD("cpuFeature", "(JI)I", jni_cpu_feature),
-    SHIM__METHOD("executableCreate", "(JIJJJIJ)J", jni_executable_create),
+    SHIM__METHOD("executableCreate", "(JIJJJIIJ)J", jni_executable_create),
     SHIM__METHOD("executableRelease", "(J)V", jni_executable_release),
     SHIM__METHOD("executableExportCount", "(J)I", jni_executable_export_count),
     SHIM__METHOD("executableExport", "(JIJJ)I", jni_executable_export),

@@ -1,4 +1,4 @@
-// JNI glue for files and sockets: argument conversion and nothing else.
+// JNI glue for files, sealed memory and sockets: argument conversion and nothing else.
 #include "jni_shim.h"
 #include "shim_file.h"
 
@@ -15,6 +15,73 @@ static jint jni_file_length(JNIEnv* env, jclass cls, jint fd, jlong out_length,
   (void)env, (void)cls;
   return shim_file_length(fd, HANDLE(int64_t, out_length),
                           HANDLE(shim_error_t, error));
+}
+
+static jlong jni_sealed_create(JNIEnv* env, jclass cls, jlong size,
+                               jlong error) {
+  (void)env, (void)cls;
+  shim_sealed_t* sealed = NULL;
+  shim_sealed_create((uint64_t)size, &sealed, HANDLE(shim_error_t, error));
+  return (jlong)(uintptr_t)sealed;
+}
+
+static jlong jni_sealed_map(JNIEnv* env, jclass cls, jint fd, jlong error) {
+  (void)env, (void)cls;
+  shim_sealed_t* sealed = NULL;
+  shim_sealed_map(fd, &sealed, HANDLE(shim_error_t, error));
+  return (jlong)(uintptr_t)sealed;
+}
+
+static jlong jni_sealed_size(JNIEnv* env, jclass cls, jlong sealed) {
+  (void)env, (void)cls;
+  return (jlong)shim_sealed_size(HANDLE(shim_sealed_t, sealed));
+}
+
+static jlong jni_sealed_bytes(JNIEnv* env, jclass cls, jlong sealed) {
+  (void)env, (void)cls;
+  return (jlong)(uintptr_t)shim_sealed_bytes(HANDLE(shim_sealed_t, sealed));
+}
+
+static jint jni_sealed_seal(JNIEnv* env, jclass cls, jlong sealed,
+                            jlong error) {
+  (void)env, (void)cls;
+  return shim_sealed_seal(HANDLE(shim_sealed_t, sealed),
+                          HANDLE(shim_error_t, error));
+}
+
+static void jni_sealed_release(JNIEnv* env, jclass cls, jlong sealed) {
+  (void)env, (void)cls;
+  shim_sealed_release(HANDLE(shim_sealed_t, sealed));
+}
+
+static jlong jni_view_create(JNIEnv* env, jclass cls, jlong sealed,
+                             jlong offset, jlong length, jlong error) {
+  (void)env, (void)cls;
+  shim_view_t* view = NULL;
+  shim_view_create(HANDLE(shim_sealed_t, sealed), (uint64_t)offset,
+                   (uint64_t)length, &view, HANDLE(shim_error_t, error));
+  return (jlong)(uintptr_t)view;
+}
+
+static jlong jni_view_bytes(JNIEnv* env, jclass cls, jlong view) {
+  (void)env, (void)cls;
+  return (jlong)(uintptr_t)shim_view_bytes(HANDLE(shim_view_t, view));
+}
+
+static jint jni_view_is_written(JNIEnv* env, jclass cls, jlong view) {
+  (void)env, (void)cls;
+  return shim_view_is_written(HANDLE(shim_view_t, view));
+}
+
+static jint jni_view_restore(JNIEnv* env, jclass cls, jlong view, jlong error) {
+  (void)env, (void)cls;
+  return shim_view_restore(HANDLE(shim_view_t, view),
+                           HANDLE(shim_error_t, error));
+}
+
+static void jni_view_release(JNIEnv* env, jclass cls, jlong view) {
+  (void)env, (void)cls;
+  shim_view_release(HANDLE(shim_view_t, view));
 }
 
 static jlong jni_file_ring_create(JNIEnv* env, jclass cls, jint entries,
@@ -96,6 +163,17 @@ static jint jni_socket_receive(JNIEnv* env, jclass cls, jint socket,
 const JNINativeMethod shim__file_methods[] = {
     SHIM__METHOD("fileOpen", "(JIIJJ)I", jni_file_open),
     SHIM__METHOD("fileLength", "(IJJ)I", jni_file_length),
+    SHIM__METHOD("sealedCreate", "(JJ)J", jni_sealed_create),
+    SHIM__METHOD("sealedMap", "(IJ)J", jni_sealed_map),
+    SHIM__METHOD("sealedSize", "(J)J", jni_sealed_size),
+    SHIM__METHOD("sealedBytes", "(J)J", jni_sealed_bytes),
+    SHIM__METHOD("sealedSeal", "(JJ)I", jni_sealed_seal),
+    SHIM__METHOD("sealedRelease", "(J)V", jni_sealed_release),
+    SHIM__METHOD("viewCreate", "(JJJJ)J", jni_view_create),
+    SHIM__METHOD("viewBytes", "(J)J", jni_view_bytes),
+    SHIM__METHOD("viewIsWritten", "(J)I", jni_view_is_written),
+    SHIM__METHOD("viewRestore", "(JJ)I", jni_view_restore),
+    SHIM__METHOD("viewRelease", "(J)V", jni_view_release),
     SHIM__METHOD("fileRingCreate", "(IJ)J", jni_file_ring_create),
     SHIM__METHOD("fileRingRelease", "(J)V", jni_file_ring_release),
     SHIM__METHOD("fileRingFd", "(J)I", jni_file_ring_fd),

@@ -129,6 +129,8 @@ static const shim_library_t library = {
 #endif
 #ifdef BARE
     .exports = {.count = 4, .ptrs = functions},
+#elif defined(NAMELESS)
+    .exports = {.count = 4, .ptrs = functions, .attrs = attributes},
 #else
     .exports = {.count = 4, .ptrs = functions, .attrs = attributes,
                 .names = names},
@@ -139,7 +141,14 @@ static const shim_library_t library = {
 #ifdef INITIALIZER
 // Made ready by an initializer; without it the query says no.
 static const void* ready;
-__attribute__((constructor)) static void initialize(void) { ready = &library; }
+__attribute__((constructor)) static void initialize(void) {
+  ready = &library;
+#if defined(FLUSHES) && defined(__x86_64__)
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#elif defined(FLUSHES)
+  __asm__ volatile("msr fpcr, %0" : : "r"(1ull << 24));
+#endif
+}
 #define LIBRARY ready
 #else
 #define LIBRARY &library

@@ -53,7 +53,7 @@ public class AsynchronousCallBenchmark {
             """;
 
     /** File of the module that holds {@code add}. */
-    @Param("../shared/vmfb/add.vmfb")
+    @Param("fixtures/modules/3.11.0/cpu/add.vmfb")
     public String module = "";
 
     /** Workers of the runtime. */

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * What does one synchronous call of a trivial compiled function cost, from Java values to Java values?
  *
  * <p>{@code add} adds two vectors of four floats: a command buffer with one dispatch, an allocation, two fences and a buffer view per call.
- * The module is not part of this repository: name it with {@code -p module=FILE} (default {@code ../shared/vmfb/add.vmfb}). Peer: {@code
+ * The module is one of {@code fixtures/}, seen from the repository's root; {@code -p module=FILE} names another. Peer: {@code
  * iree-benchmark-module --device=local-sync --function=add} with the same inputs.
  */
 @BenchmarkMode(Mode.AverageTime)
@@ -30,7 +30,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Thread)
 public class SynchronousCallBenchmark {
     /** File of the module that holds {@code add}. */
-    @Param("../shared/vmfb/add.vmfb")
+    @Param("fixtures/modules/3.11.0/cpu/add.vmfb")
     public String module = "";
 
     private final float[] a = {1, 2, 3, 4};

@@ -32,7 +32,7 @@ public class VmvxCallBenchmark {
     private static final int SIZE = 100;
 
     /** File of the module that holds {@code simple_mul}. */
-    @Param("../shared/vmfb/mul_vmvx.vmfb")
+    @Param("fixtures/modules/3.11.0/vmvx/simple_mul.vmfb")
     public String module = "";
 
     /** Interpreted, or compiled once hot. */

@@ -12,6 +12,7 @@ import io.github.iree4j.vm.VmWait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One call under way: lets another thread cancel it, and only it, although invocations and threads serve other calls later. */
@@ -22,6 +23,8 @@ final class Call {
     private @Nullable Invocation running;
     private @Nullable Thread thread;
     private @Nullable Runnable onCancel;
+    private @Nullable Consumer<IreeException> onGiveUp; // published by the list, like the next
+    private @Nullable Runnable onLeave;
     private boolean cancelled;
     private final boolean confined;
 
@@ -33,6 +36,7 @@ final class Call {
     Call next;
 
     boolean linked;
+    boolean lingers;
 
     /** Where the call is, for those who ask. What it waits for is only looked at: it may be closed by then. */
     private record Place(State state, List<Fence> awaited) {
@@ -57,7 +61,7 @@ final class Call {
         this(function, arguments, false);
     }
 
-    /** A call that only the calling thread ever knows of, so that nobody can cancel it. */
+    /** A call that only the calling thread ever knows of, so that it is cancelled only with the program. */
     static Call confined(String function, ArgumentList arguments) {
         return new Call(function, arguments, true);
     }
@@ -108,7 +112,8 @@ final class Call {
 
     void begin(Invocation invocation) {
         if (confined) {
-            return; // two locks less, which a call of a trivial function would notice
+            running = invocation; // two locks less, which a call of a trivial function would notice
+            return;
         }
         synchronized (this) {
             checkNotCancelled();
@@ -134,6 +139,34 @@ final class Call {
             }
         }
         listener.run();
+    }
+
+    /** Says what is to be done when the program is closed; else the call is cancelled then. Before it is in the list. */
+    void onGiveUp(Consumer<IreeException> listener) {
+        onGiveUp = listener;
+    }
+
+    /** The program is closed: the call is to end soon. One that is confined may have ended: then no call of the program runs any more. */
+    void giveUp(IreeException cause) {
+        Consumer<IreeException> listener = onGiveUp;
+        if (listener == null) {
+            cancel();
+        } else {
+            listener.accept(cause);
+        }
+    }
+
+    /** Says how a call that has returned ends before its fence is reached. Before it lingers. */
+    void onLeave(Runnable listener) {
+        onLeave = listener;
+    }
+
+    /** Ends a call that lingers. */
+    void leave() {
+        Runnable listener = onLeave;
+        if (listener != null) {
+            listener.run();
+        }
     }
 
     void cancel() {

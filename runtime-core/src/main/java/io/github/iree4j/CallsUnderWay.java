@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class CallsUnderWay {
     private @Nullable Call first;
     private @Nullable Call last;
+    private int lingering;
 
     /** Adds a call that is in no list. */
     synchronized void add(Call call) {
@@ -27,6 +28,7 @@ final class CallsUnderWay {
             return;
         }
         call.linked = false;
+        lingering -= call.lingers ? 1 : 0;
         if (call.previous == null) {
             first = call.next;
         } else {
@@ -41,15 +43,32 @@ final class CallsUnderWay {
         call.next = null;
     }
 
+    /** A call of the list has returned, and only waits for its fence. */
+    synchronized void linger(Call call) {
+        call.lingers = true;
+        lingering++;
+    }
+
+    /** How many only wait for their fence. */
+    synchronized int lingering() {
+        return lingering;
+    }
+
+    List<Call> all() {
+        return first(Integer.MAX_VALUE);
+    }
+
+    private synchronized List<Call> first(int limit) {
+        List<Call> calls = new ArrayList<>();
+        for (Call each = first; each != null && calls.size() < limit; each = each.next) {
+            calls.add(each);
+        }
+        return calls;
+    }
+
     /** Says where calls are, of so many at most. */
     List<PendingCall> describe(int limit) {
-        List<Call> calls = new ArrayList<>();
-        synchronized (this) {
-            for (Call each = first; each != null && calls.size() < limit; each = each.next) {
-                calls.add(each);
-            }
-        }
         long now = System.nanoTime();
-        return calls.stream().map(each -> each.describe(now)).toList();
+        return first(limit).stream().map(each -> each.describe(now)).toList();
     }
 }

@@ -15,6 +15,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /** Moves elements between tensors and one device. Safe from any thread. */
@@ -50,17 +51,23 @@ final class DeviceMemory {
     /**
      * Lets a call in, once what it needs fits. Blocks.
      *
+     * @param givenUp whether the call is not going to run, so that it need not wait
      * @throws InterruptedException when the thread is interrupted while the call is outside
      */
-    void admit(long need) throws InterruptedException {
+    void admit(long need, BooleanSupplier givenUp) throws InterruptedException {
         for (int i = 0; i < gates.size(); i++) {
             try {
-                gates.get(i).enter(need);
+                gates.get(i).enter(need, givenUp);
             } catch (InterruptedException e) {
                 exit(i, need);
                 throw e;
             }
         }
+    }
+
+    /** Has calls outside look whether they have been given up. */
+    void lookAtGates() {
+        gates.forEach(AdmissionGate::look);
     }
 
     /** The call that was let in with that need is over. */

@@ -29,6 +29,8 @@ final class DeviceQuestions implements DeviceQueryListener {
             "embedded-elf-arm_32",
             "embedded-elf-riscv_64",
             "embedded-elf-riscv_32",
+            "system-elf-x86_64",
+            "system-elf-arm_64",
             "vmvx-bytecode-fb",
             "vulkan-spirv-fb",
             "vulkan-spirv-bda-v1",
@@ -114,7 +116,18 @@ final class DeviceQuestions implements DeviceQueryListener {
 
     private String remedy() {
         for (Device device : devices) {
-            for (String format : formatsOf(device)) {
+            List<String> taken = formatsOf(device);
+            for (String format : taken) {
+                // The same code, but in a shared library for the loader of the operating system.
+                String library = format.replace("embedded-", "system-");
+                if (!library.equals(format) && formats.containsKey(library)) {
+                    return ("iree-compile without --iree-llvmcpu-link-embedded=false, or, if you trust the program, which may then do "
+                                    + "anything, allow %s, %s (iree.executables.allowed-formats, DeviceOptions.executableFormats, "
+                                    + "--executable_formats)")
+                            .formatted(String.join(", ", taken), library);
+                }
+            }
+            for (String format : taken) {
                 String flags = flags(format);
                 if (flags != null) {
                     return flags;

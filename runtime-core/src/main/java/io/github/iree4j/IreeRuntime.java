@@ -42,8 +42,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Any thread may use a runtime. Closing it closes its programs: calls under way finish, later ones fail with FAILED_PRECONDITION, and
- * the devices are closed after the last. Results outlive the runtime.
+ * <p>Any thread may use a runtime. Closing it closes its programs: calls under way are cancelled, later ones fail with FAILED_PRECONDITION,
+ * and the devices are closed after the last. Results outlive the runtime.
  */
 public final class IreeRuntime implements AutoCloseable {
     private final RuntimeOptions options;
@@ -412,13 +412,18 @@ public final class IreeRuntime implements AutoCloseable {
         guard.exit();
     }
 
-    /** Closes all programs, and the devices once the last call under way has ended. Harmless when repeated. */
+    /**
+     * Closes all programs, as {@link Program#close()} says, and the devices when the last program is freed. To let calls finish,
+     * {@linkplain Program#retire retire} the programs first, and wait. Harmless when repeated.
+     */
     @Override
     public void close() {
         if (guard.close()) {
             watch.closed();
         }
-        programs.forEach(Program::close);
+        List<Program> open = List.copyOf(programs);
+        open.forEach(Program::giveUp); // all of them first, since calls of one may wait for another
+        open.forEach(Program::close);
     }
 
     private void free() {

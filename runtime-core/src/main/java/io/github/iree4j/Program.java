@@ -5,6 +5,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -17,6 +18,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
  *
  * <p>Any thread may use a program. Its calls run one after the other, because they share that state; load it twice for calls at the same
- * time ({@link #newInstance()}), or say that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it during a call lets the call finish, and work that was submitted as well; later calls fail with FAILED_PRECONDITION.
- * Results outlive the program.
+ * time ({@link #newInstance()}), or say that it keeps none ({@link ProgramOptions.Builder#overlappingCalls}). Closing it cancels calls under way and waits
+ * for their end; {@link #retire} lets them finish. Later calls fail with FAILED_PRECONDITION. Results outlive the program.
  */
 public final class Program implements AutoCloseable {
     private final IreeRuntime runtime;
@@ -38,8 +40,11 @@ public final class Program implements AutoCloseable {
     private final Turn turn = new Turn();
     private final CallsUnderWay calls = new CallsUnderWay();
     private final boolean overlaps;
-    private volatile @Nullable MemoryHolder inTurn; // whose calls others wait for; written in turn
+    /** Whose calls others wait for; written in turn. In release mode: what looks at it late looks again. */
+    private final AtomicReference<@Nullable MemoryHolder> inTurn = new AtomicReference<>();
+
     private final UseGuard guard;
+    private final ProgramEnd end;
     private final Leaks.Watch watch;
 
     /** Takes over what was loaded; the caller has entered the runtime for it. */
@@ -52,6 +57,7 @@ public final class Program implements AutoCloseable {
         this.overlaps = loaded.overlaps();
         this.name = loaded.modules().getLast().name();
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
+        this.end = new ProgramEnd(this, calls, loaded.operations());
         this.watch = runtime.leaks().watch(this, "'" + name + "'");
         for (VmModule module : loaded.modules()) {
             for (VmFunction function : module.exports()) {
@@ -79,6 +85,15 @@ public final class Program implements AutoCloseable {
      */
     public List<VmModule> modules() {
         return loaded.modules();
+    }
+
+    /**
+     * Returns what is likely to be wrong with it although it could be loaded, as {@link ProgramWarnings} says; it is in the log as well.
+     *
+     * @return a sentence each; empty as a rule
+     */
+    public List<String> warnings() {
+        return loaded.warnings();
     }
 
     /**
@@ -215,20 +230,43 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns whether {@link #close()} was called.
+     * Returns whether {@link #close()} or {@link #retire()} was called.
      *
-     * @return true once closed
+     * @return true once calls are refused
      */
     public boolean isClosed() {
         return guard.isClosed();
     }
 
-    /** Refuses further calls and frees the program when the last call under way ends. Harmless when repeated. */
-    @Override
-    public void close() {
+    /**
+     * Refuses further calls, and returns at once: calls under way and work that was submitted finish, and the last one frees the program.
+     * What waits for a fence that is never reached keeps it: {@link #close()} it then. Harmless when repeated.
+     */
+    public void retire() {
         if (guard.close()) {
             watch.closed();
         }
+    }
+
+    /**
+     * Refuses further calls, cancels those under way, takes back what they have submitted that has not begun, and waits until all that has
+     * ended and the program is freed: then none of its memory is in use but what results have that the caller holds. Calls fail with
+     * CANCELLED, and so do the fences that they were to signal.
+     *
+     * <p>Does not wait on threads that this may need: in a call of the program, on a worker, in a callback of a timeline. Stops waiting when the thread
+     * is interrupted (it stays interrupted), and after ten seconds, with a warning in the log; whatever is left then ends by itself, and the
+     * last frees the program. Harmless when repeated.
+     */
+    @Override
+    public void close() {
+        giveUp();
+        end.await();
+    }
+
+    /** The same without waiting. */
+    void giveUp() {
+        retire();
+        end.giveUp();
     }
 
     @Override
@@ -246,12 +284,28 @@ public final class Program implements AutoCloseable {
 
     void exit() {
         guard.exit();
+        end.changed();
+    }
+
+    /** What counts the operations of its calls. */
+    OperationsUnderWay operations() {
+        return loaded.operations();
+    }
+
+    /** Why calls are not to go on; null while they may. */
+    @Nullable
+    IreeException givenUp() {
+        return end.cause();
     }
 
     private void free() {
-        functions.values().forEach(ProgramFunction::free);
-        loaded.close();
-        runtime.freed(this);
+        try {
+            functions.values().forEach(ProgramFunction::free);
+            loaded.close();
+            runtime.freed(this);
+        } finally {
+            end.freed();
+        }
     }
 
     /** Runs one call; the caller has entered the program and closes the arguments. */
@@ -350,10 +404,18 @@ public final class Program implements AutoCloseable {
         }
     }
 
-    /** Has a call that begins to wait be seen by those who ask, until it is taken off. */
+    /** Has a call that begins to wait be seen by those who ask, and by who closes the program, until it is taken off. */
     void track(Call call) {
         call.startClock();
         calls.add(call);
+        end.giveUpIfClosed(call);
+    }
+
+    /** A tracked call has returned, and waits for its fence only. */
+    void linger(Call call) {
+        calls.linger(call);
+        end.giveUpIfClosed(call);
+        end.changed();
     }
 
     /** Takes back what a call that ends early has submitted and that waits; null for it was given up. */
@@ -392,12 +454,12 @@ public final class Program implements AutoCloseable {
 
     /** Says whose turn it is; null when no call keeps others from theirs. */
     void inTurn(@Nullable MemoryHolder holder) {
-        inTurn = holder;
+        inTurn.setRelease(holder);
     }
 
     @Nullable
     MemoryHolder inTurn() {
-        return inTurn;
+        return inTurn.getAcquire();
     }
 
     /** Whether another call may run while one waits. */

@@ -2,6 +2,8 @@ package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmWait;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +66,11 @@ final class ProgramCall {
         MemoryHolder before = holder.enter();
         try {
             return readWhen(taken, again ? taken.resume() : taken.start());
+        } catch (IreeException e) {
+            IreeException givenUp = program.givenUp();
+            throw givenUp != null && e.code() == StatusCode.CANCELLED
+                    ? new IreeException(StatusCode.CANCELLED, e.getMessage() + ": " + givenUp.getMessage(), e)
+                    : e;
         } finally {
             if (program.overlaps()) {
                 program.inTurn(null);

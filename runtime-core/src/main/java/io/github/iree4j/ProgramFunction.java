@@ -19,6 +19,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,12 +51,14 @@ public final class ProgramFunction {
     private final List<ValueDeclaration> results;
     private final ProcessOptions processOptions;
     private final MemoryNeed need = new MemoryNeed();
+    private final Supplier<@Nullable MemoryHolder> turn; // whose it is
 
     /** Not used by any call; taken and given back in the program's turn. */
     private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
 
     ProgramFunction(Program program, VmFunction function) {
         this.program = program;
+        this.turn = program::inTurn;
         this.signature = new Signature(function);
         this.fullName = function.fullName(); // put together each time
         this.arguments = signature.argumentDeclarations();
@@ -211,20 +214,28 @@ public final class ProgramFunction {
 
     /** A call that is to begin in its turn. */
     private MemoryHolder holder() {
-        MemoryHolder holder = new MemoryHolder(fullName());
-        holder.waitsForTurn(program::inTurn);
+        MemoryHolder holder = new MemoryHolder(fullName(), program.operations());
+        holder.waitsForTurn(turn);
         return holder;
     }
 
     private void admit(long wanted) {
         try {
-            program.memory().admit(wanted);
+            program.memory().admit(wanted, () -> program.givenUp() != null);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IreeException(
                     StatusCode.CANCELLED,
                     "interrupted while a call of '%s' waited for %d bytes".formatted(fullName(), wanted),
                     e);
+        }
+        IreeException givenUp = program.givenUp();
+        if (givenUp != null) {
+            program.memory().exit(wanted);
+            throw new IreeException(
+                    StatusCode.CANCELLED,
+                    "call of '%s' was cancelled: %s".formatted(fullName(), givenUp.getMessage()),
+                    givenUp);
         }
     }
 
@@ -345,7 +356,7 @@ public final class ProgramFunction {
      * timeline it waits for.
      *
      * <p><b>Ownership.</b> Inputs are looked at before this returns, and kept until the work is done; fences may be closed right away.
-     * Closing program or runtime lets submitted work finish, so one whose fence is never reached keeps them open: fail its timeline.
+     * Closing the program or the runtime cancels what has not begun; {@link Program#retire} lets it finish.
      *
      * @param wait when inputs are ready; null for now
      * @param signal what to reach when the work is done, a point neither reached nor promised; null when the future is enough

@@ -2,9 +2,11 @@ package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.module.JavaModule;
 import io.github.iree4j.modules.check.CheckModule;
+import io.github.iree4j.modules.hal.CompilerFaults;
 import io.github.iree4j.modules.hal.HalModule;
 import io.github.iree4j.modules.hal.HalTypes;
 import io.github.iree4j.modules.hal.InlineModules;
@@ -21,10 +23,8 @@ import io.github.iree4j.vm.ContextOptions;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
+import io.github.iree4j.vm.bytecode.ModuleBytes;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,11 +52,17 @@ final class ProgramLoader {
      *
      * @param context the linked modules, with state of its own
      * @param shared what the contexts of the program have in common; one reference is the program's
+     * @param operations those that its initialisers and calls have under way
      */
-    record Loaded(Context context, Shared shared) {
+    record Loaded(Context context, Shared shared, OperationsUnderWay operations) {
         /** The modules that the program was loaded from, without those of the runtime. */
         List<VmModule> modules() {
             return shared.modules;
+        }
+
+        /** What is likely to be wrong with them. */
+        List<String> warnings() {
+            return shared.warnings;
         }
 
         /** Whether a call may run while another waits. */
@@ -77,8 +83,9 @@ final class ProgramLoader {
         /** Another context of the same modules. The caller keeps this one open meanwhile. */
         Loaded again(ContextOptions limits) {
             shared.retain();
+            OperationsUnderWay operations = new OperationsUnderWay();
             try {
-                return new Loaded(create(shared.linked, shared.consumer, limits), shared);
+                return new Loaded(create(shared.linked, shared.consumer, operations, limits), shared, operations);
             } catch (RuntimeException | Error e) {
                 shared.release();
                 throw e;
@@ -86,7 +93,14 @@ final class ProgramLoader {
         }
 
         void close() {
-            closeQuietly(context);
+            MemoryHolder holder = new MemoryHolder(shared.consumer, operations);
+            MemoryHolder before = holder.enter(); // what is submitted at the end
+            try {
+                closeQuietly(context);
+            } finally {
+                holder.end();
+                holder.leave(before);
+            }
             shared.release();
         }
     }
@@ -98,15 +112,18 @@ final class ProgramLoader {
         private final boolean overlaps;
         private final String consumer; // whom the memory is accounted to
         private final List<AutoCloseable> owned; // what to close after the last context, first to last
+        private final List<String> warnings;
 
         Shared(
                 List<VmModule> linked,
                 List<VmModule> modules,
                 boolean overlaps,
                 String consumer,
-                List<AutoCloseable> owned) {
+                List<AutoCloseable> owned,
+                List<String> warnings) {
             this.linked = List.copyOf(linked);
             this.modules = List.copyOf(modules);
+            this.warnings = warnings;
             this.overlaps = overlaps;
             this.consumer = consumer;
             this.owned = List.copyOf(owned);
@@ -133,7 +150,15 @@ final class ProgramLoader {
             List<ParameterProvider> parameters = parameters(options, owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
             List<VmModule> linked = new ArrayList<>();
-            addUnlessGiven(linked, modules, "hal", () -> HalModule.create(devices, questions, consumer(options)));
+            addUnlessGiven(
+                    linked,
+                    modules,
+                    "hal",
+                    () -> HalModule.create(
+                            devices,
+                            questions,
+                            consumer(options),
+                            new CompilerFaults(UseAfterDealloca.isIn(modules), EarlySignal.isIn(modules))));
             addUnlessGiven(
                     linked,
                     modules,
@@ -146,13 +171,31 @@ final class ProgramLoader {
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
             addIfWanted(linked, modules, "vmvx", VmvxModule::create);
             linked.addAll(modules);
+            OperationsUnderWay operations = new OperationsUnderWay();
+            List<String> warnings = runsShaders() ? warnings(modules) : List.of();
+            Context context = link(linked, consumer, operations, questions);
+            warnings.forEach(
+                    each -> LoggerFactory.getLogger(ProgramLoader.class).warn("program '{}': {}", consumer, each));
             return new Loaded(
-                    link(linked, consumer, questions),
-                    new Shared(linked, modules, options.overlappingCalls(), consumer, owned));
+                    context,
+                    new Shared(linked, modules, options.overlappingCalls(), consumer, owned, warnings),
+                    operations);
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;
         }
+    }
+
+    private static List<String> warnings(List<VmModule> modules) {
+        return modules.stream()
+                .filter(BytecodeModule.class::isInstance)
+                .flatMap(module -> ProgramWarnings.of(((BytecodeModule) module).definition()).stream())
+                .toList();
+    }
+
+    private boolean runsShaders() {
+        return devices.stream()
+                .anyMatch(device -> DeviceQuestions.formatsOf(device).stream().anyMatch(f -> f.startsWith("vulkan-")));
     }
 
     /** What the program's memory is accounted to: what it was told, or else the name of its last module, as it was given. */
@@ -163,18 +206,23 @@ final class ProgramLoader {
 
     private static String nameOfLast(ProgramOptions options) {
         return switch (options.modules().getLast()) {
-            case ProgramOptions.Source.File file -> {
-                String name = String.valueOf(file.path().getFileName());
-                yield name.endsWith(".vmfb") ? name.substring(0, name.length() - 5) : name;
-            }
+            case ProgramOptions.Source.File file -> nameOf(file.path().getFileName());
             case ProgramOptions.Source.Bytes bytes -> bytes.name();
+            case ProgramOptions.Source.Shared shared ->
+                nameOf(Path.of(shared.bytes().name()).getFileName());
             case ProgramOptions.Source.Module module -> module.module().name();
         };
     }
 
+    private static String nameOf(@Nullable Path fileName) {
+        String name = String.valueOf(fileName);
+        return name.endsWith(".vmfb") ? name.substring(0, name.length() - 5) : name;
+    }
+
     /** Makes a context. What its initialisers allocate stays until it is closed. */
-    private static Context create(List<VmModule> linked, String consumer, ContextOptions limits) {
-        MemoryHolder holder = new MemoryHolder(consumer);
+    private static Context create(
+            List<VmModule> linked, String consumer, OperationsUnderWay operations, ContextOptions limits) {
+        MemoryHolder holder = new MemoryHolder(consumer, operations);
         MemoryHolder before = holder.enter();
         try {
             return Context.create(linked, limits);
@@ -184,9 +232,10 @@ final class ProgramLoader {
         }
     }
 
-    private Context link(List<VmModule> linked, String consumer, DeviceQuestions questions) {
+    private Context link(
+            List<VmModule> linked, String consumer, OperationsUnderWay operations, DeviceQuestions questions) {
         try {
-            return create(linked, consumer, limits);
+            return create(linked, consumer, operations, limits);
         } catch (IreeException e) {
             IreeException explained = questions.explain(e);
             throw explained != null ? explained : LinkFailures.explain(e);
@@ -219,25 +268,27 @@ final class ProgramLoader {
         return switch (source) {
             case ProgramOptions.Source.Module given -> withTensors(given.module());
             case ProgramOptions.Source.File file -> {
-                BytecodeModule module = tracer == null
-                        ? BytecodeModule.map(file.path(), types, ModuleLimits.DEFAULTS)
-                        : BytecodeModule.mapTraced(file.path(), types, ModuleLimits.DEFAULTS, tracer);
-                owned.add(module);
-                yield module;
-            }
-            case ProgramOptions.Source.Bytes bytes -> {
-                // Constants and executables are used where they lie, which devices can only do outside of the Java
-                // heap.
-                try (NativeCopy copy = new NativeCopy(bytes.content())) {
-                    BytecodeModule module = tracer == null
-                            ? BytecodeModule.read(copy.segment, bytes.name(), types, ModuleLimits.DEFAULTS, copy)
-                            : BytecodeModule.readTraced(
-                                    copy.segment, bytes.name(), types, ModuleLimits.DEFAULTS, copy, tracer);
-                    owned.add(module);
-                    yield module;
+                try (ModuleBytes bytes = file.mapped() ? ModuleBytes.map(file.path()) : ModuleBytes.read(file.path())) {
+                    yield module(bytes, types, tracer, owned);
                 }
             }
+            case ProgramOptions.Source.Bytes given -> {
+                try (ModuleBytes bytes = ModuleBytes.copyOf(given.name(), given.content())) {
+                    yield module(bytes, types, tracer, owned);
+                }
+            }
+            case ProgramOptions.Source.Shared shared -> module(shared.bytes(), types, tracer, owned);
         };
+    }
+
+    /** A module that keeps its bytes. */
+    private static BytecodeModule module(
+            ModuleBytes bytes, VmTypes types, @Nullable CallTracer tracer, List<AutoCloseable> owned) {
+        BytecodeModule module = tracer == null
+                ? BytecodeModule.read(bytes.segment(), bytes.name(), types, ModuleLimits.DEFAULTS, bytes)
+                : BytecodeModule.readTraced(bytes.segment(), bytes.name(), types, ModuleLimits.DEFAULTS, bytes, tracer);
+        owned.add(module);
+        return module;
     }
 
     private VmModule withTensors(VmModule module) {
@@ -333,22 +384,6 @@ final class ProgramLoader {
             owned.close();
         } catch (Exception e) {
             LoggerFactory.getLogger(ProgramLoader.class).warn("{} failed to close", owned, e);
-        }
-    }
-
-    /** The bytes of a module outside of the Java heap, for as long as anybody holds the module. */
-    private static final class NativeCopy extends Resource {
-        private final Arena arena = Arena.ofShared();
-        final MemorySegment segment;
-
-        NativeCopy(byte[] content) {
-            segment = arena.allocate(content.length, 64);
-            MemorySegment.copy(content, 0, segment, ValueLayout.JAVA_BYTE, 0, content.length);
-        }
-
-        @Override
-        protected void destroy() {
-            arena.close();
         }
     }
 }

@@ -4,6 +4,7 @@ import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.VmModule;
+import io.github.iree4j.vm.bytecode.ModuleBytes;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,11 +42,12 @@ public record ProgramOptions(
     /** Where a module comes from. */
     public sealed interface Source {
         /**
-         * A compiled file, mapped into memory.
+         * A compiled file.
          *
          * @param path where it is
+         * @param mapped whether it is mapped rather than read
          */
-        record File(Path path) implements Source {}
+        record File(Path path, boolean mapped) implements Source {}
 
         /**
          * The bytes of a compiled file, copied.
@@ -69,6 +71,13 @@ public record ProgramOptions(
                 return content.clone();
             }
         }
+
+        /**
+         * The bytes of a compiled file, which several programs may share.
+         *
+         * @param bytes the bytes; stay the caller's, and a program that is loaded keeps them
+         */
+        record Shared(ModuleBytes bytes) implements Source {}
 
         /**
          * A module that exists already, usually one written in Java.
@@ -130,13 +139,35 @@ public record ProgramOptions(
         private Builder() {}
 
         /**
-         * Adds a compiled module.
+         * Adds a compiled module. It is read when the program is loaded; the file may be changed or deleted afterwards.
          *
          * @param file a {@code .vmfb}
          * @return this builder
          */
         public Builder module(Path file) {
-            modules.add(new Source.File(file));
+            modules.add(new Source.File(file, false));
+            return this;
+        }
+
+        /**
+         * Adds a compiled module that is mapped rather than read, at the price that {@link ModuleBytes#map} names.
+         *
+         * @param file a {@code .vmfb}, which must not be overwritten or truncated while the program is loaded
+         * @return this builder
+         */
+        public Builder mappedModule(Path file) {
+            modules.add(new Source.File(file, true));
+            return this;
+        }
+
+        /**
+         * Adds a compiled module whose bytes several programs share.
+         *
+         * @param bytes the bytes; stay the caller's, who may close them once the program is loaded
+         * @return this builder
+         */
+        public Builder module(ModuleBytes bytes) {
+            modules.add(new Source.Shared(bytes));
             return this;
         }
 

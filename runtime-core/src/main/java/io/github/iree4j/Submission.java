@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,6 +79,7 @@ final class Submission {
         if (options.timeout() != null) {
             submission.limit(options.timeout());
         }
+        call.onGiveUp(submission::giveUp);
         program.track(call);
         if (own != null) {
             submission.callWithOwnFence(wait, own);
@@ -94,14 +96,20 @@ final class Submission {
         CompletableFuture<Void> clock = new CompletableFuture<>();
         clock.whenComplete((_, late) -> {
             if (late instanceof TimeoutException) {
-                IreeException exceeded = new IreeException(
+                giveUp(new IreeException(
                         StatusCode.DEADLINE_EXCEEDED,
-                        "call of '%s' took longer than %s".formatted(function.fullName(), timeout));
-                CallThreads.start("iree4j-late " + function.fullName(), () -> future.completeExceptionally(exceeded));
+                        "call of '%s' took longer than %s".formatted(function.fullName(), timeout)));
             }
         });
         future.whenComplete((_, _) -> clock.complete(null)); // no timer outlives the call
         clock.orTimeout(ProgramFunction.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
+    }
+
+    /** Ends it as if from outside, on a thread of its own: what is attached to the future may do anything. */
+    private void giveUp(IreeException cause) {
+        if (!future.isDone()) {
+            CallThreads.start("iree4j-late " + function.fullName(), () -> future.completeExceptionally(cause));
+        }
     }
 
     private void cancel(Throwable failure) {
@@ -171,6 +179,18 @@ final class Submission {
             }
         });
         wait.release(); // who waits keeps nothing open
+        lookAgain();
+    }
+
+    /** Whoever completed the future before there was something to cancel may have looked too early. */
+    private void lookAgain() {
+        if (future.isDone()) {
+            future.whenComplete((_, failure) -> {
+                if (failure != null) {
+                    cancel(failure);
+                }
+            });
+        }
     }
 
     private void startHostWork(@Nullable Fence reached) {
@@ -196,11 +216,18 @@ final class Submission {
         start(wait, done, both(wait, List.of()), values -> {
             call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
             deliver(values, future.claim()); // what is under way keeps the memory it needs
+            AtomicBoolean left = new AtomicBoolean();
+            call.onLeave(() -> {
+                if (left.compareAndSet(false, true)) {
+                    leave();
+                }
+            });
+            program.linger(call);
             done.whenReached(failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> {
                 if (failure != null) {
                     program.withdraw(call, failure);
                 }
-                leave();
+                call.leave();
             }));
             done.release(); // it is the work that keeps it now; when the call failed, fail() does this
         });
@@ -226,9 +253,7 @@ final class Submission {
         call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
         waiting = done.whenReached(
                 failure -> future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure)));
-        if (future.isDone()) { // whoever did that may have looked too early
-            future.whenComplete((_, failure) -> cancel(failure));
-        }
+        lookAgain();
     }
 
     private void end(@Nullable Object[] values, @Nullable IreeException failure) {

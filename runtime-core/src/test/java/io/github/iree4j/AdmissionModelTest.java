@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -60,7 +59,7 @@ class AdmissionModelTest {
             int contexts = 1 + random.nextInt(6);
             for (int i = 0; i < contexts; i++) {
                 programs.add(runtime.load(ProgramOptions.builder()
-                        .module(Path.of(System.getProperty("iree4j.shared"), "vmfb", "add.vmfb"))
+                        .module(Fixtures.file("3.11.0/cpu/add.vmfb"))
                         .build()));
             }
             List<Thread> clients = new ArrayList<>();
@@ -128,7 +127,7 @@ class AdmissionModelTest {
             case 2 -> {
                 CompletableFuture<Results> future = add.invokeAsync(FOUR, FOUR);
                 if (!future.cancel(true)) {
-                    future.join().close();
+                    end(future);
                 }
             }
             default -> {

@@ -7,7 +7,6 @@ import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,13 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Calls that wait for memory: they get it, or fail because it cannot come, and leave nothing behind. An input or result takes 64 bytes. */
-@Timeout(60)
+@Timeout(300)
 class AdmissionTest {
     private static final float[] FOUR = {1, 2, 3, 4};
 
     private static Program add(IreeRuntime runtime) {
         return runtime.load(ProgramOptions.builder()
-                .module(Path.of(System.getProperty("iree4j.shared"), "vmfb", "add.vmfb"))
+                .module(Fixtures.file("3.11.0/cpu/add.vmfb"))
                 .build());
     }
 
@@ -95,8 +94,85 @@ class AdmissionTest {
     }
 
     @Test
+    void aProgramWhoseInitialiserDoesNotFitIsRefusedAndLeavesNothing() {
+        int refused = 0;
+        for (int limit = 16; limit <= 128; limit += 16) {
+            try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(limit).build()) {
+                for (int i = 0; i < 3; i++) {
+                    try (Program program = runtime.load(Fixtures.file("3.13.0/cpu/initializer.vmfb"))) {
+                        assertThat(live(runtime)).as("limit %d", limit).isPositive();
+                        assertThat(program.name()).isNotEmpty();
+                    } catch (IreeException e) {
+                        refused++;
+                        assertThat(e.code()).as(e.getMessage()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+                        assertThat(limit).as(e.getMessage()).isLessThan(128);
+                    }
+                    assertThat(live(runtime)).as("limit %d", limit).isZero();
+                    assertThat(pending(runtime)).isZero();
+                }
+            }
+        }
+        assertThat(refused).isPositive();
+    }
+
+    /** What a call holds on one device while it waits on the other is no knot that either sees: the bound on waiting ends it. */
+    @Test
+    void callsOnTwoDevicesEndAndLeaveNothing() throws Exception {
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryLimit(4 * 64)
+                .memoryWait(Duration.ofSeconds(1))
+                .memoryHostWait(Duration.ofMillis(100))
+                .build();
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                .device("a", "local", options)
+                .device("b", "local", options)
+                .build()) {
+            List<Program> programs = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                programs.add(runtime.load(Fixtures.file("3.13.0/cpu-two/two_devices.vmfb")));
+            }
+            AtomicInteger answered = new AtomicInteger();
+            List<Throwable> wrong = new CopyOnWriteArrayList<>();
+            List<Thread> callers = new ArrayList<>();
+            for (Program program : programs) {
+                callers.add(Thread.ofVirtual().start(() -> {
+                    for (int round = 0; round < 10; round++) {
+                        try (Results results = program.function("both").invoke((Object) FOUR)) {
+                            assertThat(results.tensor(0).toFloatArray()).containsExactly(5, 18, 39, 68);
+                            answered.incrementAndGet();
+                        } catch (IreeException e) {
+                            if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
+                                wrong.add(e);
+                            }
+                        } catch (Throwable t) {
+                            wrong.add(t);
+                        }
+                    }
+                }));
+            }
+            for (Thread each : callers) {
+                each.join();
+            }
+            programs.forEach(Program::close);
+            assertThat(wrong).isEmpty();
+            assertThat(answered).hasPositiveValue();
+            runtime.devices().forEach(device -> {
+                assertThat(device.allocator().statistics().bytesLive()).isZero();
+                assertThat(device.queue(0).counters().pending()).isZero();
+            });
+        }
+    }
+
+    @Test
     void aCallPastItsDeadlineLeavesNothingInLineAndNoBytes() {
-        try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(4 * 64).build();
+        // On a machine that stops for seconds, the wait for the host would be over before the deadline is looked at.
+        DeviceOptions options = DeviceOptions.builder()
+                .memoryLimit(4 * 64)
+                .memoryHostWait(Duration.ofMinutes(5))
+                .build();
+        try (IreeRuntime runtime = IreeRuntime.builder()
+                        .device("local", "local://", options)
+                        .build();
                 Tensor kept = runtime.upload(Tensor.of(new float[32], 32));
                 Program program = add(runtime)) {
             for (int i = 0; i < 20; i++) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** FUTURE-1: the end of a call is run once, by a thread that waits for the future or by one of its own. */
-@Timeout(120)
+@Timeout(600)
 class CallFutureTest {
     private final AtomicInteger ends = new AtomicInteger();
     private final AtomicReference<Thread> endedOn = new AtomicReference<>();
@@ -107,7 +107,7 @@ class CallFutureTest {
     @Test
     void endsAreRunOnceWhoeverWaitsAndLeaves() throws Exception {
         long seed = Effort.seed(20261120);
-        int rounds = 20_000;
+        int rounds = Effort.rounds(20_000);
         CallFuture[] futures = new CallFuture[rounds];
         for (int i = 0; i < rounds; i++) {
             futures[i] = new CallFuture();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Calls with a priority and for a limited time, and what a function says of its arguments. */
-@Timeout(60)
+@Timeout(300)
 class CallOptionsTest {
     private final IreeRuntime runtime = IreeRuntime.create();
     private final Timeline timeline = runtime.createTimeline();

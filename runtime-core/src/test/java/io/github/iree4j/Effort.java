@@ -1,10 +1,11 @@
 package io.github.iree4j;
 
 /**
- * How much a test of random things does, and from which seed: little in a build, much in the nightly run, which chooses new seeds. A test that takes its numbers
- * from here is tagged {@code long}, so that the nightly run finds it.
+ * How much a test of random things or of races does, and from which seed: an eighth of what is usual where Maven builds, all of that in the nightly run, by
+ * {@code bin/mutate}, and where nobody says ({@code -Dtest.effort=usual} tells Maven). One that is tagged {@code long} runs at night once more, at length and with new seeds. Programs are taken
+ * in the same order each time: a build does the first of them.
  *
- * <p>{@code -Diree4j.test.effort=long} for much; {@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} for so much, from there.
+ * <p>{@code -Diree4j.test.effort=brief} for little, {@code long} for much; {@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} for so much, from there.
  */
 public final class Effort {
     private Effort() {}
@@ -14,9 +15,19 @@ public final class Effort {
         return "long".equals(System.getProperty("iree4j.test.effort"));
     }
 
-    /** Returns how many rounds to run: so many in a build, so many at night, unless somebody wants another number. */
-    public static int rounds(int inBuild, int atNight) {
-        return Integer.getInteger("iree4j.test.rounds", isLong() ? atNight : inBuild);
+    /** Whether a build is waiting. */
+    public static boolean isBrief() {
+        return "brief".equals(System.getProperty("iree4j.test.effort"));
+    }
+
+    /** Returns how many rounds to run: so many, an eighth of that in a build, so many at night, unless somebody wants another number. */
+    public static int rounds(int usual, int atNight) {
+        return Integer.getInteger("iree4j.test.rounds", isLong() ? atNight : isBrief() ? (usual + 7) / 8 : usual);
+    }
+
+    /** Returns how many rounds to run that are as many at night: of races, which another seed does not change. */
+    public static int rounds(int usual) {
+        return rounds(usual, usual);
     }
 
     /**

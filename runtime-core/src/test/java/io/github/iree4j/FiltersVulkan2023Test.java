@@ -43,7 +43,7 @@ class FiltersVulkan2023Test {
     static void load() {
         VulkanOfProcess.assume();
         runtime = IreeRuntime.builder().device("vulkan").build();
-        program = runtime.load(Fixtures.file("filters-vulkan-2023.vmfb"));
+        program = runtime.load(Fixtures.file("20231004.665/vulkan-async/filters.vmfb"));
     }
 
     @AfterAll

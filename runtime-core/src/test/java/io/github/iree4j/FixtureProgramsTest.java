@@ -44,7 +44,7 @@ class FixtureProgramsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"add.vmfb", "add-function-ids.vmfb"})
+    @ValueSource(strings = {"3.11.0/cpu/add.vmfb", "3.13.0/cpu/add.vmfb"})
     void addsFourFloats(String file) {
         try (Program program = load(file);
                 Tensor a = Tensor.of(A);
@@ -56,7 +56,7 @@ class FixtureProgramsTest {
 
     @Test
     void memoryThatAProgramAllocatesIsOnItsAccount() {
-        try (Program program = load("add.vmfb");
+        try (Program program = load("3.11.0/cpu/add.vmfb");
                 Results results = program.function("add").invoke(A, B)) {
             assertThat(results.size()).isEqualTo(1);
             assertThat(runtime.device().allocator().poolStatistics().consumers())
@@ -83,7 +83,7 @@ class FixtureProgramsTest {
         float[] threes = new float[100];
         Arrays.fill(twos, 2);
         Arrays.fill(threes, 3);
-        try (Program program = load("mul_vmvx.vmfb");
+        try (Program program = load("3.11.0/vmvx/simple_mul.vmfb");
                 Results results = program.function("simple_mul").invoke(twos, threes)) {
             assertThat(results.tensor(0).toFloatArray()).hasSize(100).containsOnly(6);
         }
@@ -91,7 +91,7 @@ class FixtureProgramsTest {
 
     private static float[] scaled(String archive) {
         ProgramOptions options = ProgramOptions.builder()
-                .module(Fixtures.file("scale.vmfb"))
+                .module(Fixtures.file("3.11.0/cpu/scale.vmfb"))
                 .parameters("model", Fixtures.file(archive))
                 .build();
         try (Program program = runtime.load(options);
@@ -103,7 +103,7 @@ class FixtureProgramsTest {
     @Test
     void scalesAndAddsByTwoScopes() {
         ProgramOptions options = ProgramOptions.builder()
-                .module(Fixtures.file("scale2.vmfb"))
+                .module(Fixtures.file("3.11.0/cpu/scale2.vmfb"))
                 .parameters("model", Fixtures.file("scale_weights.irpa"))
                 .parameters("bias", Fixtures.file("scale2_bias.irpa"))
                 .build();
@@ -116,7 +116,7 @@ class FixtureProgramsTest {
     @Test
     void missingScopeIsNamed() {
         ProgramOptions options = ProgramOptions.builder()
-                .module(Fixtures.file("scale2.vmfb"))
+                .module(Fixtures.file("3.11.0/cpu/scale2.vmfb"))
                 .parameters("model", Fixtures.file("scale_weights.irpa"))
                 .build();
         assertThatExceptionOfType(IreeException.class)
@@ -131,7 +131,7 @@ class FixtureProgramsTest {
             value = OS.LINUX)
     void codeForAnotherProcessorIsRefusedNamingWantedAndAvailableFormats() {
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> load("add-aarch64.vmfb"))
+                .isThrownBy(() -> load("3.13.0/cpu-arm_64/add.vmfb"))
                 .withMessageContaining("embedded-elf-arm_64")
                 .withMessageContaining("embedded-elf-x86_64")
                 .withMessageContaining("--iree-llvmcpu-target-triple=")
@@ -140,7 +140,7 @@ class FixtureProgramsTest {
 
     @Test
     void bytesInMemoryAreLoadedAsTheFile() throws Exception {
-        byte[] content = Files.readAllBytes(Fixtures.file("add.vmfb"));
+        byte[] content = Files.readAllBytes(Fixtures.file("3.11.0/cpu/add.vmfb"));
         ProgramOptions options =
                 ProgramOptions.builder().module("add in memory", content).build();
         try (Program program = runtime.load(options);
@@ -151,7 +151,7 @@ class FixtureProgramsTest {
 
     @Test
     void resultsAreInputsOfFurtherCalls() {
-        try (Program program = load("add.vmfb");
+        try (Program program = load("3.11.0/cpu/add.vmfb");
                 Results once = program.function("add").invoke(A, B);
                 Results twice = program.function("add").invoke(once.tensor(0), once.tensor(0))) {
             assertThat(twice.tensor(0).toFloatArray()).containsExactly(22, 44, 66, 88);
@@ -160,7 +160,7 @@ class FixtureProgramsTest {
 
     @Test
     void uploadedTensorsServeManyCalls() {
-        try (Program program = load("add.vmfb");
+        try (Program program = load("3.11.0/cpu/add.vmfb");
                 Tensor host = Tensor.of(A);
                 Tensor a = runtime.upload(host)) {
             for (int i = 0; i < 10; i++) {
@@ -175,7 +175,7 @@ class FixtureProgramsTest {
     void memoryOfTheCallerIsReadAtEachCall() {
         MemorySegment shared = Arena.ofAuto().allocate(16, 64);
         try (Arena confined = Arena.ofConfined();
-                Program program = load("add.vmfb")) {
+                Program program = load("3.11.0/cpu/add.vmfb")) {
             MemorySegment own = confined.allocate(20, 4).asSlice(4);
             own.setAtIndex(ValueLayout.JAVA_FLOAT, 3, 5);
             try (Tensor a = Tensor.wrap(shared, ElementType.F32, 4);
@@ -194,7 +194,7 @@ class FixtureProgramsTest {
     void resultsOutliveProgramAndRuntime() {
         Results results;
         try (IreeRuntime own = IreeRuntime.create();
-                Program program = own.load(Fixtures.file("add.vmfb"))) {
+                Program program = own.load(Fixtures.file("3.11.0/cpu/add.vmfb"))) {
             results = program.function("add").invoke(A, B);
         }
         try (results) {
@@ -204,7 +204,7 @@ class FixtureProgramsTest {
 
     @Test
     void takenTensorsOutliveTheirResults() {
-        try (Program program = load("add.vmfb")) {
+        try (Program program = load("3.11.0/cpu/add.vmfb")) {
             Tensor sum;
             try (Results results = program.function("add").invoke(A, B)) {
                 sum = results.take(0);
@@ -218,7 +218,7 @@ class FixtureProgramsTest {
 
     @Test
     void inputsThatDoNotFitAreNamedWithWantedAndGiven() {
-        try (Program program = load("add.vmfb")) {
+        try (Program program = load("3.11.0/cpu/add.vmfb")) {
             ProgramFunction add = program.function("add");
             assertInvalid(
                     add,
@@ -245,7 +245,7 @@ class FixtureProgramsTest {
 
     @Test
     void nullTensorsFailTheCallAndNotTheJvm() {
-        try (Program program = load("add.vmfb")) {
+        try (Program program = load("3.11.0/cpu/add.vmfb")) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(A, null));
         }
@@ -253,7 +253,7 @@ class FixtureProgramsTest {
 
     @Test
     void functionsAreListedWithTheirDeclarations() {
-        try (Program program = load("add.vmfb")) {
+        try (Program program = load("3.11.0/cpu/add.vmfb")) {
             assertThat(program.name()).isEqualTo("module");
             assertThat(program.functions()).singleElement().satisfies(add -> {
                 assertThat(add.fullName()).isEqualTo("module.add");

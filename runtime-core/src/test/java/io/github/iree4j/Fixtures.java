@@ -1,21 +1,22 @@
 package io.github.iree4j;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
-import org.junit.jupiter.api.Assumptions;
+import static org.assertj.core.api.Assertions.assertThat;
 
-/** Compiled modules that are not part of the repository: {@code -Diree4j.fixtures=DIR}, or {@code shared/vmfb} next to the repository. */
+import java.nio.file.Path;
+
+/** Programs of our own that releases of IREE's compiler made, in {@code fixtures/}; see the README there. */
 public final class Fixtures {
-    private static final Path DIRECTORY = Path.of(System.getProperty("iree4j.fixtures", "../../shared/vmfb"));
+    /** The folder, or another of the same form, as {@code bin/compatibility} makes them; tests run in that of their Maven module. */
+    public static final Path DIRECTORY = Path.of(System.getProperty("iree4j.fixtures", "../fixtures"));
 
     private Fixtures() {}
 
-    /** The file of a name; skips the test when it is not there. */
+    /** A module by release, variant and program ({@code 3.11.0/cpu/add.vmfb}), or an archive of parameters by its name. */
     public static Path file(String name) {
-        Path file = DIRECTORY.resolve(name);
-        Assumptions.assumeTrue(
-                Files.isRegularFile(file),
-                "fixture '" + file + "' is not there; name its directory with -Diree4j.fixtures=DIR");
+        Path file = DIRECTORY
+                .resolve(name.endsWith(".irpa") ? "parameters" : "modules")
+                .resolve(name);
+        assertThat(file).isRegularFile();
         return file;
     }
 }

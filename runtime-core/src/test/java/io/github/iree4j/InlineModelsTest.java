@@ -291,8 +291,8 @@ class InlineModelsTest {
                                 .orElse(0)
                         == 1,
                 "compiled for x86_64, through the native library");
-        try (BytecodeModule fixture = BytecodeModule.map(
-                Fixtures.file("add.vmfb"), HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS)) {
+        try (BytecodeModule fixture = BytecodeModule.open(
+                Fixtures.file("3.11.0/cpu/add.vmfb"), HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS)) {
             byte[] elf = fixture.definition().rodata().get(4).bytes().toArray(ValueLayout.JAVA_BYTE);
             Files.write(directory.resolve("kernel.bin"), elf);
         }

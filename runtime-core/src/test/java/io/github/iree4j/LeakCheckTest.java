@@ -8,7 +8,6 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.vm.NativeModule;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -96,7 +95,7 @@ class LeakCheckTest {
     }
 
     @Test
-    @Timeout(value = 60, unit = TimeUnit.SECONDS)
+    @Timeout(300)
     void aRuntimeDroppedWithItsProgramIsCounted() {
         long before;
         try (IreeRuntime other = IreeRuntime.builder().taskWorkers(1).build()) {

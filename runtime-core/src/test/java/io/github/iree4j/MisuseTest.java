@@ -46,8 +46,9 @@ class MisuseTest {
 
     @Test
     void compiledCodeSurvivesWhateverThreadsDo() throws Exception {
-        ProgramOptions add =
-                ProgramOptions.builder().module(Fixtures.file("add.vmfb")).build();
+        ProgramOptions add = ProgramOptions.builder()
+                .module(Fixtures.file("3.11.0/cpu/add.vmfb"))
+                .build();
         hammer(add, "add", new float[] {11, 22, 33, 44});
     }
 

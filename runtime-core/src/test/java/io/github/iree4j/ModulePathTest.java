@@ -10,12 +10,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * All other tests run on the class path; this one starts a JVM that sees the runtime as a named module. Nothing requires the library's
  * module (io.github.iree4j.shim), so whoever starts the JVM names it.
  */
+@Tag("nightly")
 class ModulePathTest {
     @Test
     void runtimeWorksAsNamedModule() throws Exception {

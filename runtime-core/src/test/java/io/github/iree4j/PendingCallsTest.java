@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a program says of its calls that are under way. */
-@Timeout(60)
+@Timeout(300)
 class PendingCallsTest {
     /** wait: waits for a fence. barrier: a function with fences, whose device goes from one to the other. */
     private static final String WAITER = """

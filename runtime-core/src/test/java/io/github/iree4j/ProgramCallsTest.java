@@ -90,12 +90,12 @@ class ProgramCallsTest extends ProgramFixture {
     // -- closing
 
     @Test
-    void closingDuringACallLetsItFinishAndRefusesTheNext() throws Exception {
+    void retiringDuringACallLetsItFinishAndRefusesTheNext() throws Exception {
         Program program = program();
         CompletableFuture<Results> running = program.function("wait").invokeAsync();
         entered.await();
-        program.close();
-        program.close();
+        program.retire();
+        program.retire();
         assertThat(program.isClosed()).isTrue();
         assertFails(
                 StatusCode.FAILED_PRECONDITION,
@@ -114,7 +114,7 @@ class ProgramCallsTest extends ProgramFixture {
     }
 
     @Test
-    void closingTheRuntimeDuringACallLetsItFinishAndRefusesTheNext() throws Exception {
+    void closingTheRuntimeDuringACallCancelsItAndRefusesTheNext() throws Exception {
         Program program = program();
         CompletableFuture<Results> running = program.function("wait").invokeAsync();
         entered.await();
@@ -125,10 +125,11 @@ class ProgramCallsTest extends ProgramFixture {
                 () -> program.function("one").invoke());
         assertFails(StatusCode.FAILED_PRECONDITION, "runtime is closed", this::program);
         assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> runtime.upload(Tensor.scalar(1)));
-        go.countDown();
-        running.get().close();
         assertThat(closedStates).hasValue(1);
         assertThat(runtime.programs()).isEmpty();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(running::get)
+                .withMessageContaining("program 'java' was closed");
     }
 
     @Test

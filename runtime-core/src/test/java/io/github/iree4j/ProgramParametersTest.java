@@ -14,15 +14,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Parameters of compiled programs, from files and from elsewhere. */
 class ProgramParametersTest {
-    private static final Path FIXTURES = Path.of(System.getProperty("iree4j.shared", "../../shared"), "vmfb");
-
     @TempDir
     Path directory;
 
@@ -32,8 +29,7 @@ class ProgramParametersTest {
 
     @BeforeEach
     void makeFiles() throws IOException {
-        module = FIXTURES.resolve("scale.vmfb");
-        Assumptions.assumeTrue(Files.exists(module), () -> "fixture absent: " + module);
+        module = Fixtures.file("3.11.0/cpu/scale.vmfb");
         twos = directory.resolve("twos.irpa");
         threes = directory.resolve("threes.irpa");
         new IrpaWriter().stored("weight", 2, 2, 2, 2).write(twos);

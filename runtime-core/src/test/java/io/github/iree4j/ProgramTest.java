@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Programs of modules that are written in Java, so that a test decides when a call goes on. */
-@Timeout(60)
+@Timeout(300)
 class ProgramTest extends ProgramFixture {
     // -- values
 

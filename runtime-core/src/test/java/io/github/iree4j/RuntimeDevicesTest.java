@@ -49,7 +49,7 @@ class RuntimeDevicesTest {
             assertThat(runtime.nameOf(wide)).isEqualTo("wide");
             assertThat(runtime.options().devices()).containsExactly("small", "wide");
             try (Program program = runtime.load(ProgramOptions.builder()
-                    .module(Fixtures.file("add.vmfb"))
+                    .module(Fixtures.file("3.11.0/cpu/add.vmfb"))
                     .device("wide")
                     .build())) {
                 assertThat(program.devices()).containsExactly(wide);
@@ -74,9 +74,9 @@ class RuntimeDevicesTest {
                 IreeRuntime.builder().device("sandbox", "local", bytecodeOnly).build()) {
             assertThat(IreeRuntime.executableFormats(runtime.device())).containsExactly("vmvx-bytecode-fb");
             assertThatExceptionOfType(IreeException.class)
-                    .isThrownBy(() -> runtime.load(Fixtures.file("add.vmfb")))
+                    .isThrownBy(() -> runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb")))
                     .satisfies(e -> assertThat(e.code()).isNotEqualTo(StatusCode.INTERNAL));
-            try (Program program = runtime.load(Fixtures.file("mul_vmvx.vmfb"));
+            try (Program program = runtime.load(Fixtures.file("3.11.0/vmvx/simple_mul.vmfb"));
                     Results results = program.functions().getFirst().invoke(new float[100], new float[100])) {
                 assertThat(results.tensor(0).toFloatArray()).containsOnly(0).hasSize(100);
             }
@@ -108,7 +108,7 @@ class RuntimeDevicesTest {
     void instancesShareParameterArchives() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program first = runtime.load(ProgramOptions.builder()
-                        .module(Fixtures.file("scale.vmfb"))
+                        .module(Fixtures.file("3.11.0/cpu/scale.vmfb"))
                         .parameters("model", Fixtures.file("scale_weights.irpa"))
                         .build());
                 Program second = first.newInstance();
@@ -125,7 +125,7 @@ class RuntimeDevicesTest {
         try (IreeRuntime runtime =
                         IreeRuntime.builder().device("local", "local", limited).build();
                 Program program = runtime.load(ProgramOptions.builder()
-                        .module(Fixtures.file("add.vmfb"))
+                        .module(Fixtures.file("3.11.0/cpu/add.vmfb"))
                         .consumer("mine")
                         .build())) {
             assertThatExceptionOfType(IreeException.class)

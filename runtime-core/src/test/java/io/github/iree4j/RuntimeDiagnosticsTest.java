@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What can be seen of work that does not move. */
-@Timeout(60)
+@Timeout(300)
 class RuntimeDiagnosticsTest {
 
     @Test

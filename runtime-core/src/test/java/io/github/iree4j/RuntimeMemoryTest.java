@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /** What a runtime lets its devices and its programs take. */
@@ -14,7 +13,7 @@ class RuntimeMemoryTest {
 
     private static Program add(IreeRuntime runtime) {
         return runtime.load(ProgramOptions.builder()
-                .module(Path.of(System.getProperty("iree4j.shared"), "vmfb", "add.vmfb"))
+                .module(Fixtures.file("3.11.0/cpu/add.vmfb"))
                 .build());
     }
 

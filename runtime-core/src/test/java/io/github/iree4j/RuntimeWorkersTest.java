@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The workers of a runtime: how many, where, and what is left when it is closed. */
-@Timeout(60)
+@Timeout(300)
 class RuntimeWorkersTest {
     /** Runs something on a worker. */
     private static <T> T onWorker(IreeRuntime runtime, Supplier<T> body) throws Exception {
@@ -59,7 +59,7 @@ class RuntimeWorkersTest {
     @Test
     void runtimeThatHadNoWorkForWorkersHasNoThreads() {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(4).build()) {
-            try (Program program = runtime.load(Fixtures.file("add.vmfb"))) {
+            try (Program program = runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb"))) {
                 assertThat(program.functions()).isNotEmpty();
                 assertThat(workerThreads(runtime)).isZero();
                 assertThat(runtime.executor().sleepingWorkers()).isEqualTo(4);

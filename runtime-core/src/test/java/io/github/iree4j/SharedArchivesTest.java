@@ -42,7 +42,7 @@ class SharedArchivesTest {
     void programsThatNameOneArchiveMapItOnceUntilTheLastIsClosed() throws IOException {
         Path archive = archive();
         ProgramOptions options = ProgramOptions.builder()
-                .module(Fixtures.file("scale.vmfb"))
+                .module(Fixtures.file("3.11.0/cpu/scale.vmfb"))
                 .parameters("model", archive)
                 .build();
         try (IreeRuntime runtime = IreeRuntime.create()) {

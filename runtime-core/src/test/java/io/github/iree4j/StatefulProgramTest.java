@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A program that orders its calls on a timeline of its own, because each depends on what the one before left behind. */
-@Timeout(60)
+@Timeout(300)
 class StatefulProgramTest {
     private static final float[] INPUT = {1, 2, 3, 4};
     private static final float[] A = {0, 1, 1, 1};

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** TURN-1, TURN-2: the turn has one holder, and nobody in line is forgotten. */
-@Timeout(120)
+@Timeout(600)
 class TurnTest {
     private final Turn turn = new Turn();
 

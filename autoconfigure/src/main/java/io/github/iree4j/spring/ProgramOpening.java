@@ -10,9 +10,9 @@ import io.github.iree4j.spring.ProgramSource.WarmUp;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.bytecode.ModuleBytes;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -74,20 +74,10 @@ final class ProgramOpening {
         List<Program> instances = new ArrayList<>();
         try (ModuleFiles files = new ModuleFiles(resources, copy)) {
             progress.report(ProgramState.LOADING, "finding '%s'".formatted(source.location()), 0);
-            Path module = files.file(source.location(), "module");
-            check(module);
-            List<List<String>> placements = placements();
-            for (List<String> devices : placements) {
-                double begun = LOADED_FROM + LOADED_PART * instances.size() / (placements.size() * source.contexts());
-                progress.report(
-                        ProgramState.LOADING,
-                        devices.isEmpty() ? "loading" : "loading on " + String.join(", ", devices),
-                        begun);
-                instances.add(load(options(files, module, devices), begun, LOADED_PART / placements.size()));
-                Program first = instances.getLast();
-                for (int i = 1; i < source.contexts(); i++) {
-                    instances.add(first.newInstance());
-                }
+            Path file = files.file(source.location(), "module");
+            try (ModuleBytes module = source.mapped() ? ModuleBytes.map(file) : ModuleBytes.read(file)) {
+                check(module.segment());
+                load(files, module, instances);
             }
             warmUp(instances);
             return new LoadedProgram(source, instances);
@@ -97,6 +87,23 @@ final class ProgramOpening {
         } catch (RuntimeException | Error e) {
             instances.forEach(Program::close);
             throw e;
+        }
+    }
+
+    /** Loads it for each placement and context. */
+    private void load(ModuleFiles files, ModuleBytes module, List<Program> instances) throws IOException {
+        List<List<String>> placements = placements();
+        for (List<String> devices : placements) {
+            double begun = LOADED_FROM + LOADED_PART * instances.size() / (placements.size() * source.contexts());
+            progress.report(
+                    ProgramState.LOADING,
+                    devices.isEmpty() ? "loading" : "loading on " + String.join(", ", devices),
+                    begun);
+            instances.add(load(options(files, module, devices), begun, LOADED_PART / placements.size()));
+            Program first = instances.getLast();
+            for (int i = 1; i < source.contexts(); i++) {
+                instances.add(first.newInstance());
+            }
         }
     }
 
@@ -140,7 +147,8 @@ final class ProgramOpening {
         return devices.stream().map(List::of).toList();
     }
 
-    private ProgramOptions.Builder options(ModuleFiles files, Path module, List<String> devices) throws IOException {
+    private ProgramOptions.Builder options(ModuleFiles files, ModuleBytes module, List<String> devices)
+            throws IOException {
         ProgramOptions.Builder options = ProgramOptions.builder()
                 .module(module)
                 .consumer(source.name())
@@ -162,23 +170,21 @@ final class ProgramOpening {
         return options;
     }
 
-    private void check(Path module) throws IOException {
+    /** Compares the bytes that are going to run with the checksum that they should have. */
+    private void check(MemorySegment module) {
         if (source.sha256() == null) {
             return;
         }
         MessageDigest digest = sha256();
-        long size = Files.size(module);
-        long done = 0;
-        byte[] chunk = new byte[CHUNK];
-        try (InputStream in = Files.newInputStream(module)) {
-            for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
-                digest.update(chunk, 0, read);
-                done += read;
-                progress.report(
-                        ProgramState.LOADING,
-                        "checked %d of %d bytes".formatted(done, size),
-                        size == 0 ? LOADED_FROM : LOADED_FROM * Math.min(1, (double) done / size));
-            }
+        long size = module.byteSize();
+        for (long done = 0; done < size; ) {
+            long part = Math.min(CHUNK, size - done);
+            digest.update(module.asSlice(done, part).asByteBuffer());
+            done += part;
+            progress.report(
+                    ProgramState.LOADING,
+                    "checked %d of %d bytes".formatted(done, size),
+                    LOADED_FROM * ((double) done / size));
         }
         String actual = HexFormat.of().formatHex(digest.digest());
         if (!actual.equals(source.sha256())) {

@@ -97,7 +97,7 @@ final class ProgramSlot {
             wanted = true;
             become(source, ProgramState.READY, since(start), null);
             if (before != null) {
-                before.close();
+                before.retire();
             }
             return fresh;
         } finally {
@@ -114,7 +114,7 @@ final class ProgramSlot {
             wanted = true;
             become(fresh.source(), ProgramState.READY, Duration.ZERO, null);
             if (before != null) {
-                before.close();
+                before.retire();
             }
         } finally {
             lock.unlock();
@@ -135,7 +135,7 @@ final class ProgramSlot {
             wanted = false;
             become(source(), ProgramState.UNLOADED, status.loadTime(), null);
             if (before != null) {
-                before.close();
+                before.retire();
             }
             return before != null;
         } finally {

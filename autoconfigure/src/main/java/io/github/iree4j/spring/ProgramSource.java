@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param version its version; several versions of a name can be loaded at once
  * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
  * @param sha256 checksum that the module file must have, in hexadecimal; null for any
+ * @param mapped whether the module file is mapped rather than read; it must not be overwritten or truncated then
  * @param devices names of devices of the runtime; empty for all of them
  * @param placement what several devices are for
  * @param parameters locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope {@code default} also serve
@@ -32,6 +33,7 @@ public record ProgramSource(
         String version,
         String location,
         @Nullable String sha256,
+        boolean mapped,
         List<String> devices,
         Placement placement,
         Map<String, List<String>> parameters,
@@ -133,6 +135,7 @@ public record ProgramSource(
         private final String location;
         private String version = DEFAULT_VERSION;
         private @Nullable String sha256;
+        private boolean mapped;
         private final List<String> devices = new ArrayList<>();
         private Placement placement = Placement.FIXED;
         private final Map<String, List<String>> parameters = new TreeMap<>();
@@ -165,6 +168,18 @@ public record ProgramSource(
          */
         public Builder sha256(@Nullable String hexadecimal) {
             this.sha256 = hexadecimal;
+            return this;
+        }
+
+        /**
+         * Sets whether the module file is mapped rather than read, for modules that are large because of their constants. It must not be
+         * overwritten or truncated then: that changes the program under its callers, or ends the process.
+         *
+         * @param map false unless set
+         * @return this builder
+         */
+        public Builder mapped(boolean map) {
+            this.mapped = map;
             return this;
         }
 
@@ -258,6 +273,7 @@ public record ProgramSource(
                     version,
                     location,
                     sha256,
+                    mapped,
                     devices,
                     placement,
                     parameters,

@@ -99,8 +99,8 @@ public final class Programs implements AutoCloseable {
             return calls;
         }
 
-        void close() {
-            instances.forEach(Program::close);
+        void retire() {
+            instances.forEach(Program::retire);
         }
     }
 
@@ -204,8 +204,9 @@ public final class Programs implements AutoCloseable {
     /**
      * Loads a program; one of the same name and version is replaced, and closed, once the new one is ready.
      *
-     * <p>Its files are mapped: while the program runs they may be deleted or replaced by renaming another file over them, but not
-     * overwritten or truncated, which changes the program under its callers or ends the process. See {@link #loadCopy}.
+     * <p>Its module is read, unless the source says that it is mapped. Files of parameters are mapped: while the program runs they may be
+     * deleted or replaced by renaming another file over them, but not overwritten or truncated, which changes the program under its callers
+     * or ends the process. See {@link #loadCopy}.
      *
      * @param source what to load
      * @return the program

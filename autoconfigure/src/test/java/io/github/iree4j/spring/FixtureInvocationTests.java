@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.status.IreeException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -25,9 +23,6 @@ import org.springframework.test.context.DynamicPropertySource;
 
 /** Programs that iree-compile made, called as an application calls them. */
 @SpringBootTest(webEnvironment = WebEnvironment.NONE)
-@EnabledIf(
-        value = "io.github.iree4j.spring.TestModules#fixturesPresent",
-        disabledReason = "the compiled fixtures are not there (../shared/vmfb beside the repository)")
 class FixtureInvocationTests {
 
     @Autowired
@@ -38,22 +33,20 @@ class FixtureInvocationTests {
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
-        set(registry, "add.location", "add.vmfb");
-        set(registry, "add-function-ids.location", "add-function-ids.vmfb");
-        set(registry, "mul.location", "mul_vmvx.vmfb");
-        set(registry, "scale.location", "scale.vmfb");
+        set(registry, "add.location", "3.11.0/cpu/add.vmfb");
+        set(registry, "add-function-ids.location", "3.13.0/cpu/add.vmfb");
+        set(registry, "mul.location", "3.11.0/vmvx/simple_mul.vmfb");
+        set(registry, "scale.location", "3.11.0/cpu/scale.vmfb");
         set(registry, "scale.parameters.model", "scale_weights.irpa");
-        set(registry, "scale-by-zero.location", "scale.vmfb");
+        set(registry, "scale-by-zero.location", "3.11.0/cpu/scale.vmfb");
         set(registry, "scale-by-zero.parameters.model", "scale_weights_zero.irpa");
-        set(registry, "scale2.location", "scale2.vmfb");
+        set(registry, "scale2.location", "3.11.0/cpu/scale2.vmfb");
         set(registry, "scale2.parameters.model", "scale_weights.irpa");
         set(registry, "scale2.parameters.bias", "scale2_bias.irpa");
     }
 
     private static void set(DynamicPropertyRegistry registry, String property, String file) {
-        registry.add(
-                "iree.modules." + property,
-                () -> TestModules.fixtures().resolve(file).toString());
+        registry.add("iree.modules." + property, () -> TestModules.fixture(file).toString());
     }
 
     @ParameterizedTest
@@ -105,11 +98,12 @@ class FixtureInvocationTests {
 
     @Test
     void aMissingScopeIsNamed() {
-        Path fixtures = TestModules.fixtures();
         ProgramSource source = ProgramSource.builder(
-                        "incomplete", fixtures.resolve("scale2.vmfb").toString())
+                        "incomplete",
+                        TestModules.fixture("3.11.0/cpu/scale2.vmfb").toString())
                 .parameters(Map.of(
-                        "model", List.of(fixtures.resolve("scale_weights.irpa").toString())))
+                        "model",
+                        List.of(TestModules.fixture("scale_weights.irpa").toString())))
                 .build();
         assertThatExceptionOfType(ProgramLoadException.class)
                 .isThrownBy(() -> programs.load(source))

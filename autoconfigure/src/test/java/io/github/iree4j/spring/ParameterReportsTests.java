@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What is reported of parameters on their way. */
-@Timeout(60)
+@Timeout(300)
 class ParameterReportsTests {
 
     private static final Path FILE = Path.of("weights.irpa");

@@ -318,17 +318,15 @@ public final class TestModules {
         return Files.write(directory.resolve("unscoped.vmfb"), VmAssembler.assemble(UNSCOPED));
     }
 
-    /** Modules that iree-compile made, beside the repository; see their README.md. */
-    public static Path fixtures() {
-        Path directory = Path.of("").toAbsolutePath();
-        while (directory != null && !Files.isDirectory(directory.resolve("shared/vmfb"))) {
-            directory = directory.getParent();
+    /** What compilers made, in {@code fixtures/} of the repository: a module, or an archive of parameters by its name. */
+    public static Path fixture(String name) {
+        Path file = Path.of("../fixtures", name.endsWith(".irpa") ? "parameters" : "modules")
+                .resolve(name)
+                .toAbsolutePath()
+                .normalize();
+        if (!Files.isRegularFile(file)) {
+            throw new IllegalArgumentException("there is no fixture " + file);
         }
-        return directory == null ? Path.of("../../shared/vmfb") : directory.resolve("shared/vmfb");
-    }
-
-    /** For conditions of tests. */
-    public static boolean fixturesPresent() {
-        return Files.isRegularFile(fixtures().resolve("add.vmfb"));
+        return file;
     }
 }

@@ -109,6 +109,10 @@ final class Callbacks {
         CURRENT.get().drain();
     }
 
+    static boolean isRunning() {
+        return CURRENT.get().running;
+    }
+
     /** From now on what becomes due on this thread is kept; returns whether {@link #letGo} has to run it. */
     static boolean hold() {
         Callbacks mine = CURRENT.get();

@@ -37,6 +37,15 @@ public final class HeldCallbacks {
     }
 
     /**
+     * Returns whether this thread is in a callback, or keeps some back: it must not wait for what others may make due here.
+     *
+     * @return true until they have run
+     */
+    public static boolean isInCallback() {
+        return Callbacks.isRunning();
+    }
+
+    /**
      * Runs something with the callbacks of this thread: now, or after those it keeps back or is in.
      *
      * @param action what to run; the contract of {@link Timepoint} holds

@@ -2,6 +2,7 @@ package io.github.iree4j.async;
 
 import io.github.iree4j.frontier.Axis;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a queue is, as far as {@link SemaphoreScope} asks. A queue makes one when it is created and passes it along with each use.
@@ -9,13 +10,26 @@ import java.util.Objects;
  * @param axis the queue's axis
  * @param device its device, compared by identity
  * @param group the devices that signal one another directly, compared by identity; the device itself when it is alone
+ * @param promises what the queue knows of what it has promised; null for one that promises nothing
  */
-public record QueuePlace(long axis, Object device, Object group) {
+public record QueuePlace(
+        long axis, Object device, Object group, @Nullable PromiseSource promises) {
 
-    /** Checks that nothing is null. */
+    /** Checks that nothing is null that must not be. */
     public QueuePlace {
         Objects.requireNonNull(device, "device");
         Objects.requireNonNull(group, "group");
+    }
+
+    /**
+     * Makes the place of a queue that promises nothing.
+     *
+     * @param axis the queue's axis
+     * @param device its device
+     * @param group the devices that signal one another directly
+     */
+    public QueuePlace(long axis, Object device, Object group) {
+        this(axis, device, group, null);
     }
 
     /**

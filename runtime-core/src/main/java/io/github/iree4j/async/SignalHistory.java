@@ -3,7 +3,9 @@ package io.github.iree4j.async;
 import io.github.iree4j.frontier.Frontier;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,12 @@ final class SignalHistory {
      * A wait for v is answered by the first record at or above v. While v is below top that is a reached one, for the newest record
      * is at `known`.
      *
+     * brief     while one queue alone uses the timeline: there are no tables, but `done`, the last record that is reached, and `next`,
+     *           the last promise. What went before is left out. Of what is reached, that loses nothing that is not over: the queue says
+     *           that an operation has completed before it signals. Of promises, `incomplete` says so, and the queue tells them again.
+     *           Ends once, when somebody else has to do with the timeline, or an order comes that two records cannot tell.
+     *
+     * SCOPE-1: what a brief history answers is the record of a signal, or promise, at or above what was asked for: true, though less tight.
      * SEM-4: a lookup is of one moment. `version` is odd while a change is being made; readers take what they read only if it was
      * even and the same before and after. Frontiers are immutable with final fields, so a reference read in a race is of no harm.
      * SEM-5: whoever has seen the value finds its record, and whoever has found a record finds the value reached: the semaphore's value
@@ -81,6 +89,12 @@ final class SignalHistory {
     private Table promised = Table.NONE; // from promisedFirst on
     private int promisedFirst;
     private int promisedCount;
+    private boolean brief = true; // under the lock, like `incomplete`
+    private boolean incomplete;
+    private @Nullable Frontier done;
+    private long doneValue;
+    private @Nullable Frontier next;
+    private long nextValue;
 
     SignalHistory(long initialValue, int capacity) {
         this.capacity = capacity;
@@ -117,10 +131,12 @@ final class SignalHistory {
 
     /** Under the lock: whether a value is reached or promised. */
     boolean isKnown(long value) {
-        return value <= top || promisedCount > 0 && promised.values[promisedFirst + promisedCount - 1] >= value;
+        return value <= top
+                || next != null && nextValue >= value
+                || promisedCount > 0 && promised.values[promisedFirst + promisedCount - 1] >= value;
     }
 
-    /** Under the lock: whether this very value is promised. */
+    /** Under the lock: whether this very value is promised; of a brief history only the last is known. */
     boolean isPromised(long value) {
         for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
             if (promised.values[i] == value) {
@@ -138,8 +154,18 @@ final class SignalHistory {
             } else if (value <= initial) {
                 out.setReached(initial, Frontier.EMPTY);
             } else {
-                readReached(value, out);
+                Frontier last = done;
+                if (last == null) {
+                    readReached(value, out);
+                } else {
+                    out.setReached(doneValue, last);
+                }
             }
+            return true;
+        }
+        Frontier coming = next;
+        if (coming != null && value <= nextValue) {
+            out.setPromised(nextValue, coming);
             return true;
         }
         Table table = promised;
@@ -198,19 +224,36 @@ final class SignalHistory {
         VERSION.setRelease(this, version + 1); // SEM-4
     }
 
-    /** Records one of our signals, up to {@link #endChange}. The value is above top. */
-    void beginSignal(long value, Frontier frontier) {
-        beginChange();
-        if (promisedCount > 0) {
-            keepPassed(value, frontier);
+    /**
+     * Records one of our signals, up to {@link #endChange}. The value is above top.
+     *
+     * @param own whether it is by the queue that alone uses the timeline
+     */
+    void beginSignal(long value, Frontier frontier, boolean own) {
+        if (brief && !isInBrief(frontier, own)) {
+            extend();
         }
-        add(value, frontier);
+        beginChange();
+        if (brief) {
+            if (next != null && nextValue <= value) {
+                next = null;
+                incomplete = false;
+            }
+            done = frontier;
+            doneValue = value;
+        } else {
+            if (promisedCount > 0) {
+                keepPassed(value, frontier);
+            }
+            add(value, frontier);
+        }
         KNOWN.setRelease(this, value);
         top = value;
     }
 
     /** Records a signal from outside, up to {@link #endChange}. The value is above top. */
     void beginSignalFromOutside(long value) {
+        extend();
         beginChange();
         dropPromisesUpTo(value);
         top = value;
@@ -218,6 +261,7 @@ final class SignalHistory {
 
     /** Forgets what is known of values above one. */
     void taintAbove(long value) {
+        extend();
         beginChange();
         int mask = reached.values.length - 1;
         while (reachedCount > 0 && reached.values[(reachedFirst + reachedCount - 1) & mask] > value) {
@@ -229,10 +273,25 @@ final class SignalHistory {
         endChange();
     }
 
-    /** Records a promise; false when the value is reached, or promised already. */
-    boolean promised(long value, Object entry) {
+    /**
+     * Records a promise; false when the value is reached, or promised already.
+     *
+     * @param own whether it is by the queue that alone uses the timeline
+     */
+    boolean promised(long value, Object entry, boolean own) {
         if (value <= top) {
             return false;
+        }
+        if (brief) {
+            if (own && entry instanceof Frontier frontier && (next == null || value > nextValue)) {
+                beginChange();
+                incomplete |= next != null;
+                next = frontier;
+                nextValue = value;
+                endChange();
+                return true;
+            }
+            extend();
         }
         int at = promisedFirst + promisedCount; // nearly always above all others
         while (at > promisedFirst && promised.values[at - 1] > value) {
@@ -252,6 +311,71 @@ final class SignalHistory {
         promisedCount++;
         endChange();
         return true;
+    }
+
+    /** By the queue that alone uses the timeline: whether a promise comes behind a higher one, which a brief history cannot tell. */
+    boolean isOutOfOrder(long value) {
+        return next != null && value <= nextValue;
+    }
+
+    /** Under the lock: keeps each record for itself from now on. */
+    void extend() {
+        if (!brief) {
+            return;
+        }
+        brief = false;
+        Frontier last = done;
+        Frontier coming = next;
+        if (last == null && coming == null) {
+            return;
+        }
+        beginChange();
+        done = null;
+        next = null;
+        if (last != null) {
+            add(doneValue, last);
+        }
+        if (coming != null) {
+            makeRoom();
+            promised.set(0, nextValue, coming);
+            promisedCount = 1;
+        }
+        endChange();
+    }
+
+    /** Under the lock: whether some promises have been left to the queue that made them. */
+    boolean isIncomplete() {
+        return incomplete;
+    }
+
+    /** Under the lock: they have been told again. */
+    void complete() {
+        incomplete = false;
+    }
+
+    /** Under the lock: the promises of one queue. */
+    List<Frontier> promisesOf(long axis) {
+        List<Frontier> all = new ArrayList<>(promisedCount);
+        for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
+            if (promised.entries[i] instanceof Frontier frontier && frontier.producerAxis() == axis) {
+                all.add(frontier);
+            }
+        }
+        return all;
+    }
+
+    /** Under the lock: how many records there are in tables. */
+    int size() {
+        return reachedCount + promisedCount;
+    }
+
+    /** Whether a signal can be told by one record: of a queue after its others, or one that knows nothing after others of that kind. */
+    @SuppressWarnings("ReferenceEquality") // EMPTY is one object
+    private boolean isInBrief(Frontier frontier, boolean own) {
+        if (own) {
+            return done != Frontier.EMPTY;
+        }
+        return frontier == Frontier.EMPTY && next == null && (done == null || done == frontier);
     }
 
     /** Forgets a promise, if it is that one. */

@@ -4,9 +4,8 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -46,22 +45,13 @@ public final class TimelineSemaphore extends Resource {
     /** The largest value a timeline can reach. */
     public static final long MAXIMUM_VALUE = Long.MAX_VALUE - 1;
 
-    private static final VarHandle HOME;
-
-    static {
-        try {
-            HOME = MethodHandles.lookup().findVarHandle(TimelineSemaphore.class, "home", QueuePlace.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     private final BriefLock lock = new BriefLock();
     private final SemaphoreScope scope;
     private final SignalHistory history;
 
-    @SuppressWarnings("UnusedVariable") // through HOME
-    private volatile @Nullable QueuePlace home; // the first queue that used it
+    private volatile @Nullable QueuePlace home; // the first queue that used it; written under lock, like the next two
+    private volatile SemaphoreScope used = SemaphoreScope.QUEUE_LOCAL; // the widest between home and others
+    private volatile boolean kept; // the history is not brief, and complete
 
     private volatile long value;
     private volatile @Nullable IreeException failure;
@@ -113,27 +103,135 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Checks that a queue may wait for or signal this. The first queue that does makes its place the home of scopes narrower than
-     * PROCESS_LOCAL.
+     * Returns how far the queues that have used this are from one another: the narrowest scope that would have done so far.
+     *
+     * @return QUEUE_LOCAL while one queue alone does, or none, up to PROCESS_LOCAL; never wider than {@link #scope()}, and never narrower
+     *     than before
+     */
+    public SemaphoreScope usedScope() {
+        return used;
+    }
+
+    /**
+     * Checks that a queue may wait for or signal this, and takes note that it does. The first queue makes its place the home, from which
+     * scopes are measured; each further one widens {@link #usedScope()} as far as is needed.
      *
      * @param place the queue
      * @throws IreeException FAILED_PRECONDITION when the scope is too narrow, naming the one to ask for
      */
     @SuppressWarnings("ReferenceEquality") // the fast path
     public void checkUse(QueuePlace place) {
-        if (scope.includes(SemaphoreScope.PROCESS_LOCAL)) {
-            return;
-        }
         QueuePlace first = home;
         if (first == null) {
-            first = (QueuePlace) HOME.compareAndExchange(this, null, place);
+            first = settle(place);
         }
-        if (first != null && first != place) {
+        if (first != place) {
             SemaphoreScope needed = first.scopeWith(place);
             if (!scope.includes(needed)) { // the text only when it is needed
                 scope.require(needed, "use by queue '" + place + "' after queue '" + first + "'");
             }
+            if (!kept || !used.includes(needed)) { // SCOPE-2: nobody else goes on before the history is complete
+                widen(first, needed);
+            }
         }
+    }
+
+    /** Makes a place the home unless another is; returns the home. */
+    private QueuePlace settle(QueuePlace place) {
+        lock.lock();
+        try {
+            QueuePlace first = home;
+            if (first == null) {
+                first = place;
+                home = place;
+            }
+            return first;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void widen(QueuePlace first, SemaphoreScope needed) {
+        boolean wasAlone;
+        lock.lock();
+        try {
+            wasAlone = used == SemaphoreScope.QUEUE_LOCAL;
+            if (!used.includes(needed)) {
+                used = needed; // SCOPE-2: before the promises are looked at
+            }
+        } finally {
+            lock.unlock();
+        }
+        keepHistory();
+        PromiseSource source = first.promises();
+        if (wasAlone && source != null) {
+            List<Frontier> promises;
+            lock.lock();
+            try {
+                promises = history.promisesOf(first.axis());
+            } finally {
+                lock.unlock();
+            }
+            promises.forEach(source::seen);
+        }
+    }
+
+    /**
+     * Remembers from now on each of the last signals, and every promise, for itself. That is so anyway once two queues, or somebody outside,
+     * have to do with the timeline; while one queue alone does, it keeps just the last signal and the last promise. Harmless when repeated.
+     */
+    public void keepHistory() {
+        if (kept) {
+            return;
+        }
+        PromiseSource source = null;
+        lock.lock();
+        try {
+            history.extend(); // SCOPE-2: what is promised from now on is recorded
+            QueuePlace first = home;
+            if (history.isIncomplete() && first != null) {
+                source = first.promises();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (source != null) {
+            source.recall(this, this::promiseAgain);
+        }
+        lock.lock();
+        try {
+            history.complete();
+            kept = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void promiseAgain(Frontier frontier, long next) {
+        lock.lock();
+        try {
+            if (failure == null && (joints == null || !joints.isJoint(next))) {
+                history.promised(next, frontier, false);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many records are kept beside the last signal and the last promise of the one queue that uses this. */
+    int historySize() {
+        lock.lock();
+        try {
+            return history.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether what says that is the one queue that uses this so far. */
+    private boolean isOwn(Frontier frontier) {
+        QueuePlace first = home;
+        return first != null && frontier.producerAxis() == first.axis() && used == SemaphoreScope.QUEUE_LOCAL;
     }
 
     /**
@@ -215,7 +313,7 @@ public final class TimelineSemaphore extends Resource {
                     "promise of semaphore value " + next + " with frontier " + frontier
                             + " that no operation produced; pass the operation's own");
         }
-        return addPromise(next, frontier);
+        return addPromise(next, frontier, isOwn(frontier));
     }
 
     /**
@@ -230,7 +328,7 @@ public final class TimelineSemaphore extends Resource {
         if (primitive instanceof Frontier) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "a frontier is not a primitive to wait for");
         }
-        return addPromise(next, primitive);
+        return addPromise(next, primitive, false);
     }
 
     /**
@@ -240,6 +338,9 @@ public final class TimelineSemaphore extends Resource {
      * @return true if a signal of it would call or wake something now
      */
     public boolean isAwaited(long next) {
+        if (waiters == null) { // plain: whom this misses comes at the same time, and might have come after it
+            return false;
+        }
         lock.lock();
         try {
             return waiters != null && waiters.isAwaited(next);
@@ -248,17 +349,20 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    private boolean addPromise(long next, Object what) {
+    private boolean addPromise(long next, Object what, boolean own) {
         if (next > MAXIMUM_VALUE) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "semaphore value " + next + " cannot be promised; the largest is " + MAXIMUM_VALUE);
         }
+        if (!own || history.isOutOfOrder(next)) {
+            keepHistory();
+        }
         SemaphoreWaiter knowing;
         lock.lock();
         try {
             // Which of several is the last is known when it has signalled.
-            if (failure != null || joints != null && joints.isJoint(next) || !history.promised(next, what)) {
+            if (failure != null || joints != null && joints.isJoint(next) || !history.promised(next, what, own)) {
                 return false;
             }
             knowing = waiters == null ? null : waiters.takePromised(next);
@@ -309,9 +413,14 @@ public final class TimelineSemaphore extends Resource {
      *     somebody outside was involved, as {@link #signalExternal} does
      * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
      */
+    @SuppressWarnings("ReferenceEquality") // EMPTY is one object
     public void signal(long next, Frontier frontier) {
         SemaphoreWaiter due = null;
         boolean accepted;
+        boolean own = isOwn(frontier);
+        if (!own && frontier != Frontier.EMPTY) {
+            keepHistory();
+        }
         lock.lock();
         try {
             accepted = failure == null && next > value && next <= MAXIMUM_VALUE;
@@ -330,7 +439,7 @@ public final class TimelineSemaphore extends Resource {
                     history.beginSignalFromOutside(next);
                 } else {
                     recover();
-                    history.beginSignal(next, before);
+                    history.beginSignal(next, before, own && before == frontier);
                 }
                 value = next; // SEM-1
                 history.endChange(); // SEM-5
@@ -401,6 +510,7 @@ public final class TimelineSemaphore extends Resource {
 
     /** Counts signals said to come, or for none of those one signaller more; false when it is too late for that. */
     private boolean count(long next, int expected) {
+        keepHistory(); // which value is promised, and which is not
         lock.lock();
         try {
             if (next <= value || next > MAXIMUM_VALUE || failure == null && history.isPromised(next)) {
@@ -493,6 +603,7 @@ public final class TimelineSemaphore extends Resource {
      * @throws IreeException FAILED_PRECONDITION when the target is closed
      */
     public Cancellation link(long minimum, TimelineSemaphore target, long next) {
+        keepHistory();
         return SemaphoreLink.create(this, minimum, target, next);
     }
 

@@ -55,6 +55,35 @@ public non-sealed interface FifoBackend extends QueueBackend {
     boolean canWaitForExternal(Object primitive);
 
     /**
+     * Keeps a foreign primitive, for which an operation is going to wait, until {@link #letGoExternal}: whoever imported it may close it as
+     * soon as its value is reached. Called as above.
+     *
+     * @param primitive one that {@link #canWaitForExternal} accepted
+     * @return false when it is gone; then its value is reached, or not promised any more
+     */
+    default boolean keepExternal(Object primitive) {
+        return true;
+    }
+
+    /**
+     * The operation has been issued, or never will be: if the hardware waits for the primitive, that keeps it now. Called once for each
+     * that was kept, as {@link #issue} is.
+     *
+     * @param primitive the primitive
+     */
+    default void letGoExternal(Object primitive) {}
+
+    /**
+     * Returns whether a foreign primitive has been reached. Asked where premises are asserted.
+     *
+     * @param primitive one that an operation of this queue waited for
+     * @return false only when it is known not to be
+     */
+    default boolean hasPassedExternal(Object primitive) {
+        return true;
+    }
+
+    /**
      * Returns whether the hardware is done with an epoch and everything before it, whether or not that was reported. Asked where premises
      * are asserted.
      *

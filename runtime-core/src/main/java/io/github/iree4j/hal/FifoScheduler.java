@@ -2,7 +2,9 @@ package io.github.iree4j.hal;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.async.PromiseSource;
 import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.FrontierAccumulator;
 import io.github.iree4j.frontier.MutableFrontier;
@@ -11,6 +13,7 @@ import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * <p>An operation is issued as soon as each of its waits is reached, implied by the order, or something the hardware can wait for. It has
  * its epoch then, inherits everything the queue knew, and promises its signals. The signals follow when it has retired, in order.
  */
-final class FifoScheduler extends QueueScheduler {
+final class FifoScheduler extends QueueScheduler implements PromiseSource {
     /*
      * Three things happen in the order of epochs, each by one thread at a time. Deciding: under `lock`, which covers everything below and
      * is held for no longer than that takes. Giving to the backend: by the busy thread of `line`, without the lock. Retiring: by the
@@ -34,6 +37,9 @@ final class FifoScheduler extends QueueScheduler {
      *
      * FIFO-1: operations retire, and so signal, in the order of their epochs (`inFlight` is emptied from its head, by one retirer).
      * FIFO-2: no completion is lost: the retirer clears its flag under the lock, having found nothing to retire.
+     *
+     * SCOPE-2: a promise that its timeline left out is found here: an operation is in `inFlight`, `retiring` or `ending`, one of them at a
+     * time, from before it is promised until it has signalled, and both promising and looking for it are under the lock.
      */
     private static final Logger LOG = LoggerFactory.getLogger(FifoScheduler.class);
 
@@ -44,7 +50,8 @@ final class FifoScheduler extends QueueScheduler {
     private final WaitPlan plan = new WaitPlan(this);
     private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // decided and not over, by epoch
     private final ArrayDeque<QueueOperation> retiring = new ArrayDeque<>(); // done there, signals due, by epoch
-    private final TimepointRing timepoints = new TimepointRing(); // has its own lock: others look at it
+    private @Nullable QueueOperation ending; // what the retirer is at
+    final TimepointRing timepoints = new TimepointRing(); // has its own lock: others look at it
     private volatile int underWay; // how many; written under the lock
     private boolean retirer;
     private @Nullable Wanting wantingMemory; // just held back for that; taken before the lock is given up
@@ -134,6 +141,9 @@ final class FifoScheduler extends QueueScheduler {
             }
             failure = retain(operation);
             if (failure == null) {
+                if (!plan.keepForeign()) { // ended meanwhile: its value is reached, or nobody promises it any more
+                    return decideOrHold(operation);
+                }
                 issue(operation);
             }
             return failure;
@@ -186,6 +196,12 @@ final class FifoScheduler extends QueueScheduler {
             premises = premises == null ? new ArrayList<>(1) : premises;
             premises.add(new Premise.Memory(request.premise()));
         }
+        if (PremiseCheck.ASSERTED && !marks.isEmpty()) {
+            premises = premises == null ? new ArrayList<>(marks.size()) : premises;
+            for (NativeTimepoint mark : marks) {
+                premises.add(new Premise.Imported("a mark", mark.frontier()));
+            }
+        }
         operation.premises = premises;
         long epoch = accumulator.issued() + 1;
         operation.setFrontierRelease(accumulator.issue(epoch, tracker));
@@ -207,8 +223,9 @@ final class FifoScheduler extends QueueScheduler {
             return;
         }
         Fence signal = operation.signal;
-        if (operation instanceof StorageRelease || signal != null && isSeenByOthers(signal)) {
-            timepoints.add(this, axis, epoch, operation.frontier());
+        boolean seen = signal != null && isSeenByOthers(signal);
+        if (operation instanceof StorageRelease || seen) {
+            seen(operation.frontier());
         }
         if (operation instanceof StorageRequest request) {
             request.issued(operation.frontier());
@@ -217,16 +234,47 @@ final class FifoScheduler extends QueueScheduler {
         }
         if (signal != null) {
             signal.promise(operation.frontier());
+            if (!seen && isSeenByOthers(signal)) { // since just now, and who does may not have found the promise
+                seen(operation.frontier());
+            }
         }
     }
 
+    /** Whether other queues use one of the timelines. */
     private static boolean isSeenByOthers(Fence signal) {
         for (int i = 0; i < signal.size(); i++) {
-            if (signal.semaphore(i).scope() != SemaphoreScope.QUEUE_LOCAL) {
+            if (signal.semaphore(i).usedScope() != SemaphoreScope.QUEUE_LOCAL) {
                 return true;
             }
         }
         return false;
+    }
+
+    @Override
+    public void seen(Frontier promise) {
+        timepoints.add(this, axis, promise.producerEpoch(), promise);
+    }
+
+    @Override
+    public void recall(TimelineSemaphore semaphore, ObjLongConsumer<Frontier> promises) {
+        synchronized (lock) {
+            if (ending != null) {
+                recall(ending, semaphore, promises);
+            }
+            retiring.forEach(each -> recall(each, semaphore, promises));
+            inFlight.forEach(each -> recall(each, semaphore, promises));
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a timeline is itself
+    private static void recall(
+            QueueOperation operation, TimelineSemaphore semaphore, ObjLongConsumer<Frontier> promises) {
+        Fence signal = operation.signal;
+        for (int i = 0; signal != null && i < signal.size(); i++) {
+            if (signal.semaphore(i) == semaphore) {
+                promises.accept(operation.frontier(), signal.value(i));
+            }
+        }
     }
 
     /** Under the lock. */
@@ -249,6 +297,11 @@ final class FifoScheduler extends QueueScheduler {
         synchronized (lock) {
             return line.counters(completions);
         }
+    }
+
+    @Override
+    boolean check(QueueOperation operation) {
+        return PremiseCheck.ofStream(this, operation);
     }
 
     /** Whether the hardware is done with an epoch, also when that was not reported. */
@@ -329,6 +382,7 @@ final class FifoScheduler extends QueueScheduler {
 
     private @Nullable QueueOperation nextToRetire() {
         synchronized (lock) {
+            ending = null;
             long epoch = 0;
             for (QueueOperation head; (head = inFlight.peek()) != null && isOver(head); ) {
                 epoch = head.epoch();
@@ -348,7 +402,8 @@ final class FifoScheduler extends QueueScheduler {
                 return null;
             }
             retired += next.whole == null ? 1 : 0;
-            return retiring.remove();
+            ending = retiring.remove();
+            return ending;
         }
     }
 

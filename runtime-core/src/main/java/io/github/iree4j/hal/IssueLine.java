@@ -123,7 +123,7 @@ final class IssueLine {
                 }
                 continue;
             }
-            given |= give(next);
+            given |= give(next, !given);
         }
         for (IssueLine each : ready) {
             each.drainSoon();
@@ -198,8 +198,8 @@ final class IssueLine {
         return true;
     }
 
-    private boolean give(Issue next) {
-        long invited = invitations();
+    private boolean give(Issue next, boolean first) {
+        long invited = begin(first);
         Fence signal = next.operation().signal;
         next.awaited = wasWanted(next.epoch()) || signal != null && signal.isAwaited() || isBeforeAWait();
         boolean took;
@@ -212,6 +212,9 @@ final class IssueLine {
         if (took) {
             for (int i = 0; i < next.waits().size(); i++) {
                 FifoScheduler producer = next.producers.get(i);
+                if (next.waits().get(i).primitive() instanceof Object foreign) {
+                    backend.letGoExternal(foreign); // PREM-3
+                }
                 if (producer != scheduler) {
                     producer.line.countPoint(next.waits().get(i).epoch());
                 }
@@ -222,7 +225,7 @@ final class IssueLine {
                 taken = next.epoch(); // LINE-1
             }
         } else {
-            refuse(invited);
+            refuse(invited, first);
         }
         return took;
     }
@@ -248,12 +251,15 @@ final class IssueLine {
         return !wanted.isEmpty() && wanted.remove(epoch);
     }
 
-    private synchronized long invitations() {
+    /** An issue is going to be given; a submission counts from its first, before the host can see that this is over. */
+    private synchronized long begin(boolean first) {
+        submissions += first ? 1 : 0;
         return invitations;
     }
 
     /** The backend has said "not now"; unless it has taken that back already. */
-    private synchronized void refuse(long invited) {
+    private synchronized void refuse(long invited, boolean first) {
+        submissions -= first ? 1 : 0;
         refused = invitations == invited;
     }
 
@@ -266,7 +272,6 @@ final class IssueLine {
     }
 
     private synchronized void followUp(List<IssueLine> ready) {
-        submissions++;
         followers.removeIf(each -> each.epoch <= taken && ready.add(each.line));
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
@@ -17,6 +18,7 @@ public final class OperationParts {
     private final AtomicBoolean over = new AtomicBoolean();
     private volatile boolean submitted;
     private volatile boolean issued;
+    private final @Nullable MemoryHolder holder = MemoryHolder.current();
 
     /** How many operations of a queue are carried out in parts. */
     static final class Totals {
@@ -28,6 +30,9 @@ public final class OperationParts {
     OperationParts(QueueScheduler scheduler, @Nullable Fence signal) {
         this.scheduler = scheduler;
         scheduler.inParts.begun.increment();
+        if (holder != null) {
+            holder.operationBegins(); // between two parts none of them is under way
+        }
         try {
             for (int i = 0; signal != null && i < signal.size(); i++) {
                 signal.semaphore(i).checkUse(scheduler.place);
@@ -64,6 +69,9 @@ public final class OperationParts {
                 scheduler.failed.increment();
             }
             scheduler.inParts.over.increment();
+            if (holder != null) {
+                holder.operationEnds();
+            }
         }
     }
 

@@ -66,15 +66,46 @@ sealed interface Premise {
     }
 
     /**
-     * Foreign work that promised a value, for which the stream waits: nothing can be asked.
+     * Foreign work that promised a value, for which the stream waits. Nothing is known of what comes before it.
      *
      * @param semaphore the timeline
      * @param waited the value that the operation waits for
+     * @param primitive what the stream waits for
+     * @param stream knows whether that has been reached
      */
-    record Foreign(TimelineSemaphore semaphore, long waited) implements Premise {
+    record Foreign(TimelineSemaphore semaphore, long waited, Object primitive, FifoBackend stream) implements Premise {
         @Override
         public boolean holds(SchedulingDomain domain) {
-            return true;
+            return semaphore.value() >= waited || semaphore.failure() != null || stream.hasPassedExternal(primitive);
+        }
+
+        @Override
+        public String toString() {
+            return "timeline %d at %d, promised by foreign work, is at %d"
+                    .formatted(semaphore.id(), waited, semaphore.value());
+        }
+    }
+
+    /**
+     * A frontier that the operation took over, and so everything behind it: all that it names comes before the operation. Made only where
+     * premises are asserted, since it is part of the operation's own frontier.
+     *
+     * @param source whose frontier it was
+     * @param frontier what is to be over when the operation begins
+     */
+    record Imported(String source, Frontier frontier) implements Premise {
+        static Imported of(TimelineSemaphore semaphore, long waited, Frontier frontier) {
+            return new Imported("timeline %d at %d".formatted(semaphore.id(), waited), frontier);
+        }
+
+        @Override
+        public boolean holds(SchedulingDomain domain) {
+            return Premise.isPassed(frontier, domain);
+        }
+
+        @Override
+        public String toString() {
+            return "%s brought %s, which is not over".formatted(source, frontier);
         }
     }
 
@@ -86,23 +117,28 @@ sealed interface Premise {
     record Memory(Frontier death) implements Premise {
         @Override
         public boolean holds(SchedulingDomain domain) {
-            if (domain.tracker().isOver(death)) {
-                return true;
-            }
-            for (int i = 0; i < death.size(); i++) {
-                long axis = death.axis(i);
-                if (domain.tracker().completed(axis) < death.epoch(i)
-                        && domain.tracker().failure(axis) == null
-                        && !(domain.queue(axis) instanceof FifoScheduler user && user.hasPassed(death.epoch(i)))) {
-                    return domain.queue(axis) == null; // closed: nobody is left to ask
-                }
-            }
-            return true;
+            return domain.tracker().isOver(death) || Premise.isPassed(death, domain);
         }
 
         @Override
         public String toString() {
             return "memory that is free after " + death;
         }
+    }
+
+    /** Whether the hardware is done with everything that a frontier names, as far as anybody is left to ask. */
+    private static boolean isPassed(Frontier frontier, SchedulingDomain domain) {
+        for (int i = 0; i < frontier.size(); i++) {
+            long axis = frontier.axis(i);
+            long epoch = frontier.epoch(i);
+            QueueScheduler queue = domain.queue(axis);
+            if (queue != null
+                    && domain.tracker().completed(axis) < epoch
+                    && domain.tracker().failure(axis) == null
+                    && !(queue instanceof FifoScheduler stream && stream.hasPassed(epoch))) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -47,7 +47,7 @@ public abstract class QueueOperation {
     @Nullable
     MutableFrontier imported;
 
-    /** The call that submitted it, if one did. */
+    /** The call that submitted it, if one did; known once it is retained. */
     @Nullable
     MemoryHolder holder;
 
@@ -143,6 +143,15 @@ public abstract class QueueOperation {
      */
     protected final boolean isBeingSubmitted() {
         return Thread.currentThread().equals(submitter);
+    }
+
+    /**
+     * Returns the call that it belongs to. For whoever executes it.
+     *
+     * @return the call; null for none
+     */
+    protected final @Nullable MemoryHolder holder() {
+        return retained ? holder : MemoryHolder.current(); // else it is executed by the thread that submits it
     }
 
     /**

@@ -3,7 +3,6 @@ package io.github.iree4j.hal;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.QueuePlace;
-import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -14,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,9 +36,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * SCHED-4: a wait that was elided is looked at again when the operation retires (resolve), so its failure gets there.
      */
     private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
-
-    /** Whether premises are looked at again when operations begin and end. */
-    private static final boolean ASSERTED = Boolean.getBoolean("iree4j.causal.assert");
 
     final SchedulingDomain domain;
     final FrontierTracker tracker;
@@ -73,7 +70,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         this.device = device;
         this.backend = backend;
         this.axis = domain.axes().allocate(CausalDomain.QUEUE);
-        this.place = new QueuePlace(axis, device, directGroup);
+        this.place = new QueuePlace(axis, device, directGroup, this instanceof FifoScheduler stream ? stream : null);
         tracker.register(axis);
     }
 
@@ -155,7 +152,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
             throw e;
         }
-        operation.holder = MemoryHolder.current();
         operation.wait = wait;
         operation.signal = signal;
         operation.whole = whole;
@@ -259,22 +255,13 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * @param operation one that was issued
      */
     public final void assertPremises(QueueOperation operation) {
-        List<Premise> premises = operation.premises;
-        if (!ASSERTED || premises == null || operation.failure() != null || lost != null) {
-            return;
-        }
-        for (Premise premise : premises) {
-            if (!premise.holds(domain)) {
-                IreeException broken = new IreeException(
-                        StatusCode.INTERNAL,
-                        "%s at epoch %d of '%s' runs although what it rests on does not hold: %s"
-                                .formatted(operation.name(), operation.epoch(), Axis.toString(axis), premise));
-                LOG.error("broken premise", broken);
-                operation.fail(broken);
-                return;
-            }
+        if (PremiseCheck.ASSERTED) {
+            check(operation);
         }
     }
+
+    /** Fails an operation that runs too early, and returns false then. Called only where premises are asserted. */
+    abstract boolean check(QueueOperation operation);
 
     /**
      * Cancels an operation that is not over: one that waits will not run, one that was issued may run in vain. Its signals fail.
@@ -338,10 +325,11 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    /** Ends what a call that is over has submitted here and that waits, for memory included. */
-    final void withdraw(MemoryHolder holder, IreeException cause) {
+    /** Ends what certain calls have submitted here and that waits, for memory included. */
+    final void withdraw(Predicate<MemoryHolder> calls, IreeException cause) {
         for (Deferral each : pending.all()) {
-            if (each.operation.holder == holder) {
+            MemoryHolder holder = each.operation.holder;
+            if (holder != null && calls.test(holder)) {
                 each.end(cause);
             }
         }
@@ -554,6 +542,12 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
         }
         operation.retained = true;
+        MemoryHolder holder =
+                MemoryHolder.current(); // on the thread that submits: whoever resumes it finds it retained
+        operation.holder = holder;
+        if (holder != null) {
+            holder.operationBegins();
+        }
         return null;
     }
 
@@ -586,6 +580,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             end(operation, outcome);
         } finally {
             domain.over(operation, outcome != null);
+            MemoryHolder holder = operation.holder;
+            if (holder != null && operation.retained) {
+                holder.operationEnds();
+            }
         }
     }
 

@@ -8,10 +8,12 @@ import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -147,7 +149,21 @@ public final class SchedulingDomain {
      * @param cause what the operations fail with
      */
     public void withdraw(MemoryHolder holder, IreeException cause) {
-        queues.values().forEach(queue -> queue.withdraw(holder, cause));
+        withdraw(holder::equals, cause);
+    }
+
+    /**
+     * The same for all calls of a program.
+     *
+     * @param program what counts the operations of its calls
+     * @param cause what the operations fail with
+     */
+    public void withdraw(OperationsUnderWay program, IreeException cause) {
+        withdraw(holder -> holder.operations().equals(program), cause);
+    }
+
+    private void withdraw(Predicate<MemoryHolder> calls, IreeException cause) {
+        queues.values().forEach(queue -> queue.withdraw(calls, cause));
     }
 
     /** An operation waits for memory, so from now on it matters when a queue has nothing to do. */

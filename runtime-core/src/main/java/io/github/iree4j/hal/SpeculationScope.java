@@ -248,6 +248,8 @@ public final class SpeculationScope implements AutoCloseable {
         Fence signal = operation.signal;
         List<Fence.Entry> waits = wait == null ? List.of() : wait.entries();
         List<Fence.Entry> signals = signal == null ? List.of() : signal.entries();
+        waits.forEach(each -> each.semaphore().keepHistory()); // what stands on what, value by value
+        signals.forEach(each -> each.semaphore().keepHistory());
         synchronized (graph) {
             if (!closed) {
                 graph.add(scheduler, operation, waits, signals);

@@ -6,6 +6,7 @@ import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolSet;
 import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.pool.ReservationListener;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
 import java.lang.invoke.MethodHandles;
@@ -25,6 +26,9 @@ public final class StorageGrant<S extends BufferStorage> {
     /*
      * GRANT is null until somebody grants memory, then the Reservation, and OVER once the operation has failed: who takes it away from
      * what it was gives the memory back, and so does who is granted some when it is OVER.
+     *
+     * A reservation that does not hold any more is kept until there is other memory or the operation stands in line again, so that its
+     * place in line and what it had change in one moment (PoolSet.reserveInstead).
      */
     private static final Object OVER = new Object();
 
@@ -47,6 +51,10 @@ public final class StorageGrant<S extends BufferStorage> {
     private @Nullable Object grant;
 
     private @Nullable Cancellation waiting; // in line; guarded by this, once somebody waits
+
+    // Of who asks, of whom there is one at a time.
+    private @Nullable Reservation unusable; // what GRANT is, or was, while that may not be used
+    private long age = ReservationRequest.YOUNGEST; // since it asked in vain for the first time
 
     /**
      * Makes a grant that is still to come.
@@ -82,15 +90,13 @@ public final class StorageGrant<S extends BufferStorage> {
     public boolean tryReservePresent(Frontier after, NativeTimepoints timepoints) {
         Reservation before = reservation();
         if (before != null) {
-            if (before.revalidate(after, timepoints)) { // PREM-1
+            boolean usable = before.revalidate(after, timepoints); // PREM-1
+            unusable = usable ? null : before;
+            if (usable) {
                 return true;
             }
-            if (!GRANT.compareAndSet(this, before, null)) {
-                return true; // the operation has failed meanwhile, which its scheduler finds
-            }
-            before.cancel();
         }
-        return kept(pools.tryReservePresent(request.after(after, timepoints)));
+        return kept(pools.tryReservePresent(asked(after, timepoints)));
     }
 
     /**
@@ -101,14 +107,29 @@ public final class StorageGrant<S extends BufferStorage> {
      * @return true when there is memory
      */
     public boolean tryReserve(Frontier after, NativeTimepoints timepoints) {
-        return reservation() != null || kept(pools.tryReserve(request.after(after, timepoints)));
+        Reservation before = reservation();
+        return before != null && !before.equals(unusable) || kept(pools.tryReserve(asked(after, timepoints)));
+    }
+
+    private ReservationRequest asked(Frontier after, NativeTimepoints timepoints) {
+        return request.after(after, timepoints).withAge(age);
     }
 
     private boolean kept(@Nullable Reservation granted) {
-        if (granted != null) {
-            keep(granted);
+        if (granted == null) {
+            age = age == ReservationRequest.YOUNGEST ? pools.nextAge() : age;
+            return false;
         }
-        return granted != null;
+        Reservation before = unusable;
+        unusable = null;
+        if (GRANT.compareAndSet(this, before, granted)) {
+            if (before != null) {
+                before.cancel();
+            }
+        } else {
+            granted.cancel(); // the operation has failed meanwhile, which its scheduler finds
+        }
+        return true;
     }
 
     /**
@@ -119,24 +140,22 @@ public final class StorageGrant<S extends BufferStorage> {
      * @param done told how it ended
      */
     public void reserve(Frontier after, NativeTimepoints timepoints, Consumer<@Nullable IreeException> done) {
-        Cancellation cancellation = pools.reserve(request.after(after, timepoints), (granted, failure) -> {
-            if (granted != null) {
-                keep(granted);
+        ReservationListener listener = (granted, failure) -> {
+            if (granted != null && !GRANT.compareAndSet(this, null, granted)) {
+                granted.cancel(); // nobody wants it any more
             }
             done.accept(failure);
-        });
+        };
+        Reservation before = unusable;
+        unusable = null;
+        Cancellation cancellation = before != null && GRANT.compareAndSet(this, before, null)
+                ? pools.reserveInstead(before, asked(after, timepoints), listener)
+                : pools.reserve(asked(after, timepoints), listener);
         synchronized (this) {
             waiting = cancellation;
         }
         if (OVER.equals(grantAcquire())) { // whoever ended it may have come before
             cancellation.cancel();
-        }
-    }
-
-    /** Keeps what was granted, or gives it back when nobody wants it any more. */
-    private void keep(Reservation granted) {
-        if (!GRANT.compareAndSet(this, null, granted)) {
-            granted.cancel();
         }
     }
 

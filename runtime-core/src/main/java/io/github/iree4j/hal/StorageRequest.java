@@ -18,7 +18,7 @@ public interface StorageRequest {
     /**
      * Gets the memory if it is there, without asking for more. Called with a lock of the scheduler held. Memory that was reserved before is
      * looked at again: it was reserved for what the operation was to run after then, and if it does not run after the memory's last users
-     * now, the memory goes back.
+     * now, the memory goes back: once there is other, or when the operation stands in line for some, as early as when it asked first.
      *
      * @param after what the operation runs after
      * @param timepoints what its hardware can wait for

@@ -54,6 +54,10 @@ final class UnorderedScheduler extends QueueScheduler {
         if (operation instanceof StorageRequest request && isHeldForStorage(operation, request)) {
             return;
         }
+        if (PremiseCheck.ASSERTED && !check(operation)) {
+            refuse(operation, operation.failure());
+            return;
+        }
         if (operation.whole != null) {
             operation.whole.issued();
         }
@@ -171,6 +175,11 @@ final class UnorderedScheduler extends QueueScheduler {
             }
         }
         noteEnd();
+    }
+
+    @Override
+    boolean check(QueueOperation operation) {
+        return PremiseCheck.ofWorkers(this, operation);
     }
 
     @Override

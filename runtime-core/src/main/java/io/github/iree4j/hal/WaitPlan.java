@@ -187,6 +187,30 @@ final class WaitPlan {
         }
     }
 
+    /**
+     * Keeps what the hardware is going to wait for of foreign work until the operation is given to it, whatever becomes of the import.
+     *
+     * @return false when some of it is gone, so that this plan is not true any more; nothing is kept then
+     */
+    boolean keepForeign() {
+        for (int i = 0; i < count; i++) {
+            Object primitive = decisions[i] == Decision.DEVICE_WAIT ? found[i].primitive() : null;
+            if (primitive != null && !scheduler.backend.keepExternal(primitive)) { // PREM-3
+                letGoForeign(i);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void letGoForeign(int kept) {
+        for (int i = 0; i < kept; i++) {
+            if (decisions[i] == Decision.DEVICE_WAIT && found[i].primitive() instanceof Object primitive) {
+                scheduler.backend.letGoExternal(primitive);
+            }
+        }
+    }
+
     /** Whether some wait is for foreign work or another stream. */
     boolean hasDeviceWaits() {
         for (int i = 0; i < count; i++) {
@@ -202,11 +226,21 @@ final class WaitPlan {
     List<Premise> premises(@Nullable Fence wait) {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
+            boolean imports = PremiseCheck.ASSERTED
+                    && (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT)
+                    && found[i].frontier().size() > 0 // what is outside of what we know brings nothing
+                    && !found[i].frontier().isCompleted(scheduler.tracker);
+            if (decisions[i] == Decision.REACHED && !imports) {
+                continue;
+            }
+            if (premises == null) {
+                premises = new ArrayList<>(count);
+            }
             if (decisions[i] != Decision.REACHED) {
-                if (premises == null) {
-                    premises = new ArrayList<>(count);
-                }
                 premises.add(premise(wait.semaphore(i), wait.value(i), i));
+            }
+            if (imports) {
+                premises.add(Premise.Imported.of(wait.semaphore(i), wait.value(i), found[i].frontier()));
             }
         }
         return premises;
@@ -215,7 +249,7 @@ final class WaitPlan {
     private Premise premise(TimelineSemaphore semaphore, long value, int index) {
         SignalRecord record = found[index];
         if (record.primitive() != null) {
-            return new Premise.Foreign(semaphore, value);
+            return new Premise.Foreign(semaphore, value, record.primitive(), scheduler.backend);
         }
         Basis basis = switch (decisions[index]) {
             case ELIDED_FIFO -> Basis.STREAM_ORDER;

@@ -57,10 +57,21 @@ public abstract class Resource implements RefCounted, AutoCloseable {
 
     @Override
     public final void retain() {
+        if (!tryRetain()) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
+        }
+    }
+
+    /**
+     * Adds one reference if there is one left: for those who do not keep others from giving up theirs.
+     *
+     * @return false when the last reference is gone
+     */
+    public final boolean tryRetain() {
         for (int s = stateAcquire(); ; s = stateAcquire()) {
             int references = s & REFERENCES;
             if (references == 0) {
-                throw new IreeException(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
+                return false;
             }
             if (references == REFERENCES) {
                 throw new IreeException(
@@ -68,7 +79,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
                         describe() + " is held " + REFERENCES + " times; references are being leaked");
             }
             if (casState(s, s + 1)) {
-                return;
+                return true;
             }
         }
     }

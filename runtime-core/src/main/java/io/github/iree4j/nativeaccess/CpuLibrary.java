@@ -17,11 +17,12 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A compiled CPU library (what {@code embedded-elf-<arch>} executables contain) in executable memory: version 3 to 6 of the interface,
- * of IREE from March 2023 on.
+ * A compiled CPU library (what {@code embedded-elf-<arch>} and {@code system-elf-<arch>} executables contain) in executable memory:
+ * version 3 to 6 of the interface, of IREE from March 2023 on.
  *
  * <p>The file is hostile input: whatever its tables say, {@link #load} throws and does not crash. Its machine code is not checked
- * and cannot be: loading runs its initializers and query function in this process, with this process's rights.
+ * and cannot be: loading runs its initializers and query function in this process, with this process's rights. The loader of the
+ * system, which {@link #loadBySystem} uses, checks less: a malformed file may end the process.
  *
  * <p>Safe for use by many threads. Closing while calls run is fine: the memory goes when the last of them returns. A call that
  * comes after the last reference has gone throws FAILED_PRECONDITION.
@@ -29,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 public final class CpuLibrary extends Resource {
     /** Larger files are refused before they are copied. */
     private static final long MAX_FILE_SIZE = 512L << 20;
+
+    private static final int BY_SYSTEM = 1; // SHIM_CPU_EXECUTABLE_SYSTEM
 
     private static final long EXPORT_FLAGS = 0;
     private static final long EXPORT_LOCAL_MEMORY = 8;
@@ -67,6 +70,24 @@ public final class CpuLibrary extends Resource {
      *     the loader lacks; FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED too large
      */
     public static CpuLibrary load(String name, MemorySegment elf, int[] specializationConstants) {
+        return load(name, elf, specializationConstants, 0);
+    }
+
+    /**
+     * Has the loader of the operating system load a library, from a sealed copy in memory, with the libraries that it names. The
+     * caller closes it.
+     *
+     * @param name for messages
+     * @param elf a shared library for this machine, trusted in all it says; copied
+     * @param specializationConstants as many as the library takes; copied
+     * @return the library
+     * @throws IreeException as {@link #load}; INCOMPATIBLE also where the system's loader refuses the file
+     */
+    public static CpuLibrary loadBySystem(String name, MemorySegment elf, int[] specializationConstants) {
+        return load(name, elf, specializationConstants, BY_SYSTEM);
+    }
+
+    private static CpuLibrary load(String name, MemorySegment elf, int[] specializationConstants, int flags) {
         NativeLibrary.ensureAvailable();
         if (elf.byteSize() > MAX_FILE_SIZE) {
             throw new IreeException(
@@ -89,6 +110,7 @@ public final class CpuLibrary extends Resource {
                     elf.byteSize(),
                     constants.address(),
                     specializationConstants.length,
+                    flags,
                     error.address());
             if (handle == 0) {
                 throw error.toException();

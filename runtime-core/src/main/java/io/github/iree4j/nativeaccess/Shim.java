@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 6;
+    static final int ABI_VERSION = 8;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
@@ -81,7 +81,14 @@ final class Shim {
     static native int cpuFeature(long name, int length);
 
     static native long executableCreate(
-            long name, int nameLength, long elf, long elfSize, long constants, int constantCount, long error);
+            long name,
+            int nameLength,
+            long elf,
+            long elfSize,
+            long constants,
+            int constantCount,
+            int flags,
+            long error);
 
     static native void executableRelease(long executable);
 
@@ -135,6 +142,28 @@ final class Shim {
     static native int fileOpen(long path, int length, int access, long outFd, long error);
 
     static native int fileLength(int fd, long outLength, long error);
+
+    static native long sealedCreate(long size, long error);
+
+    static native long sealedMap(int fd, long error);
+
+    static native long sealedSize(long sealed);
+
+    static native long sealedBytes(long sealed);
+
+    static native int sealedSeal(long sealed, long error);
+
+    static native void sealedRelease(long sealed);
+
+    static native long viewCreate(long sealed, long offset, long length, long error);
+
+    static native long viewBytes(long view);
+
+    static native int viewIsWritten(long view);
+
+    static native int viewRestore(long view, long error);
+
+    static native void viewRelease(long view);
 
     static native long fileRingCreate(int entries, long error);
 

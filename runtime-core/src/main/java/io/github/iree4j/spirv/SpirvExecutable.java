@@ -71,6 +71,17 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
         }
     }
 
+    /**
+     * Returns whether bytes look like an executable.
+     *
+     * @param data any bytes
+     * @return true when they begin as one, however it goes on
+     */
+    public static boolean isAt(MemorySegment data) {
+        String inside = identifier(data, 4);
+        return identifier(data, 0).equals(IDENTIFIER) || inside.equals(IDENTIFIER) || inside.equals(OLD_IDENTIFIER);
+    }
+
     /** What is behind the header, if there is one. */
     private static MemorySegment content(MemorySegment data) {
         if (!identifier(data, 0).equals(IDENTIFIER)) {

@@ -4,7 +4,9 @@ package io.github.iree4j.spirv;
 final class SpirvOp {
     static final int MAGIC = 0x0723_0203;
 
+    static final int LINE = 8;
     static final int EXTENSION = 10;
+    static final int EXT_INST = 12;
     static final int MEMORY_MODEL = 14;
     static final int ENTRY_POINT = 15;
     static final int EXECUTION_MODE = 16;
@@ -43,7 +45,9 @@ final class SpirvOp {
     static final int IN_BOUNDS_PTR_ACCESS_CHAIN = 70;
     static final int DECORATE = 71;
     static final int MEMBER_DECORATE = 72;
+    static final int VECTOR_SHUFFLE = 79;
     static final int COMPOSITE_EXTRACT = 81;
+    static final int COMPOSITE_INSERT = 82;
     static final int COPY_OBJECT = 83;
     static final int I_ADD = 128;
     static final int I_SUB = 130;
@@ -54,6 +58,7 @@ final class SpirvOp {
     static final int ATOMIC_STORE = 228;
     static final int ATOMIC_XOR = 242;
     static final int PHI = 245;
+    static final int LOOP_MERGE = 246;
     static final int UNREACHABLE = 255;
     static final int EXECUTION_MODE_ID = 331;
     static final int COOPERATIVE_MATRIX_LOAD = 4457;

@@ -51,6 +51,7 @@ final class SpirvReader {
     private final MemorySegment bytes;
     private final int words;
     private final SpirvTypes types;
+    private final SpirvWrites writes = new SpirvWrites(this::word);
     private final Set<Integer> capabilities = new TreeSet<>();
     private final Set<String> extensions = new HashSet<>();
     private final List<Entry> entries = new ArrayList<>();
@@ -179,6 +180,7 @@ final class SpirvReader {
                     throw damaged("instruction %d at word %d must be inside of a function", op, at);
                 } else if (open != null) {
                     reference(open, op, at, count);
+                    writes.add(op, at, count);
                 }
             }
         }
@@ -306,6 +308,9 @@ final class SpirvReader {
             return;
         }
         variables.put(id, new Variable(types.pointee(type, at), storage));
+        if (storage == STORAGE_BUFFER || storage == STORAGE_UNIFORM) {
+            writes.define(id);
+        }
     }
 
     /** Notes variables and functions that an instruction of a body refers to, where its grammar has identifiers. */
@@ -369,12 +374,15 @@ final class SpirvReader {
                 case STORAGE_PUSH_CONSTANT -> pushConstants = Math.max(pushConstants, types.size(variable.pointee()));
                 case STORAGE_UNIFORM, STORAGE_BUFFER -> {
                     SpirvResource resource = resource(id, variable);
-                    SpirvResource other =
-                            resources.putIfAbsent((long) resource.set() << 32 | resource.binding(), resource);
+                    long place = (long) resource.set() << 32 | resource.binding();
+                    SpirvResource other = resources.putIfAbsent(place, resource);
                     if (other != null && other.type() != resource.type()) {
                         throw damaged(
                                 "binding %d of set %d is a storage buffer and a uniform buffer",
                                 resource.binding(), resource.set());
+                    }
+                    if (other != null && resource.isWritten()) {
+                        resources.put(place, resource); // the same memory, seen as elements of another type
                     }
                 }
                 case STORAGE_UNIFORM_CONSTANT, STORAGE_IMAGE -> foreign = "an image or sampler";
@@ -430,7 +438,11 @@ final class SpirvReader {
         }
         boolean storage = variable.storage() == STORAGE_BUFFER || types.isBufferBlock(block);
         return new SpirvResource(
-                set, binding, storage ? SpirvResource.STORAGE_BUFFER : SpirvResource.UNIFORM_BUFFER, (int) count);
+                set,
+                binding,
+                storage ? SpirvResource.STORAGE_BUFFER : SpirvResource.UNIFORM_BUFFER,
+                (int) count,
+                writes.contains(id));
     }
 
     private int[] workgroupSize(Entry entry) {

@@ -9,8 +9,9 @@ import java.util.Comparator;
  * @param binding binding of the set
  * @param type {@link #UNIFORM_BUFFER} or {@link #STORAGE_BUFFER}
  * @param count elements of the array; 1 when it is none
+ * @param isWritten whether the module may store something there; false only if it does not
  */
-public record SpirvResource(int set, int binding, int type, int count) {
+public record SpirvResource(int set, int binding, int type, int count, boolean isWritten) {
     /** As a type: read as uniform memory; the number that Vulkan gives it. */
     public static final int UNIFORM_BUFFER = 6;
 

@@ -31,6 +31,8 @@ public final class Context extends Resource {
     private final List<VmModule> modules = new ArrayList<>();
     private final List<VmModuleState> states = new ArrayList<>();
 
+    private volatile boolean callsCancelled;
+
     private Context(ContextOptions options) {
         this.options = options;
     }
@@ -120,6 +122,18 @@ public final class Context extends Resource {
                     "'%s' belongs to no module of this context (%s)".formatted(function.fullName(), moduleNames()));
         }
         return index;
+    }
+
+    /**
+     * Makes all calls fail with CANCELLED soon, those that begin later as well, as {@link Invocation#cancel} does; except that a thread
+     * that blocks until a call can go on is not woken. Hooks run. Safe from any thread.
+     */
+    public void cancelCalls() {
+        callsCancelled = true;
+    }
+
+    boolean areCallsCancelled() {
+        return callsCancelled;
     }
 
     /** For invocations, which let go of a context that is closed. */

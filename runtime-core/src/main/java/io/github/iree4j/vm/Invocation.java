@@ -73,7 +73,7 @@ public final class Invocation implements AutoCloseable {
 
     private Invocation(@Nullable Context context, VmFunction function, VmCallable target, long patience) {
         this.context = context;
-        call = new RootCall(context == null ? patience : RootCall.NO_HOOK);
+        call = new RootCall(context, context == null ? patience : RootCall.NO_HOOK);
         this.function = function;
         this.target = target;
         argumentLetters = function.convention().arguments();

@@ -7,6 +7,7 @@ final class RootCall extends VmCall {
     /** Not a hook of a context: there is an invocation to cancel it by. */
     static final long NO_HOOK = -1;
 
+    private final @Nullable Context context;
     private final long patience;
     private final long created;
     private volatile boolean cancelled;
@@ -18,10 +19,12 @@ final class RootCall extends VmCall {
     /**
      * Creates the call.
      *
+     * @param context whose calls may all be cancelled; null for none
      * @param patience nanoseconds after which a hook is cancelled; {@link Long#MAX_VALUE} for one that is cancelled when the thread is
      *     interrupted; {@link #NO_HOOK}
      */
-    RootCall(long patience) {
+    RootCall(@Nullable Context context, long patience) {
+        this.context = context;
         this.patience = patience;
         created = patience == NO_HOOK || patience == Long.MAX_VALUE ? 0 : System.nanoTime();
     }
@@ -84,7 +87,10 @@ final class RootCall extends VmCall {
     @Override
     public boolean isCancelled() {
         VmCall within = outer;
-        return cancelled || (within != null ? within.isCancelled() : patience != NO_HOOK && isHookOver());
+        return cancelled
+                || (within != null
+                        ? within.isCancelled()
+                        : context != null ? context.areCallsCancelled() : patience != NO_HOOK && isHookOver());
     }
 
     private boolean isHookOver() {

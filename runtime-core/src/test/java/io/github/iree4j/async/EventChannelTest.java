@@ -22,9 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Points of timelines that are waited for and reached in another process. */
-@Timeout(180)
+@Timeout(900)
 class EventChannelTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final Duration LONG =
+            Duration.ofMinutes(5); // on a machine that stops, a virtual machine takes a minute to start
     private static final SemaphoreOptions EXPORTABLE = SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE);
 
     private Path directory;

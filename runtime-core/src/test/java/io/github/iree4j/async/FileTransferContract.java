@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  *
  * <p>FILE-1: closing the arena of a test's memory fails while a transfer by a thread has it; every outcome is counted.
  */
-@Timeout(120)
+@Timeout(600)
 abstract class FileTransferContract {
     private final Arena arena = Arena.ofShared();
 

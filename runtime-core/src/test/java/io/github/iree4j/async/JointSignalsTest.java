@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Values that several signal. */
-@Timeout(60)
+@Timeout(300)
 class JointSignalsTest {
     private final TimelineSemaphore semaphore = TimelineSemaphore.create(0);
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>PROACTOR-1, PROACTOR-2 and PROACTOR-3 with threads; the interleavings are those of the stress tests.
  */
-@Timeout(60)
+@Timeout(300)
 class ProactorTest {
     private final StepSource source = new StepSource();
     private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5); // overflows soon, as a clock of any origin may

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** One wait for everything that the system and drivers report. */
-@Timeout(60)
+@Timeout(300)
 class SystemIoTest {
     private static final int ETIME = 62;
     private static final int ECANCELED = 125;

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** FIFO-1, FIFO-2: completions reported by several threads, in any order. */
@@ -38,16 +39,18 @@ class FifoRetirementTest {
                         return onHardware.add(next.operation());
                     }
                 });
+                AtomicBoolean submitted = new AtomicBoolean();
                 List<Thread> completers = new ArrayList<>();
                 for (int t = 0; t < 3; t++) {
                     Random random = new Random(seed + t);
-                    completers.add(Thread.ofPlatform().start(() -> complete(scheduler, onHardware, random)));
+                    completers.add(Thread.ofPlatform().start(() -> complete(scheduler, onHardware, submitted, random)));
                 }
                 for (int i = 1; i <= OPERATIONS; i++) {
                     try (Fence signal = Fence.at(timeline, i)) {
                         scheduler.submit(null, signal, Nothing::new);
                     }
                 }
+                submitted.set(true);
                 for (Thread completer : completers) {
                     completer.join();
                 }
@@ -174,10 +177,17 @@ class FifoRetirementTest {
 
     /** Takes a few operations at a time and reports them in another order. */
     private static void complete(
-            QueueScheduler scheduler, LinkedBlockingQueue<QueueOperation> onHardware, Random random) {
+            QueueScheduler scheduler,
+            LinkedBlockingQueue<QueueOperation> onHardware,
+            AtomicBoolean submitted,
+            Random random) {
         List<QueueOperation> taken = new ArrayList<>();
         try {
-            for (QueueOperation next; (next = onHardware.poll(20, TimeUnit.MILLISECONDS)) != null; ) {
+            while (!submitted.get() || !onHardware.isEmpty()) {
+                QueueOperation next = onHardware.poll(1, TimeUnit.MILLISECONDS);
+                if (next == null) {
+                    continue; // the submitter, or another who completes, has been stopped by the system for so long
+                }
                 taken.add(next);
                 if (random.nextInt(4) == 0) {
                     taken.reversed().forEach(operation -> scheduler.completed(operation, null));

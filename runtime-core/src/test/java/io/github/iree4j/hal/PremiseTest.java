@@ -7,6 +7,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Premise.Basis;
 import io.github.iree4j.hal.pool.NativeTimepoint;
@@ -14,6 +15,7 @@ import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -42,10 +44,16 @@ class PremiseTest {
     /** Says how far it is. */
     private static final class Passing extends RecordingStream {
         private long passed;
+        private boolean foreignPassed;
 
         @Override
         public boolean hasPassed(long epoch) {
             return epoch <= passed;
+        }
+
+        @Override
+        public boolean hasPassedExternal(Object primitive) {
+            return foreignPassed;
         }
     }
 
@@ -130,6 +138,128 @@ class PremiseTest {
     }
 
     @Test
+    void foreignWorkIsProvedByTheValueOrByWhatTheHardwareHasPassed() {
+        Premise foreign = new Premise.Foreign(timeline, WAITED, "an event", hardware);
+        assertThat(foreign.holds(domain)).isFalse();
+        hardware.foreignPassed = true;
+        assertThat(foreign.holds(domain)).isTrue();
+        hardware.foreignPassed = false;
+        timeline.signal(WAITED);
+        assertThat(foreign.holds(domain)).isTrue();
+    }
+
+    @Test
+    void foreignWorkThatFailedIsNotBroken() {
+        timeline.fail(CAUSE);
+        assertThat(new Premise.Foreign(timeline, WAITED, "an event", hardware).holds(domain))
+                .isTrue();
+    }
+
+    @Test
+    void whatAFrontierBroughtIsToBeOverOrPassed() {
+        long other = domain.axes().allocate(CausalDomain.QUEUE); // of nobody who could be asked
+        tracker.register(other);
+        Frontier both = Frontier.of(other, 1).merge(Frontier.of(producer.axis(), EPOCH), 2);
+        Premise imported = new Premise.Imported("a wait", both);
+        hardware.passed = EPOCH - 1;
+        assertThat(imported.holds(domain)).isFalse();
+        hardware.passed = EPOCH;
+        assertThat(imported.holds(domain)).isTrue();
+    }
+
+    @Test // PREM-2
+    void anOperationOfAnUnorderedQueueThatBeginsBeforeItsWaitIsReachedFails() {
+        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
+        QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) operation -> {});
+        try (Fence wait = Fence.at(timeline, WAITED)) {
+            Nothing early = new Nothing();
+            early.wait = wait;
+            workers.assertPremises(early); // as if it had been handed over
+            assertThat(early.failure())
+                    .isNotNull()
+                    .hasMessageContaining("does not hold: timeline")
+                    .hasMessageContaining("is at 0, waited for at 3");
+            timeline.signal(WAITED);
+            Nothing inTime = new Nothing();
+            inTime.wait = wait;
+            workers.assertPremises(inTime);
+            assertThat(inTime.failure()).isNull();
+        }
+    }
+
+    @Test
+    void whatAnUnorderedQueueStartsOnAFrontierThatIsAheadOfItsTimeFails() {
+        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
+        List<QueueOperation> started = new ArrayList<>();
+        QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) started::add);
+        timeline.signal(1, Frontier.producedBy(producer.axis(), EPOCH)); // which is not over
+        try (TimelineSemaphore done = TimelineSemaphore.create(0);
+                Fence wait = Fence.at(timeline, 1);
+                Fence signal = Fence.at(done, 1)) {
+            workers.submit(wait, signal, Nothing::new);
+            assertThat(started).isEmpty();
+            assertThat(done.failure())
+                    .isNotNull()
+                    .hasMessageContaining("what it waited for brought")
+                    .hasMessageContaining("which is not over");
+        }
+    }
+
+    @Test
+    void aStreamRestsOnTheFrontiersThatItsWaitsBrought() {
+        assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
+        Frontier ahead = Frontier.producedBy(producer.axis(), EPOCH);
+        timeline.signal(1, ahead);
+        try (Fence wait = Fence.at(timeline, 1)) {
+            Nothing operation = new Nothing();
+            consumer.submit(wait, null, () -> operation);
+            assertThat(operation.premises).containsExactly(Premise.Imported.of(timeline, 1, ahead));
+            consumer.assertPremises(operation);
+            assertThat(operation.failure()).isNotNull().hasMessageContaining("timeline %d at 1 brought", timeline.id());
+        }
+    }
+
+    @Test // PREM-3
+    void aWaitForForeignWorkThatEndsWhileItIsDecidedIsDecidedAgain() {
+        String event = "an event";
+        List<Object> letGo = new ArrayList<>();
+        RecordingStream stream = new RecordingStream() {
+            private int asked;
+
+            @Override
+            public boolean canWaitForExternal(Object primitive) {
+                return true;
+            }
+
+            @Override
+            public boolean keepExternal(Object primitive) {
+                if (++asked == 2) {
+                    timeline.signalExternal(PROMISED); // and it is closed
+                    return false;
+                }
+                return true;
+            }
+
+            @Override
+            public void letGoExternal(Object primitive) {
+                letGo.add(primitive);
+            }
+        };
+        QueueScheduler queue = QueueScheduler.create(domain, device, device, stream);
+        try (TimelineSemaphore other = TimelineSemaphore.create(0);
+                Fence waits = Fence.of(List.of(new Fence.Entry(other, 1), new Fence.Entry(timeline, WAITED)))) {
+            assertThat(timeline.promiseExternal(PROMISED, event)).isTrue();
+            assertThat(other.promiseExternal(1, "another")).isTrue();
+            Nothing operation = new Nothing();
+            queue.submit(waits, null, () -> operation);
+            assertThat(letGo).as("with each decision").containsExactly("another", "another");
+            assertThat(stream.entries).containsExactly("wait for 0", operation.name());
+            assertThat(operation.premises).hasSize(1);
+            assertThat(operation.failure()).isNull();
+        }
+    }
+
+    @Test
     void whatBeginsAlthoughItsPremiseDoesNotHoldFails() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not looked at");
         Nothing early = new Nothing();
@@ -163,7 +293,10 @@ class PremiseTest {
         queue.submit(wait, null, () -> operation);
         List<Premise> premises = operation.premises;
         assertThat(premises).isNotNull();
-        return premises.stream().map(each -> ((Premise.Promise) each).basis()).toList();
+        return premises.stream()
+                .filter(Premise.Promise.class::isInstance)
+                .map(each -> ((Premise.Promise) each).basis())
+                .toList();
     }
 
     @Test

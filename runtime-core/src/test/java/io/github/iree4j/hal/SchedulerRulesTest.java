@@ -8,6 +8,8 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -213,7 +215,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    @Timeout(30)
+    @Timeout(150)
     void nothingIsKeptOfAnOperationWhoseWaitFailedAlsoByWhatElseItWaitedFor() {
         TimelineSemaphore never = semaphore();
         TimelineSemaphore fails = semaphore();
@@ -231,6 +233,29 @@ class SchedulerRulesTest {
         Nothing operation = new Nothing();
         workers.submit(both, at(semaphore(), 1), () -> operation);
         return new WeakReference<>(operation);
+    }
+
+    @Test
+    void whatACallThatIsOverHasSubmittedIsWithdrawnAndNothingElse() {
+        MemoryHolder over = new MemoryHolder("over", new OperationsUnderWay());
+        MemoryHolder other = new MemoryHolder("other", new OperationsUnderWay());
+        TimelineSemaphore ofOver = waitingFor(over);
+        TimelineSemaphore ofOther = waitingFor(other);
+        TimelineSemaphore ofNone = semaphore();
+        workers.submit(at(semaphore(), 1), at(ofNone, 1), Nothing::new);
+        domain.withdraw(over, CANCELLED);
+        assertThat(ofOver.failure()).isSameAs(CANCELLED);
+        assertThat(ofOther.failure()).isNull();
+        assertThat(ofNone.failure()).isNull();
+        assertThat(workers.counters().pending()).isEqualTo(2);
+    }
+
+    private TimelineSemaphore waitingFor(MemoryHolder call) {
+        TimelineSemaphore done = semaphore();
+        MemoryHolder before = call.enter();
+        workers.submit(at(semaphore(), 1), at(done, 1), Nothing::new);
+        call.leave(before);
+        return done;
     }
 
     @Test

@@ -123,7 +123,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    @Timeout(30)
+    @Timeout(150)
     void aScopeThatIsClosedIsFollowedByNobody() {
         WeakReference<SpeculationScope> gone = openAndClose();
         while (gone.get() != null) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Operations that need memory, on a stream. */
-@Timeout(60)
+@Timeout(300)
 class StorageRequestTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final VirtualDevice device = VirtualDevice.builder().build();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files and timers of a process that has no native library. */
-@Timeout(120)
+@Timeout(600)
 class WithoutNativeLibraryTest {
     @Test
     void threadsReadAndWriteFiles(@TempDir Path directory) throws Exception {

@@ -3,6 +3,7 @@ package io.github.iree4j.modules;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Fixtures;
 import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
@@ -29,8 +30,6 @@ import io.github.iree4j.vm.bytecode.BytecodeModule;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -65,13 +64,8 @@ class CompiledProgramsTest {
     }
 
     private BytecodeModule module(String fixture) {
-        return keep(BytecodeModule.map(fixture(fixture), HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS));
-    }
-
-    private static Path fixture(String name) {
-        Path path = Path.of(System.getProperty("iree4j.shared", "../../shared"), "vmfb", name);
-        Assumptions.assumeTrue(Files.exists(path), () -> "fixture absent: " + path);
-        return path;
+        return keep(BytecodeModule.open(
+                Fixtures.file(fixture), HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS));
     }
 
     private void assumeX86() {
@@ -87,7 +81,7 @@ class CompiledProgramsTest {
     private VmModule parameters(String... scopesAndFiles) {
         List<ParameterProvider> providers = new ArrayList<>();
         for (int i = 0; i < scopesAndFiles.length; i += 2) {
-            try (ParameterArchive archive = ParameterArchive.open(fixture(scopesAndFiles[i + 1]))) {
+            try (ParameterArchive archive = ParameterArchive.open(Fixtures.file(scopesAndFiles[i + 1]))) {
                 providers.add(keep(ParameterProvider.of(scopesAndFiles[i], archive)));
             }
         }
@@ -118,10 +112,10 @@ class CompiledProgramsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"add.vmfb", "add-function-ids.vmfb"})
+    @ValueSource(strings = {"3.11.0/cpu/add.vmfb", "3.13.0/cpu/add.vmfb"})
     void bothGenerationsOfDispatchAddFourFloats(String fixture) {
         assumeX86();
-        if (fixture.equals("add-function-ids.vmfb")) {
+        if (fixture.equals("3.13.0/cpu/add.vmfb")) {
             Assumptions.assumeTrue(
                     device.queryI64("hal.cpu", "avx512f").orElse(0) == 1, "compiled for a CPU with AVX-512");
         }
@@ -134,7 +128,7 @@ class CompiledProgramsTest {
 
     @Test
     void portableKernelsMultiplyWithoutNativeCode() {
-        Context context = context(hal, module("mul_vmvx.vmfb"));
+        Context context = context(hal, module("3.11.0/vmvx/simple_mul.vmfb"));
         float[] twos = new float[100];
         float[] threes = new float[100];
         float[] sixes = new float[100];
@@ -148,14 +142,14 @@ class CompiledProgramsTest {
     @Test
     void aSplatParameterScales() {
         assumeX86();
-        Context context = context(hal, parameters("model", "scale_weights.irpa"), module("scale.vmfb"));
+        Context context = context(hal, parameters("model", "scale_weights.irpa"), module("3.11.0/cpu/scale.vmfb"));
         assertThat(call(context, "module.scale", new float[] {1, 2, 3, 4})).containsExactly(2, 4, 6, 8);
     }
 
     @Test
     void aStoredParameterScales() {
         assumeX86();
-        Context context = context(hal, parameters("model", "scale_weights_zero.irpa"), module("scale.vmfb"));
+        Context context = context(hal, parameters("model", "scale_weights_zero.irpa"), module("3.11.0/cpu/scale.vmfb"));
         assertThat(call(context, "module.scale", new float[] {1, 2, 3, 4})).containsExactly(0, 0, 0, 0);
     }
 
@@ -163,7 +157,7 @@ class CompiledProgramsTest {
     void parametersOfTwoScopesScaleAndShift() {
         assumeX86();
         VmModule parameters = parameters("model", "scale_weights.irpa", "bias", "scale2_bias.irpa");
-        Context context = context(hal, parameters, module("scale2.vmfb"));
+        Context context = context(hal, parameters, module("3.11.0/cpu/scale2.vmfb"));
         assertThat(call(context, "module.scale2", new float[] {1, 2, 3, 4})).containsExactly(12, 14, 16, 18);
     }
 
@@ -171,7 +165,7 @@ class CompiledProgramsTest {
     void aScopeThatIsNotGivenIsNamedWhenTheProgramStarts() {
         assumeX86();
         VmModule parameters = parameters("model", "scale_weights.irpa");
-        BytecodeModule module = module("scale2.vmfb");
+        BytecodeModule module = module("3.11.0/cpu/scale2.vmfb");
         assertThatThrownBy(() -> Context.create(List.of(hal, parameters, module), ContextOptions.DEFAULTS))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND))
@@ -182,7 +176,7 @@ class CompiledProgramsTest {
     @Test
     void inputsOfTheWrongShapeOrTypeFailTheCallAndLeaveNothing() {
         assumeX86();
-        Context context = context(hal, module("add.vmfb"));
+        Context context = context(hal, module("3.11.0/cpu/add.vmfb"));
         assertThatThrownBy(() -> call(context, "module.add", new float[3], new float[4]))
                 .hasMessageContaining("3xf32");
         assertThatThrownBy(() -> call(context, "module.add", new float[4], new float[5]))
@@ -193,7 +187,7 @@ class CompiledProgramsTest {
     @Test
     void contextsOfOneModuleShareItsExecutables() {
         assumeX86();
-        BytecodeModule module = module("add.vmfb");
+        BytecodeModule module = module("3.11.0/cpu/add.vmfb");
         for (int i = 0; i < 3; i++) {
             Context context = context(hal, module);
             assertThat(call(context, "module.add", new float[] {i, 0, 0, 0}, new float[4]))

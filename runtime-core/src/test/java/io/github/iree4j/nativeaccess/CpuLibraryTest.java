@@ -3,6 +3,7 @@ package io.github.iree4j.nativeaccess;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -18,7 +19,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
+@Timeout(600)
 class CpuLibraryTest {
     private static final int ADD = 0;
     private static final int RECORD = 1;
@@ -261,7 +262,7 @@ class CpuLibraryTest {
     /** Found by this test: while calls counted as references, two that overlapped kept a closed library alive for ever. */
     @Test
     void closingDuringCallsLetsThemFinish() throws Exception {
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < Effort.rounds(200); round++) {
             CpuLibrary library = TestKernels.basic();
             DispatchState state =
                     new DispatchState().begin(1, 0).workgroupCount(2000, 1, 1).constant(0, -1);

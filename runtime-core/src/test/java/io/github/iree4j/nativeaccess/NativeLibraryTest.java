@@ -16,11 +16,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(120)
+@Timeout(600)
 class NativeLibraryTest {
     /** Prints why native code cannot be used, or that it can; run in a JVM of its own. */
     static final class Probe {
@@ -57,6 +58,7 @@ class NativeLibraryTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void jniIsUsedAsItMayBe() throws Exception {
         List<String> command = probeCommand(Exercise.class, "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED");

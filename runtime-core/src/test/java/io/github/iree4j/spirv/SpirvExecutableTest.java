@@ -2,8 +2,8 @@ package io.github.iree4j.spirv;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.iree4j.Fixtures;
 import io.github.iree4j.flatbuffer.FlatBufferWriter;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Bytes;
 import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
@@ -15,7 +15,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -106,9 +105,7 @@ class SpirvExecutableTest {
     /** The executables that a compiler wrote in 2023. */
     @Test
     void readsTheExecutablesOf2023() throws Exception {
-        Path file = Path.of(System.getProperty("iree4j.shared", "../../shared"), "vmfb/filters-vulkan-2023.vmfb");
-        assumeTrue(Files.isReadable(file), file + " is not there");
-        byte[] module = Files.readAllBytes(file);
+        byte[] module = Files.readAllBytes(Fixtures.file("20231004.665/vulkan-async/filters.vmfb"));
         int found = 0;
         for (int at = 4; at + 4 < module.length; at++) {
             if (module[at] == 'S' && module[at + 1] == 'P' && module[at + 2] == 'V' && module[at + 3] == 'E') {

@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,17 +47,27 @@ class SpirvModuleTest {
     }
 
     @Test
-    void tellsBuffersBySetAndBinding() {
+    void tellsBuffersBySetAndBindingAndWhichAreWritten() {
         assertThat(entry("add").resources())
                 .containsExactly(
-                        new SpirvResource(0, 0, SpirvResource.STORAGE_BUFFER, 1),
-                        new SpirvResource(0, 1, SpirvResource.STORAGE_BUFFER, 1),
-                        new SpirvResource(0, 2, SpirvResource.STORAGE_BUFFER, 1));
+                        new SpirvResource(0, 0, SpirvResource.STORAGE_BUFFER, 1, false),
+                        new SpirvResource(0, 1, SpirvResource.STORAGE_BUFFER, 1, false),
+                        new SpirvResource(0, 2, SpirvResource.STORAGE_BUFFER, 1, true));
         assertThat(entry("gather").resources())
                 .containsExactly(
-                        new SpirvResource(0, 0, SpirvResource.UNIFORM_BUFFER, 1),
-                        new SpirvResource(0, 1, SpirvResource.STORAGE_BUFFER, 2),
-                        new SpirvResource(1, 3, SpirvResource.STORAGE_BUFFER, 1));
+                        new SpirvResource(0, 0, SpirvResource.UNIFORM_BUFFER, 1, false),
+                        new SpirvResource(0, 1, SpirvResource.STORAGE_BUFFER, 2, false),
+                        new SpirvResource(1, 3, SpirvResource.STORAGE_BUFFER, 1, true));
+    }
+
+    @Test
+    void whatAtomicsAndNarrowStoresReachIsWritten() {
+        assertThat(entry("count").resources())
+                .extracting(SpirvResource::isWritten)
+                .containsExactly(true);
+        assertThat(entry("bytes").resources())
+                .extracting(SpirvResource::isWritten)
+                .containsExactly(false, true, true);
     }
 
     @Test
@@ -194,6 +205,7 @@ class SpirvModuleTest {
     }
 
     /** The compiled kernels are those of the sources. */
+    @Tag("nightly")
     @Test
     void kernelsAreCurrent(@TempDir Path directory) throws Exception {
         Path compiler = Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))

@@ -239,7 +239,7 @@ class TopologyTest {
             "/sys/fs/cgroup/cpu.max"
         };
         String alphabet = "0123456789,-/: \n\tKmaxcgroup2Cpus_allowed_list=\0\\";
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < Effort.rounds(300); round++) {
             StringBuilder text = new StringBuilder();
             for (int i = random.nextInt(40); i > 0; i--) {
                 text.append(alphabet.charAt(random.nextInt(alphabet.length())));

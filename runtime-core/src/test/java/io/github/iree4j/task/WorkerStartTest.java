@@ -2,6 +2,7 @@ package io.github.iree4j.task;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,7 +82,7 @@ class WorkerStartTest {
     /** TASK-17: the first work comes while the executor is closed. */
     @Test
     void firstWorkAndCloseMayComeAtTheSameTime() throws InterruptedException {
-        for (int round = 0; round < 3_000; round++) {
+        for (int round = 0; round < Effort.rounds(3_000); round++) {
             ProcessExecutor executor = executor(1 + round % 3);
             List<TestProcess> processes = new ArrayList<>();
             for (int i = 0; i < 4; i++) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Hooks run where nobody can cancel them. */
-@Timeout(60)
+@Timeout(300)
 class HookTest {
     private static final String ENDLESS =
             "vm.export @__deinit\nvm.func @__deinit() -> () {\n^bb0:\n  vm.br ^bb0()\n}\n";

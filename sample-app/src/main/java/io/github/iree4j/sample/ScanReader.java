@@ -10,6 +10,7 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 /**
@@ -19,16 +20,16 @@ import org.springframework.stereotype.Component;
 @Component
 class ScanReader {
 
-    private static final Duration LIMIT = Duration.ofSeconds(5);
-
     private final IreeRuntime runtime;
     private final Scans scans;
     private final Digits digits;
+    private final Duration limit;
 
-    ScanReader(IreeRuntime runtime, Scans scans, Digits digits) {
+    ScanReader(IreeRuntime runtime, Scans scans, Digits digits, @Value("${scans.within:5s}") Duration limit) {
         this.runtime = runtime;
         this.scans = scans;
         this.digits = digits;
+        this.limit = limit;
     }
 
     /**
@@ -41,9 +42,9 @@ class ScanReader {
         try (Timeline timeline = runtime.createTimeline();
                 Fence pictured = timeline.at(1);
                 Tensor pictures = await(scans.blocks(
-                        CallOptions.DEFAULTS.between(null, pictured).within(LIMIT), dots))) {
+                        CallOptions.DEFAULTS.between(null, pictured).within(limit), dots))) {
             return await(
-                    digits.classify(CallOptions.DEFAULTS.between(pictured, null).within(LIMIT), pictures));
+                    digits.classify(CallOptions.DEFAULTS.between(pictured, null).within(limit), pictures));
         }
     }
 

@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -34,7 +35,8 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 
 /** {@code POST /infer} over real HTTP, in all forms, and what a large tensor costs. */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
-@Timeout(120)
+@Timeout(600)
+@Tag("nightly")
 class InferWebTests {
 
     private static final int PIXELS = 64;

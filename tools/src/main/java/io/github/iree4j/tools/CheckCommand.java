@@ -15,30 +15,40 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /**
- * {@code iree4j check}: runs a module that checks itself, with the {@code check} module's functions, as {@code iree-check-module} does:
+ * {@code iree4j check}: runs modules that check themselves, with the {@code check} module's functions, as {@code iree-check-module} does:
  * each exported function is a test and gets a program of its own.
  */
 @Command(
         name = "check",
         description =
-                "Runs the tests in a compiled module: each exported function is one, which takes nothing, returns nothing and checks what it computes with the functions of module 'check'.",
+                "Runs the tests in compiled modules: each exported function is one, which takes nothing, returns nothing and checks what it computes with the functions of module 'check'.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class CheckCommand implements Callable<Integer> {
     private static final int FAILED = 1;
+    private static final int NOT_RUN = 2; // something could not be run at all, which no test expects
 
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
 
     @Mixin
     private ProgramFlags flags;
+
+    @Parameters(
+            paramLabel = "FILE",
+            arity = "0..*",
+            description =
+                    "A .vmfb with tests. Each of several is run by itself, behind the modules of --module, and what one cannot run leaves the others alone. Without any, the tests are those of the last --module.")
+    private List<String> files = new ArrayList<>();
 
     @Option(
             names = "--expect_failure",
@@ -68,24 +78,48 @@ final class CheckCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         int status;
-        try (IreeRuntime runtime = flags.open()) {
-            status = run(runtime, out);
+        try (IreeRuntime runtime = files.isEmpty() ? flags.open() : flags.openDevices()) {
+            status = files.size() <= 1
+                    ? run(runtime, files.isEmpty() ? null : files.getFirst(), out)
+                    : runEach(runtime, out);
         }
-        if (!expectFailure) {
-            return status;
+        if (!expectFailure || status == NOT_RUN) {
+            return status == 0 ? 0 : FAILED;
         }
         out.println(status == 0 ? "Test passed but expected failure" : "Test failed as expected");
         return status == 0 ? FAILED : 0;
     }
 
-    private int run(IreeRuntime runtime, PrintWriter out) throws IOException {
+    /** All files one after another; one that cannot be loaded has failed, and is not what --expect_failure means. */
+    private int runEach(IreeRuntime runtime, PrintWriter out) {
+        List<String> failed = new ArrayList<>();
+        int worst = 0;
+        for (String file : files) {
+            out.println(file);
+            try {
+                if (run(runtime, file, out) != 0) {
+                    failed.add(file);
+                    worst = Math.max(worst, FAILED);
+                }
+            } catch (IreeException | IOException e) {
+                out.println(e);
+                failed.add(file);
+                worst = NOT_RUN;
+            }
+        }
+        out.println("%d of %s passed".formatted(files.size() - failed.size(), counted(files.size(), "file")));
+        failed.forEach(file -> out.println("failed: " + file));
+        return worst;
+    }
+
+    private int run(IreeRuntime runtime, @Nullable String file, PrintWriter out) throws IOException {
         List<String> tests = new ArrayList<>();
         String module;
-        try (Program program = load(runtime, new ArrayList<>())) {
+        try (Program program = load(runtime, file, new ArrayList<>())) {
             module = program.name();
             for (ProgramFunction function : ProgramFlags.ownFunctions(program)) {
-                if (function.name().indexOf('$') >= 0) {
-                    continue; // the asynchronous twin of another
+                if (function.name().indexOf('$') >= 0 || function.name().startsWith("__")) {
+                    continue; // the asynchronous twin of another, or the compiler's own
                 }
                 if (!function.argumentKinds().isEmpty()
                         || !function.resultKinds().isEmpty()) {
@@ -104,10 +138,11 @@ final class CheckCommand implements Callable<Integer> {
             tests.forEach(test -> out.println("  " + test.substring(module.length() + 1)));
             return 0;
         }
-        return runAll(runtime, module, tests, out);
+        return runAll(runtime, file, module, tests, out);
     }
 
-    private int runAll(IreeRuntime runtime, String module, List<String> tests, PrintWriter out) throws IOException {
+    private int runAll(IreeRuntime runtime, @Nullable String file, String module, List<String> tests, PrintWriter out)
+            throws IOException {
         String count = counted(tests.size(), "test");
         String suites = tests.isEmpty() ? "0 test suites" : "1 test suite";
         long start = System.nanoTime();
@@ -116,7 +151,7 @@ final class CheckCommand implements Callable<Integer> {
         if (!tests.isEmpty()) {
             out.println("[----------] %s from %s".formatted(count, module));
             for (String test : tests) {
-                if (!passes(runtime, test, out)) {
+                if (!passes(runtime, file, test, out)) {
                     failed.add(test);
                 }
             }
@@ -135,12 +170,13 @@ final class CheckCommand implements Callable<Integer> {
         return FAILED;
     }
 
-    private boolean passes(IreeRuntime runtime, String test, PrintWriter out) throws IOException {
+    private boolean passes(IreeRuntime runtime, @Nullable String file, String test, PrintWriter out)
+            throws IOException {
         out.println("[ RUN      ] " + test);
         out.flush();
         long start = System.nanoTime();
         List<String> failures = Collections.synchronizedList(new ArrayList<>());
-        try (Program program = load(runtime, failures)) {
+        try (Program program = load(runtime, file, failures)) {
             program.function(test).invoke().close();
         } catch (IreeException e) {
             failures.add(e.toString());
@@ -153,9 +189,9 @@ final class CheckCommand implements Callable<Integer> {
     }
 
     /** Every test has a program, with globals as they are at the beginning. Expectations that do not hold go into the list. */
-    private Program load(IreeRuntime runtime, List<String> failures) throws IOException {
+    private Program load(IreeRuntime runtime, @Nullable String file, List<String> failures) throws IOException {
         // Before the modules that import it, and instead of the one that ends the call.
-        return runtime.load(flags.options(CheckModule.createForRunner((expectation, failure) -> {
+        return runtime.load(flags.options(file, CheckModule.createForRunner((expectation, failure) -> {
                     if (failure != null) {
                         failures.add("check.%s: %s".formatted(expectation, failure));
                     }

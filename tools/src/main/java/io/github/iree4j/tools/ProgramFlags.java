@@ -5,6 +5,7 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -13,10 +14,13 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -26,11 +30,10 @@ import picocli.CommandLine.Spec;
 final class ProgramFlags {
     @Option(
             names = "--module",
-            required = true,
             paramLabel = "FILE",
             description =
                     "A .vmfb, or - for standard input. Repeat it for several modules: later ones may import from earlier ones.")
-    private List<String> modules;
+    private List<String> modules = new ArrayList<>();
 
     @Option(
             names = "--parameters",
@@ -39,8 +42,20 @@ final class ProgramFlags {
                     "A parameter file (.irpa, .gguf or .safetensors), with the scope the program knows it by. Repeat it for several; of one scope the first that has a parameter gives it.")
     private List<String> parameters = new ArrayList<>();
 
-    @Option(names = "--device", paramLabel = "DEVICE", description = "A device, see 'iree4j devices'. Default: local.")
+    @Option(
+            names = "--device",
+            paramLabel = "[NAME=]DEVICE",
+            description =
+                    "A device, see 'iree4j devices', and what to call it. Default: local. Repeat it for a program that was compiled for several, in the order of its targets; one device may be there twice.")
     private List<String> devices = new ArrayList<>();
+
+    @Option(
+            names = "--executable_formats",
+            split = ",",
+            paramLabel = "FORMAT",
+            description =
+                    "The formats of executables that may run, such as vmvx-bytecode-fb. Default: all that the devices take but system-elf-*, shared libraries, which may do anything while they are loaded.")
+    private List<String> executableFormats = new ArrayList<>();
 
     @Option(
             names = "--parameter_progress",
@@ -54,9 +69,17 @@ final class ProgramFlags {
 
     ProgramFlags() {}
 
-    @Option(names = "--module_mode", hidden = true)
-    void moduleMode(String mode) {
-        // Known to IREE's tools; here modules are always mapped.
+    @Option(
+            names = "--module_mode",
+            paramLabel = "preload|mmap",
+            description =
+                    "Whether modules are read, which is the default, or mapped; then their files must not change.")
+    private ModuleMode moduleMode = ModuleMode.preload;
+
+    /** As IREE's tools spell them. */
+    enum ModuleMode {
+        preload,
+        mmap
     }
 
     @Option(names = "--parameter_mode", hidden = true)
@@ -66,32 +89,79 @@ final class ProgramFlags {
 
     /** A runtime on the devices asked for, owned by the caller. */
     IreeRuntime open() {
+        if (modules.isEmpty()) {
+            throw new MissingParameterException(
+                    spec.commandLine(),
+                    spec.findOption("--module"),
+                    "Missing required option: '--module=FILE'");
+        }
+        return openDevices();
+    }
+
+    /** As {@link #open}, for a command that has modules besides those of {@code --module}. */
+    IreeRuntime openDevices() {
         IreeRuntime.Builder builder = IreeRuntime.builder();
-        devices.forEach(builder::device);
+        DeviceOptions options =
+                DeviceOptions.builder().executableFormats(executableFormats).build();
+        Set<String> names = new HashSet<>();
+        for (String device : devices.isEmpty() ? List.of("local") : devices) {
+            int equals = device.indexOf('=');
+            String uri = device.substring(equals + 1);
+            String name = equals < 0 ? unused(uri, names) : device.substring(0, equals);
+            names.add(name); // a name that is given twice is refused when the runtime is built
+            builder.device(name, uri, options);
+        }
         return builder.build();
     }
 
-    /** The modules, after those that the command has itself, and the parameters; for the command to add to. */
-    ProgramOptions.Builder options(VmModule... before) throws IOException {
+    /** The second "local" is "local-2". */
+    private static String unused(String uri, Set<String> names) {
+        String name = uri;
+        for (int i = 2; names.contains(name); i++) {
+            name = uri + "-" + i;
+        }
+        return name;
+    }
+
+    /** The modules and the parameters; for the command to add to. */
+    ProgramOptions.Builder options() throws IOException {
+        return options(null);
+    }
+
+    /**
+     * The modules, after those that the command has itself, and the parameters; for the command to add to.
+     *
+     * @param last a file that comes after the modules; null for none
+     */
+    ProgramOptions.Builder options(@Nullable String last, VmModule... before) throws IOException {
         ProgramOptions.Builder builder = ProgramOptions.builder();
         for (VmModule module : before) {
             builder.module(module);
         }
         for (String module : modules) {
-            if (module.equals("-")) {
-                if (standardInput == null) {
-                    standardInput = System.in.readAllBytes(); // there is only one, however often it is loaded
-                }
-                builder.module("standard input", standardInput);
-            } else {
-                builder.module(Path.of(module));
-            }
+            module(builder, module);
+        }
+        if (last != null) {
+            module(builder, last);
         }
         for (String parameter : parameters) {
             ScopedFile file = ScopedFile.of(parameter);
             builder.parameters(file.scope(), file.path());
         }
         return parameterProgress ? builder.parameterListener(this::report) : builder;
+    }
+
+    private void module(ProgramOptions.Builder builder, String module) throws IOException {
+        if (module.equals("-")) {
+            if (standardInput == null) {
+                standardInput = System.in.readAllBytes(); // there is only one, however often it is loaded
+            }
+            builder.module("standard input", standardInput);
+        } else if (moduleMode == ModuleMode.preload) {
+            builder.module(Path.of(module));
+        } else {
+            builder.mappedModule(Path.of(module));
+        }
     }
 
     /** One line; threads of devices call this too. */

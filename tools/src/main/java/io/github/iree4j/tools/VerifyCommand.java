@@ -1,7 +1,9 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.ProgramWarnings;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import io.github.iree4j.vm.bytecode.ModuleVerifier;
 import io.github.iree4j.vm.bytecode.ModuleVerifier.Finding;
@@ -23,7 +25,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "verify",
         description =
-                "Verifies .vmfb modules by the rules that loading applies, and lists all that is wrong, not only the first. The exit status is 1 when something is.",
+                "Verifies .vmfb modules by the rules that loading applies, and lists all that is wrong, not only the first. The exit status is 1 when something is. Warns of modules that load and may give wrong results.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class VerifyCommand implements Callable<Integer> {
@@ -42,22 +44,30 @@ final class VerifyCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         int status = 0;
         for (Path file : files) {
-            List<Finding> findings = verify(file);
+            Verified verified = verify(file);
+            List<Finding> findings = verified.findings();
             findings.forEach(finding -> out.println("%s: %s".formatted(file, finding)));
             out.println(
                     findings.isEmpty()
                             ? "%s: verified".formatted(file)
                             : "%s: %d finding%s".formatted(file, findings.size(), findings.size() == 1 ? "" : "s"));
+            verified.warnings().forEach(warning -> out.println("%s: warning: %s".formatted(file, warning)));
             status = findings.isEmpty() ? status : FAILED;
         }
         return status;
     }
 
-    private static List<Finding> verify(Path file) {
+    /** What is wrong with a module; if nothing is, what may be. */
+    private record Verified(List<Finding> findings, List<String> warnings) {}
+
+    private static Verified verify(Path file) {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            return ModuleVerifier.verify(bytes, null, ModuleLimits.DEFAULTS);
+            List<Finding> findings = ModuleVerifier.verify(bytes, null, ModuleLimits.DEFAULTS);
+            List<String> warnings =
+                    findings.isEmpty() ? ProgramWarnings.of(ModuleDef.read(bytes, ModuleLimits.DEFAULTS)) : List.of();
+            return new Verified(findings, warnings);
         } catch (NoSuchFileException e) {
             throw new IreeException(StatusCode.NOT_FOUND, "there is no module file '%s'".formatted(file), e);
         } catch (IOException e) {

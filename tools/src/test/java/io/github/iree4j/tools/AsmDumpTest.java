@@ -6,13 +6,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class AsmDumpTest {
-
-    private static final Path FIXTURES = Path.of("../../shared/vmfb");
 
     private static final String SOURCE = """
             vm.module @sample version 3
@@ -159,8 +156,7 @@ class AsmDumpTest {
 
     @Test
     void dumpShowsCompiledModules() {
-        Assumptions.assumeTrue(Files.isDirectory(FIXTURES), "the fixtures are not at '" + FIXTURES + "'");
-        assertThat(iree4j("dump", "--output=all", FIXTURES.resolve("add.vmfb").toString()))
+        assertThat(iree4j("dump", "--output=all", CommandLineRun.fixture("3.13.0/cpu-debug/add.vmfb")))
                 .isZero();
         assertThat(out.toString())
                 .contains("hal.devices.count() -> (i32)")

@@ -62,7 +62,7 @@ class BenchmarkCommandTest {
     void printsTheTableOfIreeBenchmarkModule() {
         CommandLineRun run = iree4j(
                 "benchmark",
-                "--module=" + fixture("add.vmfb"),
+                "--module=" + fixture("3.11.0/cpu/add.vmfb"),
                 "--function=add",
                 "--input=4xf32=1 2 3 4",
                 "--input=4xf32=10 20 30 40",

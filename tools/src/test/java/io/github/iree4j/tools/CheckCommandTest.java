@@ -131,10 +131,41 @@ class CheckCommandTest {
     }
 
     @Test
+    void eachOfSeveralFilesIsRunAndOneThatCannotBeLeavesTheOthersAlone() throws IOException {
+        String sums = assembled(directory, "sums", HEAD);
+        String adder = CommandLineRun.fixture("3.11.0/cpu/add.vmfb");
+        CommandLineRun run = iree4j("check", adder, directory + "/missing.vmfb", sums);
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.out())
+                .contains("INVALID_ARGUMENT; a test takes and returns nothing")
+                .contains("OK ] sums.starts_afresh")
+                .endsWith("1 of 3 files passed\nfailed: " + adder + "\nfailed: " + directory + "/missing.vmfb\n");
+        assertThat(iree4j("check", "--expect_failure", sums, directory + "/missing.vmfb")
+                        .status())
+                .isEqualTo(1);
+        run = iree4j("check", sums, sums);
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).startsWith(sums + "\n[=====").endsWith("2 of 2 files passed\n");
+    }
+
+    @Test
+    void oneFileIsAsIfItWereTheLastModule() throws IOException {
+        String sums = assembled(directory, "sums", HEAD);
+        CommandLineRun one = iree4j("check", sums);
+        assertThat(one.status()).isZero();
+        assertThat(withoutTimes(one.out()))
+                .isEqualTo(withoutTimes(iree4j("check", "--module=" + sums).out()));
+        assertThat(iree4j("check", directory + "/missing.vmfb").err()).contains("missing.vmfb");
+    }
+
+    @Test
     void aModuleWithOtherFunctionsIsRefused() {
-        CommandLineRun run = iree4j("check", "--module=" + CommandLineRun.fixture("add.vmfb"));
+        CommandLineRun run = iree4j("check", "--module=" + CommandLineRun.fixture("3.11.0/cpu/add.vmfb"));
         assertThat(run.status()).isEqualTo(1);
         assertThat(run.err()).startsWith("INVALID_ARGUMENT; a test takes and returns nothing, and 'module.add'");
-        assertThat(iree4j("check").status()).isEqualTo(2);
+        CommandLineRun without = iree4j("check");
+        assertThat(without.status()).isEqualTo(2);
+        assertThat(without.err()).startsWith("Missing required option: '--module=FILE'");
+        assertThat(iree4j("check", "--device=no-such-device").err()).startsWith("Missing required option");
     }
 }

@@ -7,11 +7,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Assumptions;
 
 /** One run of the command line as a script sees it. */
 record CommandLineRun(int status, String out, String err) {
-    private static final Path FIXTURES = Path.of(System.getProperty("iree4j.fixtures", "../../shared/vmfb"));
+    private static final Path FIXTURES = Path.of("../fixtures");
 
     static CommandLineRun iree4j(String... arguments) {
         StringWriter out = new StringWriter();
@@ -28,11 +27,11 @@ record CommandLineRun(int status, String out, String err) {
         return directory.resolve(name + ".vmfb").toString();
     }
 
+    /** A module by release, variant and program, or an archive of parameters by its name. */
     static String fixture(String name) {
-        Path file = FIXTURES.resolve(name);
-        Assumptions.assumeTrue(
-                Files.isRegularFile(file),
-                "fixture '" + file + "' is not there; name its directory with -Diree4j.fixtures=DIR");
+        Path file = FIXTURES.resolve(name.endsWith(".irpa") ? "parameters" : "modules")
+                .resolve(name);
+        assertThat(file).isRegularFile();
         return file.toString();
     }
 }

@@ -21,7 +21,7 @@ class DevicesCommandTest {
         CommandLineRun run = iree4j(
                 "run",
                 "--device=local",
-                "--module=" + CommandLineRun.fixture("mul_vmvx.vmfb"),
+                "--module=" + CommandLineRun.fixture("3.11.0/vmvx/simple_mul.vmfb"),
                 "--input=100xf32=2",
                 "--input=100xf32=3",
                 "--expected_output=100xf32=6");

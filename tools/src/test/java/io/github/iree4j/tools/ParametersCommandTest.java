@@ -132,7 +132,7 @@ class ParametersCommandTest {
     private static String scaled(String parameters) {
         CommandLineRun run = iree4j(
                 "run",
-                "--module=" + fixture("scale.vmfb"),
+                "--module=" + fixture("3.11.0/cpu/scale.vmfb"),
                 "--parameters=model=" + parameters,
                 "--input=4xf32=1 2 3 4");
         assertThat(run.err()).isEmpty();
@@ -143,7 +143,7 @@ class ParametersCommandTest {
     void aProgramTakesAScopeFromSeveralFiles() {
         CommandLineRun run = iree4j(
                 "run",
-                "--module=" + fixture("scale.vmfb"),
+                "--module=" + fixture("3.11.0/cpu/scale.vmfb"),
                 "--parameters=model=" + fixture("scale2_bias.irpa"),
                 "--parameters=model=" + gguf,
                 "--parameters=model=" + safetensors,
@@ -156,7 +156,7 @@ class ParametersCommandTest {
         CommandLineRun run = iree4j(
                 "run",
                 "--parameter_progress",
-                "--module=" + fixture("scale.vmfb"),
+                "--module=" + fixture("3.11.0/cpu/scale.vmfb"),
                 "--parameters=model=" + safetensors,
                 "--input=4xf32=1 2 3 4");
         assertThat(run.status()).isZero();

@@ -23,7 +23,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command line as scripts call it: flags, what it prints where, and its exit status. */
 class RunCommandTest {
-    private static final Path FIXTURES = Path.of(System.getProperty("iree4j.fixtures", "../../shared/vmfb"));
     private static final String A = "--input=4xf32=1 2 3 4";
     private static final String B = "--input=4xf32=10 20 30 40";
 
@@ -39,26 +38,40 @@ class RunCommandTest {
         return new Outcome(status, out.toString().replace("\r", ""), err.toString());
     }
 
-    private static String fixture(String name) {
-        Path file = FIXTURES.resolve(name);
-        Assumptions.assumeTrue(
-                Files.isRegularFile(file),
-                "fixture '" + file + "' is not there; name its directory with -Diree4j.fixtures=DIR");
-        return file.toString();
-    }
-
     private static Outcome add(String... more) {
-        List<String> arguments = new ArrayList<>(List.of("run", "--module=" + fixture("add.vmfb"), "--function=add"));
+        List<String> arguments = new ArrayList<>(
+                List.of("run", "--module=" + CommandLineRun.fixture("3.11.0/cpu/add.vmfb"), "--function=add"));
         arguments.addAll(List.of(more));
         return iree4j(arguments.toArray(String[]::new));
     }
 
     // -- fixtures
 
+    @Test
+    void sharedLibrariesRunWhereTheirFormatIsNamed() {
+        Assumptions.assumeTrue(System.getProperty("os.arch").equals("amd64"), "the module is compiled for x86_64");
+        String module = "--module=" + CommandLineRun.fixture("3.13.0/cpu-system/math_f32.vmfb");
+        String input = "--input=8xf32=0";
+        Outcome refused = iree4j("run", module, input);
+        assertThat(refused.status()).isEqualTo(1);
+        assertThat(refused.err()).contains("--iree-llvmcpu-link-embedded=false").contains("--executable_formats");
+        String formats = "--executable_formats=embedded-elf-x86_64,system-elf-x86_64";
+        for (String device : List.of("", "--device=local")) {
+            Outcome outcome = device.isEmpty()
+                    ? iree4j("run", module, formats, input)
+                    : iree4j("run", module, device, formats, input);
+            assertThat(outcome.err()).isEmpty();
+            assertThat(outcome.out()).contains("result[0]: hal.buffer_view\n8xf32=1 1 1 1 1 1 1 1");
+        }
+        assertThat(iree4j("run", module, "--executable_formats=vmvx-bytecode-fb", input)
+                        .err())
+                .contains("program wants executables of format system-elf-x86_64");
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"add.vmfb", "add-function-ids.vmfb"})
+    @ValueSource(strings = {"3.11.0/cpu/add.vmfb", "3.13.0/cpu/add.vmfb"})
     void printsWhatIreeRunModulePrints(String module) {
-        Outcome outcome = iree4j("run", "--module=" + fixture(module), "--function=add", A, B);
+        Outcome outcome = iree4j("run", "--module=" + CommandLineRun.fixture(module), "--function=add", A, B);
         assertThat(outcome.err()).isEmpty();
         assertThat(outcome.out()).isEqualTo("""
                 EXEC @add
@@ -74,20 +87,64 @@ class RunCommandTest {
         Outcome outcome = iree4j(
                 "run",
                 "--device=local-task",
-                "--module=" + fixture("scale.vmfb"),
-                "--parameters=model=" + fixture(archive),
+                "--module=" + CommandLineRun.fixture("3.11.0/cpu/scale.vmfb"),
+                "--parameters=model=" + CommandLineRun.fixture(archive),
                 A);
         assertThat(outcome)
                 .isEqualTo(new Outcome(0, "EXEC @scale\nresult[0]: hal.buffer_view\n4xf32=" + expected + "\n", ""));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--device=local, --device=local",
+        "--device=a=local, --device=b=local",
+        "--device=local, --device=b=local-sync"
+    })
+    void takesOneDeviceTwiceForAProgramOfTwo(String first, String second) {
+        String module = "--module=" + CommandLineRun.fixture("3.13.0/cpu-two/two_devices.vmfb");
+        assertThat(iree4j("run", first, second, module, A))
+                .isEqualTo(new Outcome(0, "EXEC @both\nresult[0]: hal.buffer_view\n4xf32=5 18 39 68\n", ""));
+        assertThat(iree4j("run", first, module, A).err())
+                .startsWith("INCOMPATIBLE; ")
+                .contains("HAL device `b` not found");
+    }
+
+    @Test
+    void takesThreeDevicesInTheirOrderOrByTheProgramsNames() {
+        String module = "--module=" + CommandLineRun.fixture("3.13.0/cpu-three/three_devices.vmfb");
+        String b = "--input=4xf32=0.5 0.25 2 8";
+        String expected = "--expected_output=4xf32=2 4 6 8";
+        String other = "--expected_output=4xf32=0.875 0.984375 0.33333334 -7";
+        for (List<String> devices : List.of(
+                List.of("--device=local", "--device=local", "--device=local"),
+                List.of("--device=c=local", "--device=a=local", "--device=b=local"))) {
+            List<String> arguments = new ArrayList<>(List.of("run", module, A, b, other, expected));
+            arguments.addAll(devices);
+            Outcome outcome = iree4j(arguments.toArray(String[]::new));
+            assertThat(outcome.err()).isEmpty();
+            assertThat(outcome.out()).contains("[SUCCESS]");
+        }
+        assertThat(iree4j("run", "--device=local", "--device=local", module, A, b)
+                        .err())
+                .startsWith("INCOMPATIBLE; ")
+                .contains("HAL device `c` not found");
+    }
+
+    @Test
+    void twoDevicesOfOneNameAreRefused() {
+        String module = "--module=" + CommandLineRun.fixture("3.13.0/cpu-two/two_devices.vmfb");
+        assertThat(iree4j("run", "--device=a=local", "--device=a=local", module, A)
+                        .err())
+                .startsWith("INVALID_ARGUMENT; two devices are called 'a'");
     }
 
     @Test
     void takesSeveralScopes() {
         Outcome outcome = iree4j(
                 "run",
-                "--module=" + fixture("scale2.vmfb"),
-                "--parameters=model=" + fixture("scale_weights.irpa"),
-                "--parameters=bias=" + fixture("scale2_bias.irpa"),
+                "--module=" + CommandLineRun.fixture("3.11.0/cpu/scale2.vmfb"),
+                "--parameters=model=" + CommandLineRun.fixture("scale_weights.irpa"),
+                "--parameters=bias=" + CommandLineRun.fixture("scale2_bias.irpa"),
                 A,
                 "--expected_output=4xf32=12 14 16 18");
         assertThat(outcome)
@@ -99,7 +156,7 @@ class RunCommandTest {
     void runsModulesWithoutNativeCode() {
         Outcome outcome = iree4j(
                 "run",
-                "--module=" + fixture("mul_vmvx.vmfb"),
+                "--module=" + CommandLineRun.fixture("3.11.0/vmvx/simple_mul.vmfb"),
                 "--function=simple_mul",
                 "--input=100xf32=2",
                 "--input=100xf32=3",
@@ -110,7 +167,7 @@ class RunCommandTest {
 
     @Test
     void missingScopeIsNamedOnStandardError() {
-        Outcome outcome = iree4j("run", "--module=" + fixture("scale.vmfb"), A);
+        Outcome outcome = iree4j("run", "--module=" + CommandLineRun.fixture("3.11.0/cpu/scale.vmfb"), A);
         assertThat(outcome.status()).isEqualTo(1);
         assertThat(outcome.out()).isEmpty();
         assertThat(outcome.err()).startsWith("NOT_FOUND; ").contains("'model'");
@@ -119,7 +176,7 @@ class RunCommandTest {
     @Test
     void codeForAnotherProcessorIsRefused() {
         Assumptions.assumeTrue(System.getProperty("os.arch").equals("amd64"), "this machine is no x86_64");
-        Outcome outcome = iree4j("run", "--module=" + fixture("add-aarch64.vmfb"), A, B);
+        Outcome outcome = iree4j("run", "--module=" + CommandLineRun.fixture("3.13.0/cpu-arm_64/add.vmfb"), A, B);
         assertThat(outcome.status()).isEqualTo(1);
         assertThat(outcome.err()).startsWith("INCOMPATIBLE; ").contains("embedded-elf-arm_64", "embedded-elf-x86_64");
     }
@@ -166,7 +223,7 @@ class RunCommandTest {
     @Test
     void missingFileAndFunctionAreNamed() {
         assertThat(iree4j("run", "--module=none.vmfb").err()).startsWith("NOT_FOUND; module file 'none.vmfb'");
-        assertThat(iree4j("run", "--module=" + fixture("add.vmfb"), "--function=sub")
+        assertThat(iree4j("run", "--module=" + CommandLineRun.fixture("3.11.0/cpu/add.vmfb"), "--function=sub")
                         .err())
                 .startsWith("NOT_FOUND; program 'module' has no function 'sub' (it has: add)");
         assertThat(iree4j("run", "--device=gpu", "--module=none.vmfb").err())

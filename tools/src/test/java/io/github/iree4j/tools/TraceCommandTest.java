@@ -114,7 +114,8 @@ class TraceCommandTest {
 
     @Test
     void tracesCompiledProgramsFromTheirInitialisationOn() {
-        String[] add = {"trace", "--module=" + fixture("add.vmfb"), "--input=4xf32=1 2 3 4", "--input=4xf32=10 20 30 40"
+        String[] add = {
+            "trace", "--module=" + fixture("3.11.0/cpu/add.vmfb"), "--input=4xf32=1 2 3 4", "--input=4xf32=10 20 30 40"
         };
         CommandLineRun run = iree4j(add);
         assertThat(run.status()).as(run.err()).isZero();
@@ -124,7 +125,7 @@ class TraceCommandTest {
                 .contains("  hal.buffer_view.assert(hal.buffer_view#1<4xf32>, \"input0\", 553648160, 1, [4L])\n")
                 .contains("[(hal.buffer#1<16 bytes>, 0L, 16L), (hal.buffer#2<16 bytes>, 0L, 16L), ")
                 .endsWith("} -> hal.buffer_view#3<4xf32>\nresult[0]: hal.buffer_view\n4xf32=11 22 33 44\n");
-        CommandLineRun loaded = iree4j("trace", "--module=" + fixture("add.vmfb"), "--init_only");
+        CommandLineRun loaded = iree4j("trace", "--module=" + fixture("3.11.0/cpu/add.vmfb"), "--init_only");
         assertThat(loaded.out())
                 .startsWith("module.__init() {\n")
                 .endsWith("}\n")
@@ -134,7 +135,7 @@ class TraceCommandTest {
     @Test
     void mistakesAreStatusTwo() {
         assertThat(iree4j("trace").status()).isEqualTo(2);
-        assertThat(iree4j("trace", "--module=" + fixture("add.vmfb"), "--max_depth=deep")
+        assertThat(iree4j("trace", "--module=" + fixture("3.11.0/cpu/add.vmfb"), "--max_depth=deep")
                         .status())
                 .isEqualTo(2);
     }

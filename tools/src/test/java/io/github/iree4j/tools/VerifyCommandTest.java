@@ -48,6 +48,34 @@ class VerifyCommandTest {
     }
 
     @Test
+    void warnsOfModulesThatLoadAndMayGiveWrongResults() {
+        String module = fixture("3.13.0/vulkan/compare_i1.vmfb").toString();
+        CommandLineRun run = iree4j("verify", module);
+        assertThat(run.status()).isZero();
+        assertThat(run.out())
+                .startsWith(module + ": verified\n" + module + ": warning: module 'module' has shaders")
+                .contains("--iree-vulkan-target=");
+    }
+
+    @Test
+    void aModuleWithTypesOfSomebodyElseIsVerified() throws IOException {
+        Path source = Files.writeString(directory.resolve("own.vmasm"), """
+                vm.module @m
+                vm.export @f
+                vm.func @f() -> () {
+                  %r0 = vm.global.load.ref .refs[0] : !my.thing
+                  vm.return
+                }
+                """);
+        assertThat(iree4j("asm", "--no-verify", source.toString()).status()).isZero();
+        String module = directory.resolve("own.vmfb").toString();
+        CommandLineRun run = iree4j("verify", module);
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out()).isEqualTo(module + ": verified\n");
+        assertThat(run.status()).isZero();
+    }
+
+    @Test
     void assemblingSaysAllThatIsWrongToo() throws IOException {
         Path source = Files.writeString(directory.resolve("unsound.vmasm"), UNSOUND);
         CommandLineRun run = iree4j("asm", source.toString());
@@ -60,9 +88,9 @@ class VerifyCommandTest {
 
     @Test
     void verifiesCompiledModulesOfAllVersions() {
-        String add = fixture("add.vmfb");
-        String vmvx = fixture("mul_vmvx.vmfb");
-        CommandLineRun run = iree4j("verify", add, vmvx, fixture("sdxl_pipeline-cpu-2024.vmfb"));
+        String add = fixture("3.11.0/cpu/add.vmfb");
+        String vmvx = fixture("3.11.0/vmvx/simple_mul.vmfb");
+        CommandLineRun run = iree4j("verify", add, vmvx, fixture("20240226.813/cpu/pipeline.vmfb"));
         assertThat(run.status()).as(run.out()).isZero();
         assertThat(run.out()).contains(add + ": verified\n" + vmvx + ": verified\n");
     }

@@ -35,7 +35,7 @@ class VulkanDeviceTest {
         CommandLineRun run = iree4j(
                 "run",
                 "--device=vulkan",
-                "--module=" + CommandLineRun.fixture("filters-vulkan-2023.vmfb"),
+                "--module=" + CommandLineRun.fixture("20231004.665/vulkan-async/filters.vmfb"),
                 "--function=filter_add",
                 "--input=1x2x4xi8=1 2 3 4 50 60 70 -128");
         assertThat(run.status()).as(run.err()).isZero();

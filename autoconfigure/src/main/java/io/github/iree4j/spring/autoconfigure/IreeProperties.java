@@ -167,6 +167,8 @@ public record IreeProperties(
      * @param location Location of the module file (.vmfb). A file, unless it starts with a scheme such as
      *     'classpath:'.
      * @param sha256 Checksum that the module file must have, in hexadecimal.
+     * @param mapped Whether the module file is mapped rather than read into memory of its own. Saves memory and time for large ones. The file
+     *     must not be overwritten or truncated then: that changes results, or ends the process.
      * @param version Version of the module at 'location'.
      * @param versions Further versions by name.
      * @param devices Devices of this program. Same as 'iree.device' when not set.
@@ -185,6 +187,7 @@ public record IreeProperties(
     public record Module(
             @Nullable String location,
             @Nullable String sha256,
+            @DefaultValue("false") boolean mapped,
             @DefaultValue("1") String version,
             @DefaultValue Map<String, Version> versions,
             @DefaultValue List<String> devices,
@@ -256,7 +259,8 @@ public record IreeProperties(
     /**
      * Code that programs bring along.
      *
-     * @param allowedFormats Formats of executables that may run. All when empty. Native code can do anything that the
+     * @param allowedFormats Formats of executables that may run. All but 'system-elf-*' when empty: shared libraries, which the
+     *     operating system loads, must be named. Native code can do anything that the
      *     application can; 'vmvx-bytecode-fb' alone keeps a program that is not trusted in a sandbox.
      */
     public record Executables(@DefaultValue Set<String> allowedFormats) {}

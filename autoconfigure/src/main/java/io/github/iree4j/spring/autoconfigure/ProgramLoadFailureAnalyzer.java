@@ -65,7 +65,14 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         if (failure.detail(ChecksumMismatch.class) != null) {
             return "Put the file there that was meant, or correct '%s.sha256'.".formatted(module);
         }
-        boolean noTarget = failure.detail(UnsupportedTarget.class) != null || refusesDevices(failure);
+        UnsupportedTarget target = failure.detail(UnsupportedTarget.class);
+        if (target != null && wantsLibraries(target)) {
+            return """
+                    Compile the program without --iree-llvmcpu-link-embedded=false. Or, if you trust it, add its format to \
+                    'iree.executables.allowed-formats', beside those that other programs need: shared libraries are loaded by the operating \
+                    system and can do anything that the application can.""";
+        }
+        boolean noTarget = target != null || refusesDevices(failure);
         if (!allowedFormats.isEmpty() && (noTarget || failure.code() == StatusCode.PERMISSION_DENIED)) {
             return """
                     Only %s may run, by 'iree.executables.allowed-formats'. Add the format of the program there if you trust it: native \
@@ -104,6 +111,14 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
     /** A compiled program that refuses the devices on its own account has nothing but these words, which iree-compile writes. */
     private static boolean refusesDevices(IreeException failure) {
         return failure.getMessage().contains("HAL device");
+    }
+
+    /** Whether a program could run if shared libraries were allowed, or if its code were compiled to be embedded. */
+    private boolean wantsLibraries(UnsupportedTarget target) {
+        String architecture = architecture().equals("aarch64") ? "arm_64" : architecture();
+        return target.wanted().contains("system-elf-" + architecture)
+                && IreeRuntime.nativeUnavailabilityCause() == null
+                && (allowedFormats.isEmpty() || allowedFormats.contains("embedded-elf-" + architecture));
     }
 
     private static String architecture() {

@@ -53,6 +53,7 @@ final class ProgramSources {
             return ProgramSource.builder(name, location)
                     .version(version)
                     .sha256(sha256)
+                    .mapped(module.mapped())
                     .devices(properties.devicesOf(module))
                     .placement(module.placement())
                     .parameters(parameters.isEmpty() ? module.parameters() : parameters)

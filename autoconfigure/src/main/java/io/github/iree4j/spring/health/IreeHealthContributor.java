@@ -128,6 +128,13 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
         } else if (!anyWorks(devices)) {
             health.withDetail("reason", "none of its devices works");
         }
+        List<String> warnings = loaded.instances().stream()
+                .flatMap(instance -> instance.warnings().stream())
+                .distinct()
+                .toList();
+        if (!warnings.isEmpty()) {
+            health.withDetail("warnings", warnings);
+        }
         return health.withDetail("state", ProgramState.READY)
                 .withDetail("version", loaded.source().version())
                 .withDetail("location", loaded.source().location())

@@ -11,11 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplicationAotProcessor;
 
 /** An application processed ahead of time, as for a native image, and run on the JVM. */
+@Tag("nightly")
 class AheadOfTimeTests {
 
     @TempDir

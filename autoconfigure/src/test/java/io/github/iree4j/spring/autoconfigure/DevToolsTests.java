@@ -12,10 +12,12 @@ import java.nio.file.Path;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What DevTools leaves where it is when it restarts an application. */
+@Tag("nightly")
 class DevToolsTests {
 
     @Test
@@ -55,7 +57,7 @@ class DevToolsTests {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(application.waitFor(2, TimeUnit.MINUTES)).as("has ended").isTrue();
+            assertThat(application.waitFor(6, TimeUnit.MINUTES)).as("has ended").isTrue();
         } finally {
             application.destroyForcibly();
         }

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -152,11 +151,8 @@ class IreeNamedBeansTests {
     }
 
     @Test
-    @EnabledIf(
-            value = "io.github.iree4j.spring.TestModules#fixturesPresent",
-            disabledReason = "the compiled fixtures are not there (../shared/vmfb beside the repository)")
     void aQuotaIsOfTheProgramByItsNameInTheProperties() {
-        String add = TestModules.fixtures().resolve("add.vmfb").toString();
+        String add = TestModules.fixture("3.11.0/cpu/add.vmfb").toString();
         runner.withPropertyValues(
                         "iree.modules.poor.location=" + add,
                         "iree.modules.rich.location=" + add,

@@ -12,8 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,10 +26,8 @@ import org.springframework.context.annotation.Configuration;
 
 /** What a person reads whose application does not start. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("nightly")
 class StartupFailureTests {
-
-    private static final String NO_FIXTURES =
-            "the compiled fixtures are not there (../shared/vmfb beside the repository)";
 
     @TempDir
     Path directory;
@@ -152,22 +150,19 @@ class StartupFailureTests {
     }
 
     @Test
-    @EnabledIf(value = "io.github.iree4j.spring.TestModules#fixturesPresent", disabledReason = NO_FIXTURES)
     void aMissingScopeIsNamedWithItsProperty(CapturedOutput output) {
-        Path fixtures = TestModules.fixtures();
         fail(
-                "--iree.modules.scale2.location=" + fixtures.resolve("scale2.vmfb"),
-                "--iree.modules.scale2.parameters.model=" + fixtures.resolve("scale_weights.irpa"));
+                "--iree.modules.scale2.location=" + TestModules.fixture("3.11.0/cpu/scale2.vmfb"),
+                "--iree.modules.scale2.parameters.model=" + TestModules.fixture("scale_weights.irpa"));
         assertThat(output)
                 .contains("scope 'bias'")
                 .contains("Set 'iree.modules.scale2.parameters.bias' to the location of the archive (.irpa)");
     }
 
     @Test
-    @EnabledIf(value = "io.github.iree4j.spring.TestModules#fixturesPresent", disabledReason = NO_FIXTURES)
     @EnabledIfSystemProperty(named = "os.arch", matches = "amd64", disabledReason = "the fixture fits this machine")
     void aProgramForAnotherMachineIsRefusedWithBothFormats(CapturedOutput output) {
-        fail("--iree.modules.add.location=" + TestModules.fixtures().resolve("add-aarch64.vmfb"));
+        fail("--iree.modules.add.location=" + TestModules.fixture("3.13.0/cpu-arm_64/add.vmfb"));
         assertThat(output)
                 .contains("embedded-elf-arm_64")
                 .contains("embedded-elf-x86_64")
@@ -191,14 +186,31 @@ class StartupFailureTests {
     }
 
     @Test
-    @EnabledIf(value = "io.github.iree4j.spring.TestModules#fixturesPresent", disabledReason = NO_FIXTURES)
     void aFormatThatIsNotAllowedLeadsToTheProperty(CapturedOutput output) {
         fail(
-                "--iree.modules.add.location=" + TestModules.fixtures().resolve("add.vmfb"),
+                "--iree.modules.add.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"),
                 "--iree.executables.allowed-formats=vmvx-bytecode-fb");
         assertThat(output)
                 .contains("Only vmvx-bytecode-fb may run, by 'iree.executables.allowed-formats'")
                 .contains("--iree-hal-local-target-device-backends=vmvx");
+    }
+
+    @Test
+    void aSharedLibraryLeadsToTheFlagAndTheProperty(CapturedOutput output) {
+        fail("--iree.modules.math.location=" + TestModules.fixture("3.13.0/cpu-system/math_f32.vmfb"));
+        assertThat(output)
+                .contains("Compile the program without --iree-llvmcpu-link-embedded=false")
+                .contains("add its format to 'iree.executables.allowed-formats'");
+    }
+
+    @Test
+    void whereOnlyBytecodeMayRunASharedLibraryIsNoOtherThanMachineCode(CapturedOutput output) {
+        fail(
+                "--iree.modules.math.location=" + TestModules.fixture("3.13.0/cpu-system/math_f32.vmfb"),
+                "--iree.executables.allowed-formats=vmvx-bytecode-fb");
+        assertThat(output)
+                .contains("Only vmvx-bytecode-fb may run, by 'iree.executables.allowed-formats'")
+                .doesNotContain("Compile the program without");
     }
 
     @Test

@@ -69,7 +69,7 @@ import tools.jackson.databind.json.JsonMapper;
             "iree.modules.rows.batching.max-size=16",
             "iree.modules.rows.batching.max-delay=10ms",
         })
-@Timeout(120)
+@Timeout(600)
 class BatchingOverHttpTests {
 
     private static final int MAX_SIZE = 16;

@@ -26,15 +26,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.core.io.DefaultResourceLoader;
 import reactor.core.publisher.Mono;
 
-@Timeout(60)
-@EnabledIf(
-        value = "io.github.iree4j.spring.TestModules#fixturesPresent",
-        disabledReason = "the compiled fixtures are not there (../shared/vmfb beside the repository)")
+@Timeout(300)
 class IreeClientTests {
 
     record Pair(float[] left, Tensor right) {}
@@ -123,7 +119,7 @@ class IreeClientTests {
         programs.load(
                 ProgramSource.of("adder", TestModules.adder(directory).toUri().toString()));
         programs.load(ProgramSource.of(
-                "add", TestModules.fixtures().resolve("add.vmfb").toUri().toString()));
+                "add", TestModules.fixture("3.11.0/cpu/add.vmfb").toUri().toString()));
     }
 
     @AfterEach

@@ -40,7 +40,7 @@ import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
 /** What is seen of the caller's thread where its call ends. */
-@Timeout(60)
+@Timeout(300)
 class ContextPropagationTests {
 
     @TempDir

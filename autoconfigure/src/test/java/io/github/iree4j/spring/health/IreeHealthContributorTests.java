@@ -9,9 +9,11 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.health.IreeHealthContributorAutoConfiguration;
+import io.github.iree4j.status.IreeException;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -89,6 +91,30 @@ class IreeHealthContributorTests {
         assertThat(health("modules", "adding").getStatus()).isEqualTo(Status.DOWN);
         runtime.device("one").close();
         assertThat(health("devices", "two").getStatus()).isEqualTo(Status.DOWN);
+    }
+
+    @Test
+    void aProgramThatIsLikelyToBeWrongIsUpAndSaysSo() {
+        String location = Path.of("../fixtures/modules/3.13.0/vulkan/compare_i1.vmfb")
+                .toUri()
+                .toString();
+        try (IreeRuntime gpu = vulkan();
+                Programs onGpu = new Programs(gpu, new DefaultResourceLoader())) {
+            onGpu.load(ProgramSource.of("comparing", location));
+            CompositeHealthContributor modules =
+                    (CompositeHealthContributor) new IreeHealthContributor(gpu, onGpu).getContributor("modules");
+            Health health = ((HealthIndicator) modules.getContributor("comparing")).health();
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails().get("warnings")).asString().contains("--iree-vulkan-target=");
+        }
+    }
+
+    private static IreeRuntime vulkan() {
+        try {
+            return IreeRuntime.builder().device("vulkan").build();
+        } catch (IreeException e) {
+            return Assumptions.abort("no Vulkan: " + e.getMessage());
+        }
     }
 
     @Test

@@ -22,7 +22,6 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -51,10 +50,7 @@ import tools.jackson.databind.json.JsonMapper;
             "spring.mvc.problemdetails.enabled=true",
             "spring.webflux.problemdetails.enabled=true"
         })
-@EnabledIf(
-        value = "io.github.iree4j.spring.TestModules#fixturesPresent",
-        disabledReason = "the compiled fixtures are not there (../shared/vmfb beside the repository)")
-@Timeout(60)
+@Timeout(300)
 class TensorBodiesOverHttpTests {
 
     private static final byte[] FOUR = Tensor.of(new float[] {1, 2, 3, 4}).toBytes();
@@ -72,7 +68,7 @@ class TensorBodiesOverHttpTests {
     static void modules(DynamicPropertyRegistry registry) {
         registry.add(
                 "iree.modules.add.location",
-                () -> TestModules.fixtures().resolve("add.vmfb").toString());
+                () -> TestModules.fixture("3.11.0/cpu/add.vmfb").toString());
     }
 
     @AfterEach

@@ -50,7 +50,7 @@ import tools.jackson.databind.json.JsonMapper;
             "iree.modules.heavy.contexts=6",
             "iree.pools.local.budget=34MB",
         })
-@Timeout(120)
+@Timeout(600)
 class MemoryOverHttpTests {
     private static final int CLIENTS = 6;
     private static final int FITTING = 4;

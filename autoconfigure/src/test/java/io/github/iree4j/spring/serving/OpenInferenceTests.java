@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -60,10 +59,7 @@ import tools.jackson.databind.json.JsonMapper;
             "iree.serving.functions.adder=add",
             "iree.serving.repository=true",
         })
-@EnabledIf(
-        value = "io.github.iree4j.spring.TestModules#fixturesPresent",
-        disabledReason = "the compiled fixtures are not there (../shared/vmfb beside the repository)")
-@Timeout(120)
+@Timeout(600)
 class OpenInferenceTests {
 
     private static final String ADD = """
@@ -87,10 +83,10 @@ class OpenInferenceTests {
 
     @DynamicPropertySource
     static void modules(DynamicPropertyRegistry registry) {
-        registry.add("iree.modules.add.location", () -> fixture("add.vmfb"));
-        registry.add("iree.modules.sum.location", () -> fixture("add.vmfb"));
-        registry.add("iree.modules.sum.versions.2.location", () -> fixture("add-function-ids.vmfb"));
-        registry.add("iree.modules.mul.location", () -> fixture("mul_vmvx.vmfb"));
+        registry.add("iree.modules.add.location", () -> fixture("3.11.0/cpu/add.vmfb"));
+        registry.add("iree.modules.sum.location", () -> fixture("3.11.0/cpu/add.vmfb"));
+        registry.add("iree.modules.sum.versions.2.location", () -> fixture("3.13.0/cpu/add.vmfb"));
+        registry.add("iree.modules.mul.location", () -> fixture("3.11.0/vmvx/simple_mul.vmfb"));
         registry.add("iree.modules.adder.location", () -> adder().toString());
     }
 
@@ -103,7 +99,7 @@ class OpenInferenceTests {
     }
 
     private static String fixture(String name) {
-        return TestModules.fixtures().resolve(name).toString();
+        return TestModules.fixture(name).toString();
     }
 
     @AfterEach
@@ -304,7 +300,7 @@ class OpenInferenceTests {
     @Test
     void programsThatComeAndGoAreServedMeanwhile() throws Exception {
         assertThat(post("/models/fresh/infer", ADD).statusCode()).isEqualTo(404);
-        programs.load(ProgramSource.of("fresh", "file:" + fixture("add.vmfb")));
+        programs.load(ProgramSource.of("fresh", "file:" + fixture("3.11.0/cpu/add.vmfb")));
         infer("fresh", ADD);
         programs.unload("fresh");
         assertThat(error(post("/models/fresh/infer", ADD))).contains("there is no model 'fresh'");
@@ -467,7 +463,8 @@ class OpenInferenceTests {
         long seed = Long.getLong("iree4j.test.seed", 20261120);
         Random random = new Random(seed);
         byte[] good = ADD.getBytes(StandardCharsets.UTF_8);
-        for (int i = 0; i < 500; i++) {
+        int requests = "brief".equals(System.getProperty("iree4j.test.effort")) ? 100 : 500;
+        for (int i = 0; i < requests; i++) {
             byte[] bad = good.clone();
             for (int n = random.nextInt(4); n >= 0; n--) {
                 bad[random.nextInt(bad.length)] = (byte) random.nextInt(128);

@@ -57,7 +57,7 @@ import tools.jackson.databind.JsonNode;
             "iree.serving.functions.later=add",
             "iree.modules.later.load=lazy",
         })
-@Timeout(120)
+@Timeout(600)
 class ProtocolConformanceTests {
 
     @TempDir

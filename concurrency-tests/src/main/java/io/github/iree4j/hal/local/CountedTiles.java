@@ -73,7 +73,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
                 new LocalExecutable[] {new LocalExecutable("counted", this)},
                 new MemorySegment[0],
                 new int[0]);
-        begin(recording, 0, recording.regionCount(), null);
+        begin(recording, 0, recording.regionCount(), null, null);
     }
 
     /** Does some of it, as one of two actors. */
@@ -133,7 +133,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     void ended(IreeException cause) {
         if (ends.incrementAndGet() < executions && cause == null) {
             execution++;
-            begin(recording, 0, recording.regionCount(), null);
+            begin(recording, 0, recording.regionCount(), null, null);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -91,11 +92,12 @@ abstract class BlockProcessor {
      * @param from its first region
      * @param to the region after the last
      * @param table what the slots stand for
+     * @param call the call that it is executed for; null for none
      */
-    final void begin(Recording commands, int from, int to, @Nullable BindingTable table) {
+    final void begin(Recording commands, int from, int to, @Nullable BindingTable table, @Nullable MemoryHolder call) {
         FAILURE.set(this, null);
         try {
-            pins.pin(commands, table);
+            pins.pin(commands, table, call);
         } catch (Throwable t) { // whatever it is, those who wait must hear of it
             ended(HostOperation.failure("execute", t));
             return;

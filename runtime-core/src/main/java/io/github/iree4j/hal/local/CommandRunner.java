@@ -33,7 +33,7 @@ final class CommandRunner {
      * @throws IreeException when a buffer has no storage, a range known only now does not fit, a kernel fails, or the operation has
      */
     void run(Recording commands, int from, int to, @Nullable BindingTable table, HostOperation operation) {
-        pins.pin(commands, table);
+        pins.pin(commands, table, operation.call());
         try {
             for (int i = from; i < to; i++) {
                 region.load(commands, pins, i);

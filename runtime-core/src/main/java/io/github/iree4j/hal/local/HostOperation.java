@@ -2,6 +2,7 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.HostWork;
 import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.function.Consumer;
@@ -61,6 +62,11 @@ abstract class HostOperation extends QueueOperation implements HostWork {
     /** Whether the calling thread is submitting it. */
     final boolean isSubmittedHere() {
         return isBeingSubmitted();
+    }
+
+    /** The call that it belongs to, or null. */
+    final @Nullable MemoryHolder call() {
+        return holder();
     }
 
     /** Does the work; whatever it throws becomes a failure with a status. */

@@ -34,7 +34,7 @@ final class Lane extends TaskProcess {
     /** Begins an execution. For whoever has taken the lane. */
     void start(CommandOperation work) {
         operation = work;
-        processor.begin(work.recording(), work.firstRegion(), work.endRegion(), work.bindings());
+        processor.begin(work.recording(), work.firstRegion(), work.endRegion(), work.bindings(), work.call());
         if (queue.closed() != null && isReleased()) {
             abandon(); // nobody drains any more
         }

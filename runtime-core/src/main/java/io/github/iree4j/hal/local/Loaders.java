@@ -23,13 +23,14 @@ final class Loaders {
     private static final Logger LOG = LoggerFactory.getLogger(Loaders.class);
 
     private final List<ExecutableLoader> loaders;
-    private final Set<String> allowed; // formats; empty for all
+    private final Set<String> allowed; // formats; empty for all but those that need the loader of the system
 
     /** Those given first, then our own, then those that the service loader finds; of their formats those that are allowed. */
     Loaders(List<ExecutableLoader> first, Set<String> allowed) {
         this.allowed = allowed;
         List<ExecutableLoader> all = new ArrayList<>(first);
-        all.add(new EmbeddedElfLoader());
+        all.add(ElfLoader.embedded());
+        all.add(ElfLoader.bySystem());
         Iterator<ExecutableLoader> found = ServiceLoader.load(ExecutableLoader.class, Loaders.class.getClassLoader())
                 .iterator();
         while (true) {
@@ -67,12 +68,21 @@ final class Loaders {
     }
 
     private boolean isAllowed(String format) {
-        return allowed.isEmpty() || allowed.contains(format);
+        return allowed.contains(format) || (allowed.isEmpty() && !ElfLoader.isForSystem(format));
     }
 
     /** Why a format cannot be loaded, with what can be done about it. */
     IreeException unsupported(String deviceId, String format) {
-        if (!isAllowed(format)) {
+        boolean isThere = loaders.stream().anyMatch(loader -> loader.supports(format));
+        if (!isAllowed(format) && ElfLoader.isForSystem(format) && isThere) {
+            return new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "device '%s' runs executables of format '%s', shared libraries that the operating system loads and that may do anything, only where the format is named among those allowed (iree.executables.allowed-formats, DeviceOptions.executableFormats, --executable_formats); compile the program without --iree-llvmcpu-link-embedded=false, or allow the format if you trust the program"
+                            .formatted(deviceId, format),
+                    null,
+                    new UnsupportedTarget(List.of(format)));
+        }
+        if (!allowed.isEmpty() && !isAllowed(format)) {
             return new IreeException(
                     StatusCode.PERMISSION_DENIED,
                     "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.pool.AdmissionGate;
@@ -71,6 +72,10 @@ final class LocalAllocator implements Allocator {
                                 .formatted(bytes.byteSize(), MemoryAccess.format(params.access())));
             }
             checked = params.withAccess(MemoryAccess.READ);
+            ConstantViews<ConstantView> views = immutable ? ConstantView.of(bytes, owner) : null;
+            if (views != null) {
+                return LocalBuffer.constant(memory, checked, bytes, views);
+            }
         }
         return LocalBuffer.imported(memory, checked, bytes, owner);
     }

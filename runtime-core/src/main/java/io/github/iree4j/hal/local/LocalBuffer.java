@@ -3,9 +3,11 @@ package io.github.iree4j.hal.local;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.StoredBuffer;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 /** An allocation of host memory. */
 final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
     private final HostMemory memory;
+    private final @Nullable ConstantViews<ConstantView>
+            views; // its owner, where it is a constant that kernels may write
 
     private LocalBuffer(
             HostMemory memory,
@@ -24,6 +28,18 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
             int placement,
             boolean imported,
             @Nullable RefCounted owner) {
+        this(memory, params, length, origin, placement, imported, owner, null);
+    }
+
+    private LocalBuffer(
+            HostMemory memory,
+            BufferParams params,
+            long length,
+            @Nullable LocalQueue origin,
+            int placement,
+            boolean imported,
+            @Nullable RefCounted owner,
+            @Nullable ConstantViews<ConstantView> views) {
         super(
                 memoryType(params),
                 usage(params, imported),
@@ -35,6 +51,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
                 imported,
                 owner);
         this.memory = memory;
+        this.views = views;
     }
 
     /** All memory here is host memory that the device uses directly: it has every property there is, asked for or not. */
@@ -99,6 +116,21 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return buffer;
     }
 
+    /** A constant of a module, of which kernels see views; the buffer takes those over. */
+    static LocalBuffer constant(
+            HostMemory memory, BufferParams params, MemorySegment bytes, ConstantViews<ConstantView> views) {
+        checkParams(params, bytes.byteSize(), HostMemory.MAXIMUM_ALIGNMENT);
+        LocalBuffer buffer = new LocalBuffer(memory, params, bytes.byteSize(), null, 0, true, views, views);
+        buffer.commitFirst(HostMemory.Block.imported(bytes));
+        return buffer;
+    }
+
+    /** What kernels see of it where that may be written although it is a constant; null where they see its storage. */
+    @Nullable
+    ConstantViews<ConstantView> views() {
+        return views;
+    }
+
     /** Gives the buffer its storage. */
     void commit(HostMemory.Block block) {
         commitStorage(block);
@@ -121,6 +153,18 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return block;
     }
 
+    /**
+     * As {@link #pin()}, for reading.
+     *
+     * @param holder the call that reads; null for none
+     * @return the storage with what that call has stored in it, should it be a constant
+     */
+    HostMemory.Block pinFor(@Nullable MemoryHolder holder) {
+        HostMemory.Block block = pin();
+        ConstantView view = views == null ? null : views.seenBy(holder);
+        return view == null ? block : view.block();
+    }
+
     /** Whether somebody else may free its memory at any time, against the rules; Java notices that when it accesses it. */
     boolean isMemoryOfUser() {
         return isImported();
@@ -133,7 +177,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
 
     @Override
     protected MemorySegment hostBytes(long offset, long length) {
-        HostMemory.Block storage = pin();
+        HostMemory.Block storage = views == null ? pin() : pinFor(MemoryHolder.current());
         try {
             return storage.segment.asSlice(offset, length);
         } finally {

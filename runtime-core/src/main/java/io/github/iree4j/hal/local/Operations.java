@@ -215,7 +215,7 @@ final class Operations {
 
         @Override
         void move() {
-            MemorySegment from = source.pin().segment;
+            MemorySegment from = source.pinFor(call()).segment;
             try {
                 MemorySegment to = target.pin().segment;
                 try {
@@ -318,7 +318,7 @@ final class Operations {
                 if (cause != null) {
                     throw cause;
                 }
-                MemorySegment bytes = buffer.pin().segment.asSlice(offset, length);
+                MemorySegment bytes = buffer.pinFor(call()).segment.asSlice(offset, length);
                 pinned = true;
                 Completion ended = (_, failure) -> {
                     buffer.unpin();
@@ -340,7 +340,7 @@ final class Operations {
 
         @Override
         void run() {
-            MemorySegment bytes = buffer.pin().segment.asSlice(offset, length);
+            MemorySegment bytes = buffer.pinFor(call()).segment.asSlice(offset, length);
             try {
                 if (read) {
                     file.read(fileOffset, bytes);

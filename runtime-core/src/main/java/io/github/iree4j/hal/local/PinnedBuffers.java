@@ -2,8 +2,12 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.ConstantViews;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,26 +20,48 @@ final class PinnedBuffers {
     private long[] slotOffsets = new long[8];
     private long[] slotLengths = new long[8];
     private HostMemory.@Nullable Block[] fixedBlocks = new HostMemory.@Nullable Block[8];
+    private final List<ConstantView> views = new ArrayList<>(0);
+    private final List<ConstantViews<ConstantView>> viewed = new ArrayList<>(0);
+    private Object user = this; // of the views
     private @Nullable Recording recording; // whose buffers are pinned
 
     /**
      * Pins everything that a recording uses.
      *
      * @param table what its slots stand for; checked against the recording
+     * @param holder the call that it is executed for; null for none
      * @throws IreeException when a buffer has no storage; then nothing is pinned
      */
-    void pin(Recording commands, @Nullable BindingTable table) {
+    void pin(Recording commands, @Nullable BindingTable table, @Nullable MemoryHolder holder) {
         reserve(commands.slotLimit(), commands.fixed.length);
         recording = commands;
+        user = holder == null ? this : holder;
         try {
             for (int slot : commands.slots) {
                 pinSlot(slot, table);
             }
             for (int i = 0; i < commands.fixed.length; i++) {
-                fixedBlocks[i] = commands.fixed[i].pin();
+                fixedBlocks[i] = pin(commands.fixed[i]);
             }
         } catch (Throwable e) {
             unpin();
+            throw e;
+        }
+    }
+
+    private HostMemory.Block pin(LocalBuffer buffer) {
+        HostMemory.Block block = buffer.pin();
+        ConstantViews<ConstantView> constant = buffer.views();
+        if (constant == null) {
+            return block;
+        }
+        try {
+            ConstantView view = constant.begin(user);
+            viewed.add(constant);
+            views.add(view);
+            return view.block();
+        } catch (RuntimeException | Error e) {
+            buffer.unpin();
             throw e;
         }
     }
@@ -67,7 +93,7 @@ final class PinnedBuffers {
         LocalBuffer local = BlockBuilder.local(buffer);
         slotOffsets[slot] = buffer.offset() + start;
         slotLengths[slot] = bytes == Buffer.WHOLE ? buffer.length() - start : bytes;
-        slotBlocks[slot] = local.pin();
+        slotBlocks[slot] = pin(local);
         slotBuffers[slot] = local;
     }
 
@@ -78,6 +104,14 @@ final class PinnedBuffers {
             return;
         }
         recording = null;
+        for (int i = 0; i < views.size(); i++) {
+            viewed.get(i).end(views.get(i), user);
+        }
+        if (!views.isEmpty()) {
+            views.clear();
+            viewed.clear();
+        }
+        user = this;
         for (int slot : commands.slots) {
             LocalBuffer buffer = slotBuffers[slot];
             if (buffer != null) {

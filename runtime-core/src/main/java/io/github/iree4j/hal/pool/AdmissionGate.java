@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * Keeps calls outside while what they are going to need does not fit beside what others inside may need and what the host keeps. Those outside
@@ -19,7 +20,10 @@ public final class AdmissionGate {
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Condition> line = new ArrayDeque<>(); // guarded by lock
     private volatile int waiting; // its size
-    private volatile long kept; // by the host and by programs; written under the lock of the set, as is the next
+
+    /** What the host and programs keep. Written under the lock of the set, as is the next. */
+    private final AtomicLong kept = new AtomicLong();
+
     private volatile long permanent; // of that, by programs that are loaded
 
     AdmissionGate(long limit, long patience, long hostPatience) {
@@ -33,9 +37,10 @@ public final class AdmissionGate {
      * can.
      *
      * @param need how many bytes the call will hold at most
+     * @param givenUp whether the call need not wait, since it is not going to run; looked at after each {@link #look}
      * @throws InterruptedException when the thread is interrupted before the call is inside
      */
-    public void enter(long need) throws InterruptedException {
+    public void enter(long need, BooleanSupplier givenUp) throws InterruptedException {
         long part = Math.min(need, limit);
         if (waiting == 0 && tryCommit(part)) {
             return;
@@ -46,7 +51,7 @@ public final class AdmissionGate {
             line.add(place);
             waiting = line.size(); // and then looks at what is committed
             try {
-                waitInLine(place, part);
+                waitInLine(place, part, givenUp);
             } finally {
                 line.remove(place);
                 waiting = line.size();
@@ -57,14 +62,14 @@ public final class AdmissionGate {
         }
     }
 
-    private void waitInLine(Condition place, long part) throws InterruptedException {
+    private void waitInLine(Condition place, long part, BooleanSupplier givenUp) throws InterruptedException {
         long start = System.nanoTime();
         while (!place.equals(line.peekFirst()) || !tryCommit(part)) {
             long waited = System.nanoTime() - start;
             // Nothing inside gives anything back: only the host may.
             boolean isAlone = place.equals(line.peekFirst()) && committed.get() == 0;
             long left = (isAlone ? Math.min(hostPatience, patience) : patience) - waited;
-            if (left <= 0) {
+            if (left <= 0 || givenUp.getAsBoolean()) {
                 committed.addAndGet(part);
                 return;
             }
@@ -75,7 +80,7 @@ public final class AdmissionGate {
 
     private boolean tryCommit(long part) {
         for (long now = committed.get();
-                Math.min(part, limit - permanent) <= limit - kept - now;
+                Math.min(part, limit - permanent) <= limit - kept.get() - now;
                 now = committed.get()) {
             if (committed.compareAndSet(now, now + part)) {
                 return true;
@@ -99,10 +104,27 @@ public final class AdmissionGate {
     /** The host keeps more, or less. Called with the lock of the set held, which is never taken under the one here. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     void keep(long bytes, boolean byProgram) {
-        kept += bytes;
-        permanent += byProgram ? bytes : 0;
-        if (bytes < 0 && waiting > 0) {
-            wake();
+        if (byProgram) {
+            permanent += bytes;
+        }
+        long now = kept.getPlain() + bytes;
+        if (bytes > 0) {
+            kept.setRelease(now); // seen by whoever sees that the call is over, which is said later
+        } else {
+            kept.set(now);
+            if (waiting > 0) { // whoever joins the line after this looks at what is kept
+                wake();
+            }
+        }
+    }
+
+    /** Has those outside look whether they have been given up. */
+    public void look() {
+        lock.lock(); // who joins the line later looks before waiting
+        try {
+            line.forEach(Condition::signal);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -143,6 +165,6 @@ public final class AdmissionGate {
     @Override
     public String toString() {
         return "gate of %d bytes, %d committed, %d kept, %d calls outside, patience %d ms"
-                .formatted(limit, committed.get(), kept, waiting, TimeUnit.NANOSECONDS.toMillis(patience));
+                .formatted(limit, committed.get(), kept.get(), waiting, TimeUnit.NANOSECONDS.toMillis(patience));
     }
 }

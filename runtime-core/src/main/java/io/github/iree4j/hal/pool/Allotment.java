@@ -79,20 +79,30 @@ final class Allotment {
      */
     @Nullable
     Reservation admit(Pool pool, ReservationRequest request, boolean thorough) {
-        if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed and allocates no more memory");
-        }
+        long length = check(pool, request);
         Account account = accounts.of(request.consumer());
-        long length = pool.store.lengthFor(request.size());
-        if (length > limit(pool, account)) {
-            pool.failed();
-            throw exhausted(pool, request, NEVER);
-        }
-        if (line.isHeldUp() && !request.persistent() && mustStayBehind(account)) {
+        if (line.isHeldUp(request.age()) && !request.persistent() && mustStayBehind(account)) {
             match.forget();
             return null;
         }
         return attempt(pool, request, account, length, thorough);
+    }
+
+    /**
+     * Returns how many bytes of a pool a request takes.
+     *
+     * @throws IreeException why it will never get any
+     */
+    long check(Pool pool, ReservationRequest request) {
+        if (closed) {
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed and allocates no more memory");
+        }
+        long length = pool.store.lengthFor(request.size());
+        if (length > limit(pool, accounts.of(request.consumer()))) {
+            pool.failed();
+            throw exhausted(pool, request, NEVER);
+        }
+        return length;
     }
 
     /** Counts why the last request was refused blocks, if it was. */
@@ -205,6 +215,11 @@ final class Allotment {
         return line.size() > 0;
     }
 
+    /** The same for those without the lock. */
+    boolean isAnybodyInLine() {
+        return knots.isAnybodyInLine();
+    }
+
     /** Puts a request that was not granted in line. */
     Waiter join(Pool pool, ReservationRequest request, ReservationListener listener) {
         Account account = accounts.of(request.consumer());
@@ -216,6 +231,7 @@ final class Allotment {
                 account,
                 request.holder() instanceof MemoryHolder holder ? holder.stakeIn(set) : null,
                 listener,
+                request.age() == ReservationRequest.YOUNGEST ? set.nextAge() : request.age(),
                 clock.getAsLong(),
                 byQuota);
         line.add(waiter); // POOL-3

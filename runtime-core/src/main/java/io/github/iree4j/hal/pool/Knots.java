@@ -4,9 +4,7 @@ import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.pool.MemoryHolder.Stake;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -40,8 +38,8 @@ final class Knots {
     private final long patience;
     final AdmissionGate gate;
     private final long hostPatience;
-    private final Set<Stake> stakes =
-            new LinkedHashSet<>(); // while anybody waits: those of the waiters, and all with bytes
+    private final StakeList stakes = new StakeList(); // those with requests in line, and all with bytes
+    private volatile int inLine; // requests; written under the lock
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
     private long released; // how often something was
@@ -134,7 +132,9 @@ final class Knots {
         }
     }
 
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     void joined(Waiter waiter) {
+        inLine++; // KNOT-1: before the looks that are asked for below
         Stake stake = waiter.stake;
         if (stake != null) {
             stake.waiting++;
@@ -149,11 +149,17 @@ final class Knots {
         suspect();
     }
 
+    @SuppressWarnings("NonAtomicVolatileUpdate") // as above
     void left(Waiter waiter) {
+        inLine--;
         if (waiter.stake instanceof Stake stake) {
             stake.waiting--;
             forget(stake);
         }
+    }
+
+    boolean isAnybodyInLine() {
+        return inLine > 0;
     }
 
     // ---- Time.
@@ -318,7 +324,7 @@ final class Knots {
 
     private boolean mayComeFromHost(Waiter waiter) {
         return (waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent) > 0
-                || stakes.stream().anyMatch(stake -> stake.holder.isOver() && concerns(stake, waiter));
+                || stakes.all().stream().anyMatch(stake -> stake.holder.isOver() && concerns(stake, waiter));
     }
 
     /** Whether something has been freed whose last user is not over. */
@@ -333,7 +339,7 @@ final class Knots {
     // ---- What there is to say.
 
     private String holders(Waiter waiter) {
-        List<Stake> holding = stakes.stream()
+        List<Stake> holding = stakes.all().stream()
                 .filter(stake -> concerns(stake, waiter))
                 .sorted((a, b) -> Long.compare(b.live, a.live))
                 .toList();

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.pool;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -12,22 +14,85 @@ import org.jspecify.annotations.Nullable;
  * submitted there. Safe from any thread.
  */
 public final class MemoryHolder {
+    /*
+     * There is one for each call, and its state changes a dozen times, so what is written costs as little as it may.
+     *
+     * KNOT-1: whoever suspends a holder while a request joins a line has the line looked at, or the look that comes after the join finds it
+     * suspended. One stores `suspended` and then loads the number in line, the other stores the number and then loads `suspended`: both
+     * volatile, so one of them sees what the other stored.
+     *
+     * All else is written in release mode: it is read by looks at a line, which come later than what made them necessary, and what is seen
+     * late there is seen by the next. To say that a holder is over takes the lock of each set anyway.
+     */
     private static final ThreadLocal<@Nullable MemoryHolder> CURRENT = new ThreadLocal<>();
+    private static final VarHandle FIRST;
+    private static final VarHandle TURN;
+    private static final VarHandle SUSPENDED;
+    private static final VarHandle OVER;
+    private static final VarHandle UNDER_WAY;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            FIRST = lookup.findVarHandle(MemoryHolder.class, "first", Stake.class);
+            TURN = lookup.findVarHandle(MemoryHolder.class, "turn", Supplier.class);
+            SUSPENDED = lookup.findVarHandle(MemoryHolder.class, "suspended", boolean.class);
+            OVER = lookup.findVarHandle(MemoryHolder.class, "over", boolean.class);
+            UNDER_WAY = lookup.findVarHandle(MemoryHolder.class, "underWay", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final String name;
-    private volatile @Nullable Stake first; // of a list with one for each set it asked; written under this
+    private final OperationsUnderWay operations;
+    private volatile @Nullable Stake first; // of a list with one for each set it asked
     private volatile @Nullable Supplier<@Nullable MemoryHolder> turn;
     private volatile boolean suspended;
     private volatile boolean over;
     private volatile boolean kept;
+    private volatile int underWay; // operations that are not over
+    private long peak; // written by end()
 
     /**
      * Makes a holder of nothing.
      *
      * @param name the function, for example {@code module.add}; of a program that is loaded, the program
+     * @param operations counts its operations, with those of the other calls of its program
      */
-    public MemoryHolder(String name) {
+    public MemoryHolder(String name, OperationsUnderWay operations) {
         this.name = Objects.requireNonNull(name, "name");
+        this.operations = operations;
+    }
+
+    /** An operation of it outlives its submission. */
+    public void operationBegins() {
+        UNDER_WAY.getAndAdd(this, 1);
+        operations.begin();
+    }
+
+    /** It is over, and has let go of what it used. */
+    public void operationEnds() {
+        UNDER_WAY.getAndAdd(this, -1);
+        operations.end();
+    }
+
+    /**
+     * Returns whether the call and all that it has submitted are over.
+     *
+     * @return once true it stays so
+     */
+    public boolean isFinished() {
+        return over && underWay == 0; // what is submitted comes before its end
+    }
+
+    /**
+     * Returns what counts the operations of its program.
+     *
+     * @return the same for all calls of a program
+     */
+    public OperationsUnderWay operations() {
+        return operations;
     }
 
     /**
@@ -47,7 +112,9 @@ public final class MemoryHolder {
     public @Nullable MemoryHolder enter() {
         MemoryHolder before = CURRENT.get();
         CURRENT.set(this);
-        suspended = false;
+        if (suspended) {
+            SUSPENDED.setRelease(this, false);
+        }
         return before;
     }
 
@@ -59,8 +126,10 @@ public final class MemoryHolder {
      */
     public void leave(@Nullable MemoryHolder before) {
         CURRENT.set(before);
-        suspended = true;
-        review();
+        suspended = true; // KNOT-1
+        for (Stake stake = first; stake != null; stake = stake.next) {
+            stake.set.suspended(stake);
+        }
     }
 
     /**
@@ -69,12 +138,14 @@ public final class MemoryHolder {
      * @param whose who has the turn now, or null; asked with locks held, so it only looks
      */
     public void waitsForTurn(Supplier<@Nullable MemoryHolder> whose) {
-        turn = whose;
+        TURN.setRelease(this, whose);
     }
 
     /** Says that it has begun: it waits for no turn any more. */
     public void begins() {
-        turn = null;
+        if (turn != null) {
+            TURN.setRelease(this, null);
+        }
     }
 
     /** What keeps it from beginning; null when nothing does. */
@@ -98,7 +169,7 @@ public final class MemoryHolder {
 
     /** Says that the call is over: what it still has are results, which the host keeps. */
     public void end() {
-        over = true;
+        OVER.setRelease(this, true);
         review();
     }
 
@@ -110,20 +181,16 @@ public final class MemoryHolder {
 
     private void review() {
         for (Stake stake = first; stake != null; stake = stake.next) {
-            stake.set.review(stake);
+            peak = Math.max(peak, stake.set.review(stake));
         }
     }
 
     /**
-     * Returns the most that it had of one set of pools at once.
+     * Returns the most that it had of one set of pools at once. For the thread that has said that it is over.
      *
      * @return bytes; of the set of which it had most
      */
     public long peak() {
-        long peak = 0;
-        for (Stake stake = first; stake != null; stake = stake.next) {
-            peak = Math.max(peak, stake.peak);
-        }
         return peak;
     }
 
@@ -145,10 +212,12 @@ public final class MemoryHolder {
         if (known != null) {
             return known;
         }
-        synchronized (this) {
-            Stake stake = new Stake(this, set, first);
-            first = stake;
-            return stake;
+        for (; ; ) { // others may add one of another set
+            Stake others = first;
+            Stake stake = new Stake(this, set, others);
+            if (FIRST.compareAndSet(this, others, stake)) {
+                return stake;
+            }
         }
     }
 
@@ -164,7 +233,7 @@ public final class MemoryHolder {
         final @Nullable Stake next;
         long live;
         boolean kept; // what it has counts as the host's
-        volatile long peak; // the most that it had; written under the lock
+        long peak; // the most that it had
         int waiting; // requests in line
         boolean failing; // one of them was failed, so that the call ends and gives back what it has
         boolean hopeful; // while the set is looked through
@@ -172,6 +241,15 @@ public final class MemoryHolder {
         /** Whom the bytes are accounted to; the first, should there be several. */
         @Nullable
         Account account;
+
+        // Of the list of those that matter to whoever waits.
+        @Nullable
+        Stake before;
+
+        @Nullable
+        Stake behind;
+
+        boolean listed;
 
         Stake(MemoryHolder holder, PoolSet set, @Nullable Stake next) {
             this.holder = holder;

@@ -11,6 +11,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * as few of those waits as will do. Failing all, the pool grows by a slab, taking slabs that nobody uses from the other pools if the budget
  * says so. Failing that too, the request stands in line until something is released or completes.
  *
- * <p><b>Line.</b> Whoever came first goes first; nobody overtakes a request that does not fit yet, so that large ones get their turn. But
+ * <p><b>Line.</b> Whoever asked first goes first, also when it gave memory back unused in between ({@link #reserveInstead}); nobody overtakes a request that does not fit yet, so that large ones get their turn. But
  * for what would be waiting for nothing: past a request that waits for its own quota everybody goes; a consumer that has transient memory
  * may go past, since it may need more before it can release what it has; and so may everybody unless a release is on its way
  * ({@link Reservation#announceRelease}) and work is under way that ends by itself ({@link PoolSetBuilder#busy}). So while one request
@@ -48,6 +49,7 @@ public final class PoolSet implements AutoCloseable {
      * POOL-1: bytes are given out to one at a time, and only once what used them is over or is waited for.
      * POOL-2: a request that stands in line is granted, fails or is taken back, exactly once (see WaitingLine).
      * POOL-3: no release is lost: a request joins the line under the lock that it looked under, and each release looks at the line.
+     * POOL-4: the line is in the order of ages, and who gives unusable memory back joins it under the lock that it gives back under.
      */
 
     private final Object lock = new Object();
@@ -57,6 +59,7 @@ public final class PoolSet implements AutoCloseable {
     private final Retention retention;
     private final Supply supply;
     private final Executor growth; // maps and clears memory, which takes long
+    private final AtomicLong ages = new AtomicLong();
     private boolean closed;
 
     PoolSet(PoolSetBuilder builder) {
@@ -180,6 +183,48 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
+     * Gives memory back that turned out not to be usable, and reserves other as soon as that is possible. Nobody younger gets anything
+     * in between: the request is in its place in line, see {@link ReservationRequest#withAge}, when others learn of what came back.
+     *
+     * @param unusable what the requester has not used; given back whatever happens
+     * @param request who asks for how much
+     * @param listener told how it ended
+     * @return takes the request back
+     * @throws IreeException as {@link #tryReserve}; the listener is not told then
+     */
+    public Cancellation reserveInstead(Reservation unusable, ReservationRequest request, ReservationListener listener) {
+        Waiter[] joined = new Waiter[1];
+        IreeException[] never = new IreeException[1];
+        locked(() -> {
+            Home home = unusable.released ? null : takeBack(unusable, null, false);
+            try {
+                Pool pool = route(request);
+                allotment.check(pool, request);
+                joined[0] = allotment.join(pool, request, listener);
+            } catch (IreeException e) {
+                never[0] = e;
+            }
+            if (home != null && home.reserved == 0) {
+                retention.cameBack(unusable.pool, home);
+            }
+            allotment.serve();
+        });
+        if (never[0] != null) {
+            throw never[0];
+        }
+        return joined[0];
+    }
+
+    /**
+     * Returns the age of a request that is made now: more than that of all before.
+     *
+     * @return for {@link ReservationRequest#withAge}
+     */
+    public long nextAge() {
+        return ages.incrementAndGet();
+    }
+
+    /**
      * Explains why a request would have to wait, for those who cannot.
      *
      * @param request the request
@@ -240,21 +285,27 @@ public final class PoolSet implements AutoCloseable {
             if (reservation.released) {
                 return false;
             }
-            reservation.released = true;
-            Block block = reservation.block;
-            home = block.home;
-            allotment.released(reservation);
-            if (accessed) {
-                reservation.accessed = home;
-                home.accessed++;
-            }
-            pool.store.give(block, death == null ? block.death : death);
+            home = takeBack(reservation, death, accessed);
             if (!allotment.isAnybodyWaiting() && (home.reserved > 0 || retention.note(pool, home))) {
                 return true; // the rule: nobody has anything to do
             }
         }
         cameBack(pool, home);
         return true;
+    }
+
+    /** Under the lock: bytes are reserved no more. Null for the death frontier that they were reserved with. */
+    private Home takeBack(Reservation reservation, @Nullable Frontier death, boolean accessed) {
+        reservation.released = true;
+        Block block = reservation.block;
+        Home home = block.home;
+        allotment.released(reservation);
+        if (accessed) {
+            reservation.accessed = home;
+            home.accessed++;
+        }
+        reservation.pool.store.give(block, death == null ? block.death : death);
+        return home;
     }
 
     void accessEnded(Reservation reservation) {
@@ -323,16 +374,26 @@ public final class PoolSet implements AutoCloseable {
         locked(allotment::serve);
     }
 
-    /** A holder waits from now on, or is over: whoever waits for what it has may wait in vain. */
-    void review(MemoryHolder.Stake stake) {
+    /** A holder waits from now on: whoever waits for what it has may wait in vain. No lock unless there is a line: this is so often. */
+    void suspended(MemoryHolder.Stake stake) {
+        if (allotment.isAnybodyInLine()) { // KNOT-1
+            review(stake);
+        }
+    }
+
+    /** As above, or it is over; returns the most that it had. */
+    long review(MemoryHolder.Stake stake) {
         boolean concerned;
+        long peak;
         synchronized (lock) {
             allotment.reviewed(stake);
+            peak = stake.peak;
             concerned = allotment.isAnybodyWaiting() && (stake.live > 0 || stake.waiting > 0);
         }
         if (concerned) {
             locked(allotment::suspect);
         }
+        return peak;
     }
 
     /** It is time to look whether somebody in line waits in vain. */

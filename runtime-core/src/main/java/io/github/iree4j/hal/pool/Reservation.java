@@ -20,6 +20,7 @@ public final class Reservation {
     private final long offset;
     private final long length;
     private final long size;
+    private final Frontier death; // the block's changes once it is free again
     private volatile List<NativeTimepoint> waits; // written under the lock of the set
     boolean released; // guarded by the lock of the set, like the next
     boolean announced;
@@ -42,6 +43,7 @@ public final class Reservation {
         this.offset = block.offset;
         this.length = block.length;
         this.size = size;
+        this.death = block.death == null ? Frontier.EMPTY : block.death;
         this.waits = waits;
     }
 
@@ -100,13 +102,12 @@ public final class Reservation {
     }
 
     /**
-     * Returns what must be over before the bytes are used: what was given back with them.
+     * Returns what must be over before the bytes are used: what was given back with them. Stays the same.
      *
      * @return the death frontier; empty of bytes that had no user
      */
     public Frontier death() {
-        Frontier death = block.death;
-        return death == null ? Frontier.EMPTY : death;
+        return death;
     }
 
     /**

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param frontier what the requester runs after
  * @param timepoints what the requester's hardware can wait for
  * @param holder the call that it is made for; null for none
+ * @param age its place among those in line, {@link PoolSet#nextAge} when it was asked for first; {@link #YOUNGEST} while it was not
  */
 public record ReservationRequest(
         long size,
@@ -31,7 +32,11 @@ public record ReservationRequest(
         boolean prefersReuse,
         Frontier frontier,
         NativeTimepoints timepoints,
-        @Nullable MemoryHolder holder) {
+        @Nullable MemoryHolder holder,
+        long age) {
+
+    /** The age of what is asked for the first time: behind all that stand in line. */
+    public static final long YOUNGEST = Long.MAX_VALUE;
 
     /** The largest alignment that can be asked for: a huge page. */
     public static final long MAXIMUM_ALIGNMENT = 2 << 20;
@@ -84,7 +89,8 @@ public record ReservationRequest(
                 prefersReuse,
                 frontier,
                 timepoints,
-                MemoryHolder.current());
+                MemoryHolder.current(),
+                YOUNGEST);
     }
 
     /**
@@ -105,7 +111,7 @@ public record ReservationRequest(
      */
     public ReservationRequest withAlignment(long bytes) {
         return new ReservationRequest(
-                size, bytes, memoryType, usage, consumer, persistent, prefersReuse, frontier, timepoints, holder);
+                size, bytes, memoryType, usage, consumer, persistent, prefersReuse, frontier, timepoints, holder, age);
     }
 
     /**
@@ -117,7 +123,7 @@ public record ReservationRequest(
      */
     public ReservationRequest withMemory(int type, int needed) {
         return new ReservationRequest(
-                size, alignment, type, needed, consumer, persistent, prefersReuse, frontier, timepoints, holder);
+                size, alignment, type, needed, consumer, persistent, prefersReuse, frontier, timepoints, holder, age);
     }
 
     /**
@@ -128,7 +134,7 @@ public record ReservationRequest(
      */
     public ReservationRequest withConsumer(String name) {
         return new ReservationRequest(
-                size, alignment, memoryType, usage, name, persistent, prefersReuse, frontier, timepoints, holder);
+                size, alignment, memoryType, usage, name, persistent, prefersReuse, frontier, timepoints, holder, age);
     }
 
     /**
@@ -138,7 +144,7 @@ public record ReservationRequest(
      */
     public ReservationRequest asPersistent() {
         return new ReservationRequest(
-                size, alignment, memoryType, usage, consumer, true, prefersReuse, frontier, timepoints, holder);
+                size, alignment, memoryType, usage, consumer, true, prefersReuse, frontier, timepoints, holder, age);
     }
 
     /**
@@ -149,7 +155,7 @@ public record ReservationRequest(
      */
     public ReservationRequest preferringReuse() {
         return new ReservationRequest(
-                size, alignment, memoryType, usage, consumer, persistent, true, frontier, timepoints, holder);
+                size, alignment, memoryType, usage, consumer, persistent, true, frontier, timepoints, holder, age);
     }
 
     /**
@@ -161,6 +167,37 @@ public record ReservationRequest(
      */
     public ReservationRequest after(Frontier requester, NativeTimepoints waitable) {
         return new ReservationRequest(
-                size, alignment, memoryType, usage, consumer, persistent, prefersReuse, requester, waitable, holder);
+                size,
+                alignment,
+                memoryType,
+                usage,
+                consumer,
+                persistent,
+                prefersReuse,
+                requester,
+                waitable,
+                holder,
+                age);
+    }
+
+    /**
+     * Returns the same of somebody who has asked before, so that it does not stand behind those who came since.
+     *
+     * @param first what {@link PoolSet#nextAge} was then
+     * @return the new request
+     */
+    public ReservationRequest withAge(long first) {
+        return new ReservationRequest(
+                size,
+                alignment,
+                memoryType,
+                usage,
+                consumer,
+                persistent,
+                prefersReuse,
+                frontier,
+                timepoints,
+                holder,
+                first);
     }
 }

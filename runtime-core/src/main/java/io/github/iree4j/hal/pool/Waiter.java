@@ -10,6 +10,7 @@ final class Waiter implements Cancellation {
     final Account account;
     final MemoryHolder.@Nullable Stake stake;
     final ReservationListener listener;
+    final long age; // its place in line: lower ones come first
     final long since;
 
     /** Whether it is its own quota that it waits for, so that nobody behind it need wait too. */
@@ -20,12 +21,22 @@ final class Waiter implements Cancellation {
 
     boolean hopeless;
 
+    // Of the line.
+    @Nullable
+    Waiter previous;
+
+    @Nullable
+    Waiter next;
+
+    boolean inLine;
+
     Waiter(
             ReservationRequest request,
             Pool pool,
             Account account,
             MemoryHolder.@Nullable Stake stake,
             ReservationListener listener,
+            long age,
             long since,
             boolean byQuota) {
         this.request = request;
@@ -33,6 +44,7 @@ final class Waiter implements Cancellation {
         this.account = account;
         this.stake = stake;
         this.listener = listener;
+        this.age = age;
         this.since = since;
         this.byQuota = byQuota;
     }

@@ -1,12 +1,14 @@
 package io.github.iree4j.hal.pool;
 
-import java.util.Iterator;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Those who wait for memory, in the order in which they came. Guarded by the lock of the set. */
+/**
+ * Those who wait for memory, the oldest first: by when they asked for the first time, which for one whose memory went back unused is before
+ * those who came meanwhile. Guarded by the lock of the set.
+ */
 final class WaitingLine {
     /** Grants memory to somebody in line, if there is some. */
     @FunctionalInterface
@@ -15,56 +17,104 @@ final class WaitingLine {
         boolean grant(Waiter waiter, long length);
     }
 
-    private final LinkedHashSet<Waiter> waiters = new LinkedHashSet<>();
+    private @Nullable Waiter first;
+    private @Nullable Waiter last;
+    private int size;
     private int forMemory; // of those, not for their quota
 
     int size() {
-        return waiters.size();
+        return size;
     }
 
-    /** Whether somebody waits whom others must not simply overtake. */
-    boolean isHeldUp() {
-        return forMemory > 0;
+    /**
+     * Whether somebody waits whom others must not simply overtake.
+     *
+     * @param age when the one who wants to go past asked for the first time
+     */
+    boolean isHeldUp(long age) {
+        if (forMemory == 0 || age == ReservationRequest.YOUNGEST) {
+            return forMemory > 0;
+        }
+        for (Waiter each = first; each != null && each.age < age; each = each.next) {
+            if (!each.byQuota) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** How many are like that. */
     long count(Predicate<Waiter> like) {
-        return waiters.stream().filter(like).count();
+        return all().stream().filter(like).count();
     }
 
+    /** Puts somebody behind all that are older; those who come are nearly always the youngest. */
     void add(Waiter waiter) {
-        waiters.add(waiter);
+        Waiter before = last;
+        while (before != null && before.age > waiter.age) { // POOL-4
+            before = before.previous;
+        }
+        Waiter after = before == null ? first : before.next;
+        waiter.previous = before;
+        waiter.next = after;
+        link(before, waiter);
+        linkBack(waiter, after);
+        waiter.inLine = true;
+        size++;
         forMemory += waiter.byQuota ? 0 : 1;
+    }
+
+    private void link(@Nullable Waiter before, @Nullable Waiter next) {
+        if (before == null) {
+            first = next;
+        } else {
+            before.next = next;
+        }
+    }
+
+    private void linkBack(@Nullable Waiter previous, @Nullable Waiter after) {
+        if (after == null) {
+            last = previous;
+        } else {
+            after.previous = previous;
+        }
     }
 
     /** Takes somebody out; returns false when it was not there. */
     boolean remove(Waiter waiter) {
-        if (!waiters.remove(waiter)) { // POOL-2
+        if (!waiter.inLine) { // POOL-2
             return false;
         }
+        waiter.inLine = false;
+        link(waiter.previous, waiter.next);
+        linkBack(waiter.previous, waiter.next);
+        size--;
         forMemory -= waiter.byQuota ? 0 : 1;
         return true;
     }
 
     /** All that wait, the oldest first. */
     List<Waiter> all() {
-        return List.copyOf(waiters);
+        List<Waiter> all = new ArrayList<>(size);
+        for (Waiter each = first; each != null; each = each.next) {
+            all.add(each);
+        }
+        return all;
     }
 
     /** Takes everybody out. */
     List<Waiter> removeAll() {
-        List<Waiter> all = List.copyOf(waiters);
-        waiters.clear();
-        forMemory = 0;
+        List<Waiter> all = all();
+        all.forEach(this::remove);
         return all;
     }
 
     /** The first who waits for memory of a pool. */
     @Nullable
     Waiter firstOf(Pool pool) {
-        for (Waiter waiter : waiters) {
-            if (waiter.pool.equals(pool)) {
-                return waiter;
+        for (Waiter each = first; each != null; each = each.next) {
+            if (each.pool.equals(pool)) {
+                return each;
             }
         }
         return null;
@@ -79,8 +129,7 @@ final class WaitingLine {
     boolean serve(List<Pool> pools, Predicate<Account> staysBehind, Grant memory) {
         pools.forEach(pool -> pool.failedLength = Long.MAX_VALUE);
         boolean blocked = false;
-        for (Iterator<Waiter> all = waiters.iterator(); all.hasNext(); ) {
-            Waiter waiter = all.next();
+        for (Waiter waiter = first; waiter != null; waiter = waiter.next) { // those taken out keep their next
             Pool pool = waiter.pool;
             long length = pool.store.lengthFor(waiter.request.size());
             boolean byQuota = waiter.account.isOverQuota(length);
@@ -93,8 +142,7 @@ final class WaitingLine {
             // round.
             boolean tried = length < pool.failedLength && !(blocked && staysBehind.test(waiter.account));
             if (tried && memory.grant(waiter, length)) {
-                all.remove(); // POOL-2
-                forMemory--;
+                remove(waiter); // POOL-2
             } else {
                 blocked = true;
                 // Unless it was the alignment that did not fit.

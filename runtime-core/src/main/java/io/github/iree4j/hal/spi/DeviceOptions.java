@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * @param memoryHostWait how long work waits at most for memory that only the host can free: results and tensors that are not closed
  * @param semaphoreHistory how many of the last signals of a semaphore keep their own frontier, 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}
  * @param executableFormats formats of executables that may be loaded, for example {@code vmvx-bytecode-fb}; empty for all that the device
- *     takes. Programs see a device that takes no others
+ *     takes but {@code system-elf-*}, shared libraries that the operating system loads, which must be named. Programs see a device that
+ *     takes no others
  * @param compiledCode where what drivers compile is kept between runs, by drivers that do that: a directory that others cannot write, {@code off}
  *     for nowhere, or empty for what the driver does by itself, which is the user's cache directory
  */
@@ -71,6 +72,9 @@ public record DeviceOptions(
     /** A guess, not measured: a thread that is about to close results does so sooner. */
     private static final Duration DEFAULT_MEMORY_HOST_WAIT = Duration.ofSeconds(1);
 
+    /** 292 years. */
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
+
     /** The queues of the device, a worker for each processor, all its memory. */
     public static final DeviceOptions DEFAULT = builder().build();
 
@@ -80,10 +84,10 @@ public record DeviceOptions(
         check("workers", workers, 0, 64);
         check("inlineNanos", inlineNanos, 0, 1_000_000_000);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
-        check("memoryIdle", memoryIdle.toNanos(), 0, Long.MAX_VALUE);
+        check("memoryIdle", memoryIdle);
         check("memoryRetained", memoryRetained, 0, Long.MAX_VALUE);
-        check("memoryWait", memoryWait.toNanos(), 0, Long.MAX_VALUE);
-        check("memoryHostWait", memoryHostWait.toNanos(), 0, Long.MAX_VALUE);
+        check("memoryWait", memoryWait);
+        check("memoryHostWait", memoryHostWait);
         check("semaphoreHistory", semaphoreHistory, 1, SemaphoreOptions.MAXIMUM_HISTORY);
         executableFormats = Set.copyOf(executableFormats);
         memoryQuotas = Map.copyOf(memoryQuotas);
@@ -97,6 +101,15 @@ public record DeviceOptions(
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is %d and must be within [%d, %d]".formatted(name, value, minimum, maximum));
+        }
+    }
+
+    /** So that its nanoseconds can be counted. */
+    private static void check(String name, Duration value) {
+        if (value.isNegative() || value.compareTo(LONGEST) > 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "'%s' is %s and must be within [%s, %s]".formatted(name, value, Duration.ZERO, LONGEST));
         }
     }
 
@@ -303,7 +316,7 @@ public record DeviceOptions(
         /**
          * Limits what code may be loaded. Native code can do anything that the process can; {@code vmvx-bytecode-fb} can only compute.
          *
-         * @param formats such as {@code vmvx-bytecode-fb}; empty, as without this, for all that the device takes
+         * @param formats such as {@code vmvx-bytecode-fb}; empty, as without this, for all that the device takes but {@code system-elf-*}
          * @return this builder
          */
         public Builder executableFormats(Collection<String> formats) {

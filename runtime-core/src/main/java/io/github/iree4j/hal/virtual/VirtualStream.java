@@ -71,6 +71,11 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
     }
 
     @Override
+    public boolean hasPassedExternal(Object primitive) {
+        return ((VirtualEvent) primitive).isFired();
+    }
+
+    @Override
     public boolean hasPassed(long epoch) {
         synchronized (clock) {
             return epoch <= passed;

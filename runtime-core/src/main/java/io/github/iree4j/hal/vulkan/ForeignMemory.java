@@ -2,6 +2,7 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.nativeaccess.VulkanAllocation;
 import java.lang.foreign.Arena;
@@ -36,15 +37,24 @@ final class ForeignMemory implements RefCounted {
         return allocation;
     }
 
-    /** Makes the buffer that this is freed with; frees it when that fails. */
-    Buffer buffer(VulkanDevice device, MemoryKind kind, BufferParams params, VulkanStorage storage) {
+    /**
+     * Makes the buffer that this is freed with; frees it when that fails.
+     *
+     * @param copies of the constant that this is, for calls that write into it; null for other memory
+     */
+    Buffer buffer(
+            VulkanDevice device,
+            MemoryKind kind,
+            BufferParams params,
+            VulkanStorage storage,
+            @Nullable ConstantViews<ConstantCopy> copies) {
         boolean retained = false;
         try {
             if (owner != null) {
                 owner.retain();
             }
             retained = true;
-            return VulkanBuffer.foreign(device, kind, params, storage, this);
+            return VulkanBuffer.foreign(device, kind, params, storage, this, copies);
         } catch (RuntimeException | Error e) {
             free();
             if (retained && owner != null) {

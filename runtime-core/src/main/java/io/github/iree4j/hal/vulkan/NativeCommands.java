@@ -3,6 +3,7 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.nativeaccess.VulkanCommands;
 import io.github.iree4j.nativeaccess.VulkanLimits;
 import io.github.iree4j.nativeaccess.VulkanWords;
@@ -88,6 +89,18 @@ final class NativeCommands implements AutoCloseable {
 
     int family() {
         return commands.family();
+    }
+
+    /**
+     * Gives the call of an execution copies of the constants into which its shaders may write; when it is submitted. {@link #over}
+     * follows in any case.
+     *
+     * @param call whose it is; null for none
+     * @param table what is in the slots; null for nothing
+     * @throws IreeException RESOURCE_EXHAUSTED without memory for a copy
+     */
+    void claim(@Nullable MemoryHolder call, @Nullable BindingTable table) {
+        places.claim(call, table);
     }
 
     /**

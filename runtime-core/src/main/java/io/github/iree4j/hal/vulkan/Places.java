@@ -2,7 +2,12 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.ConstantViews;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Where the buffers of a recording lie in one execution: the fixed ones, then what its slots stand for. */
@@ -16,6 +21,9 @@ final class Places {
     private final boolean[] changed;
     private final @Nullable VulkanBuffer[] pinned;
     private int pinnedCount;
+    private Object user = this; // of copies of constants: the call, or this execution
+    private final List<ConstantViews<ConstantCopy>> constants = new ArrayList<>(0); // those it has copies of
+    private final List<ConstantCopy> claimed = new ArrayList<>(0);
     private boolean anyChanged;
 
     Places(VulkanDevice device, VulkanRecording recording) {
@@ -36,33 +44,65 @@ final class Places {
     }
 
     /**
+     * Has the call see copies of the constants that may be written here, from now on.
+     *
+     * @param call whose execution comes; null for none
+     * @throws io.github.iree4j.status.IreeException RESOURCE_EXHAUSTED without memory for a copy; {@link #unpin} follows
+     */
+    void claim(@Nullable MemoryHolder call, @Nullable BindingTable table) {
+        user = call == null ? this : call;
+        int fixed = recording.fixed().length;
+        for (int place = 0; place < storages.length; place++) {
+            if (!recording.written()[place]) {
+                continue;
+            }
+            ConstantViews<ConstantCopy> copies = place < fixed
+                    ? recording.fixed()[place].copies()
+                    : own(buffer(recording.slots()[place - fixed], table)).copies();
+            if (copies != null) {
+                claimed.add(copies.begin(user));
+                constants.add(copies);
+            }
+        }
+    }
+
+    private static Buffer buffer(int slot, @Nullable BindingTable table) {
+        if (table == null || !(table.buffer(slot) instanceof Buffer buffer)) {
+            throw new IllegalStateException("slot " + slot + " was checked and is empty");
+        }
+        return buffer;
+    }
+
+    private VulkanBuffer own(Buffer buffer) {
+        return VulkanBuffer.of(device, "bound buffer", buffer);
+    }
+
+    /**
      * Looks where everything lies now, and notes what lies elsewhere than the last time. Everything is pinned until {@link #unpin}, also
      * when this fails.
      *
      * @throws io.github.iree4j.status.IreeException FAILED_PRECONDITION when a buffer has no storage for the operation
      */
-    void resolve(VulkanOperation user, @Nullable BindingTable table) {
+    void resolve(VulkanOperation operation, @Nullable BindingTable table) {
         Arrays.fill(changed, false);
         anyChanged = false;
         VulkanBuffer[] fixed = recording.fixed();
         for (int i = 0; i < fixed.length; i++) {
-            set(i, fixed[i], user, 0, fixed[i].length());
+            set(i, fixed[i], operation, 0, fixed[i].length());
         }
         for (int i = 0; i < recording.slots().length; i++) {
             int slot = recording.slots()[i];
-            if (table == null || !(table.buffer(slot) instanceof Buffer buffer)) {
-                throw new IllegalStateException("slot " + slot + " was checked and is empty");
-            }
-            long offset = table.offset(slot);
+            Buffer buffer = buffer(slot, table);
+            long offset = Objects.requireNonNull(table).offset(slot);
             long length = table.length(slot) == Buffer.WHOLE ? buffer.length() - offset : table.length(slot);
-            VulkanBuffer own = VulkanBuffer.of(device, "bound buffer", buffer);
-            set(fixed.length + i, own, user, buffer.offset() + offset, length);
+            set(fixed.length + i, own(buffer), operation, buffer.offset() + offset, length);
         }
     }
 
-    private void set(int place, VulkanBuffer buffer, VulkanOperation user, long offset, long length) {
-        VulkanStorage storage = buffer.pin(user);
+    private void set(int place, VulkanBuffer buffer, VulkanOperation operation, long offset, long length) {
+        VulkanStorage own = buffer.pin(operation);
         pinned[pinnedCount++] = buffer;
+        VulkanStorage storage = buffer.seenBy(own, user);
         VulkanStorage before = storages[place];
         boolean same = before.isWith(storage)
                 && before.offset() + offsets[place] == storage.offset() + offset
@@ -74,8 +114,14 @@ final class Places {
         anyChanged |= !same;
     }
 
-    /** Ends what {@link #resolve} began. The hardware is done with the buffers. */
+    /** Ends what {@link #claim} and {@link #resolve} began. The hardware is done with the buffers. */
     void unpin() {
+        for (int i = 0; i < claimed.size(); i++) {
+            constants.get(i).end(claimed.get(i), user);
+        }
+        claimed.clear();
+        constants.clear();
+        user = this;
         while (pinnedCount > 0) {
             VulkanBuffer buffer = pinned[--pinnedCount];
             pinned[pinnedCount] = null;

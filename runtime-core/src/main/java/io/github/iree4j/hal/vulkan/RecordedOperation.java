@@ -52,7 +52,7 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
     protected final void placed() {
         VulkanStorage[] found = new VulkanStorage[buffers.length];
         for (VulkanBuffer buffer : buffers) {
-            found[pinned] = buffer.pin(this);
+            found[pinned] = buffer.seenBy(buffer.pin(this), call());
             pinned++;
         }
         storages = found;

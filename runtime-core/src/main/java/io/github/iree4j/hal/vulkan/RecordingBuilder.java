@@ -50,6 +50,8 @@ final class RecordingBuilder {
     private final Map<VulkanExecutable, Boolean> executables = new IdentityHashMap<>(); // each retained once
     private final ByteArrayOutputStream updates = new ByteArrayOutputStream();
     private final BitSet usedSlots = new BitSet();
+    private final BitSet writtenSlots = new BitSet(); // by shaders
+    private final BitSet writtenBuffers = new BitSet(); // fixed ones, by shaders
 
     /**
      * Begins.
@@ -131,6 +133,7 @@ final class RecordingBuilder {
         }
         use(workgroupCount);
         bindings.forEach(this::use);
+        noteWritten(kernel, bindings);
         if (executables.putIfAbsent(own, true) == null) {
             retain(own);
         }
@@ -147,6 +150,19 @@ final class RecordingBuilder {
         }
         for (BufferRef binding : bindings) {
             emit(binding);
+        }
+    }
+
+    private void noteWritten(VulkanKernel kernel, List<BufferRef> bindings) {
+        for (int i = 0; i < bindings.size(); i++) {
+            if (kernel.isWritten(i)) {
+                Buffer buffer = bindings.get(i).buffer();
+                if (buffer == null) {
+                    writtenSlots.set(bindings.get(i).slot());
+                } else {
+                    writtenBuffers.set(fixedIndex(buffer));
+                }
+            }
         }
     }
 
@@ -242,7 +258,20 @@ final class RecordingBuilder {
                 buffers.toArray(VulkanBuffer[]::new),
                 kernels.toArray(VulkanKernel[]::new),
                 updates.toByteArray(),
-                usedSlots.stream().toArray());
+                usedSlots.stream().toArray(),
+                written());
+    }
+
+    private boolean[] written() {
+        boolean[] written = new boolean[buffers.size() + usedSlots.cardinality()];
+        for (int i = 0; i < buffers.size(); i++) {
+            written[i] = writtenBuffers.get(i);
+        }
+        int place = buffers.size();
+        for (int slot = usedSlots.nextSetBit(0); slot >= 0; slot = usedSlots.nextSetBit(slot + 1)) {
+            written[place++] = writtenSlots.get(slot);
+        }
+        return written;
     }
 
     void release() {

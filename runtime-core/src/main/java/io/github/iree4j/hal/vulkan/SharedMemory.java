@@ -89,7 +89,8 @@ final class SharedMemory {
                                 0,
                                 size,
                                 allocation.deviceAddress(),
-                                host));
+                                host),
+                        null);
     }
 
     private static BufferParams withTransfers(BufferParams params) {

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExternalMemory;
 import io.github.iree4j.hal.MemoryAccess;
@@ -79,21 +80,24 @@ final class VulkanAllocator implements Allocator {
         long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
         VulkanAllocation allocation =
                 memory.takeOutside(() -> device.handle().importHost(first, end - first), end - first, kind);
-        ForeignMemory foreign = new ForeignMemory(allocation, memory.provider(), null, owner);
         long offset = bytes.address() - first;
         long address = allocation.deviceAddress();
-        return foreign.buffer(
-                device,
-                kind,
-                checked,
-                new VulkanStorage(
-                        null,
-                        allocation.generation(),
-                        allocation.buffer(),
-                        offset,
-                        bytes.byteSize(),
-                        address == 0 ? 0 : address + offset,
-                        bytes));
+        VulkanStorage storage = new VulkanStorage(
+                null,
+                allocation.generation(),
+                allocation.buffer(),
+                offset,
+                bytes.byteSize(),
+                address == 0 ? 0 : address + offset,
+                bytes);
+        if (!bytes.isReadOnly()) {
+            return new ForeignMemory(allocation, memory.provider(), null, owner)
+                    .buffer(device, kind, checked, storage, null);
+        }
+        try (ConstantViews<ConstantCopy> copies = ConstantCopy.of(memory, checked, bytes, owner)) {
+            return new ForeignMemory(allocation, memory.provider(), null, copies)
+                    .buffer(device, kind, checked, storage, copies); // retains them
+        }
     }
 
     private static BufferParams check(BufferParams params, MemorySegment bytes) {

@@ -5,10 +5,12 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.StorageRelease;
 import io.github.iree4j.hal.StoredBuffer;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -34,6 +36,8 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
     private final VulkanDevice device;
     private final MemoryKind kind;
     private final @Nullable RefCounted foreign; // what is freed with memory that is not a pool's
+    private final @Nullable ConstantViews<ConstantCopy>
+            copies; // its own, where it is a constant that shaders may write
     private volatile @Nullable Farewell farewell; // once a deallocation is issued
 
     /** Storage until a deallocation that is issued is over: host calls before it in the stream still see the bytes. */
@@ -47,7 +51,8 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
             @Nullable VulkanQueue origin,
             int placement,
             boolean imported,
-            @Nullable RefCounted owner) {
+            @Nullable RefCounted owner,
+            @Nullable ConstantViews<ConstantCopy> copies) {
         super(
                 kind.halType(),
                 usage(params, kind, imported),
@@ -61,6 +66,7 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
         this.device = device;
         this.kind = kind;
         this.foreign = owner;
+        this.copies = copies;
     }
 
     /** What the host can map it may; what it cannot it may not, and reads and writes through transfers, which all memory takes. */
@@ -85,7 +91,7 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
         device.checkNotAbandoned();
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
         MemoryKind kind = device.memory().kind(params);
-        VulkanBuffer buffer = new VulkanBuffer(device, kind, params, length, null, 0, false, null);
+        VulkanBuffer buffer = new VulkanBuffer(device, kind, params, length, null, 0, false, null, null);
         buffer.commitFirst(device.memory().acquire(params, kind, length));
         return buffer;
     }
@@ -94,18 +100,25 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
     static VulkanBuffer reserved(
             VulkanDevice device, BufferParams params, long length, VulkanQueue origin, int placement) {
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
-        return new VulkanBuffer(device, device.memory().kind(params), params, length, origin, placement, false, null);
+        return new VulkanBuffer(
+                device, device.memory().kind(params), params, length, origin, placement, false, null, null);
     }
 
     /**
      * Memory that is not a pool's.
      *
      * @param owner released with the storage; the caller's reference goes over
+     * @param copies of the constant that this is, which the owner keeps; null for other memory
      */
     static VulkanBuffer foreign(
-            VulkanDevice device, MemoryKind kind, BufferParams params, VulkanStorage storage, RefCounted owner) {
+            VulkanDevice device,
+            MemoryKind kind,
+            BufferParams params,
+            VulkanStorage storage,
+            RefCounted owner,
+            @Nullable ConstantViews<ConstantCopy> copies) {
         checkParams(params, storage.length(), ReservationRequest.MAXIMUM_ALIGNMENT);
-        VulkanBuffer buffer = new VulkanBuffer(device, kind, params, storage.length(), null, 0, true, owner);
+        VulkanBuffer buffer = new VulkanBuffer(device, kind, params, storage.length(), null, 0, true, owner, copies);
         buffer.commitFirst(storage);
         return buffer;
     }
@@ -137,6 +150,24 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
     @Nullable
     RefCounted foreign() {
         return foreign;
+    }
+
+    /** What calls see of it that write into it although it is a constant; null where they see its storage. */
+    @Nullable
+    ConstantViews<ConstantCopy> copies() {
+        return copies;
+    }
+
+    /**
+     * Returns what somebody sees who has the storage.
+     *
+     * @param storage its own, which is pinned
+     * @param user a user of {@link #copies()}; null for none
+     * @return its own stores, should it be a constant in which it has made some; else the storage
+     */
+    VulkanStorage seenBy(VulkanStorage storage, @Nullable Object user) {
+        ConstantCopy copy = copies == null ? null : copies.seenBy(user);
+        return copy == null ? storage : copy.storage();
     }
 
     /** Whether somebody else may free its memory at any time, against the rules; Java notices that when it accesses it. */
@@ -238,7 +269,9 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
         }
         VulkanStorage storage = pinned();
         try {
-            return storage.mapped().asSlice(offset, length);
+            return (copies == null ? storage : seenBy(storage, MemoryHolder.current()))
+                    .mapped()
+                    .asSlice(offset, length);
         } finally {
             unpin();
         }

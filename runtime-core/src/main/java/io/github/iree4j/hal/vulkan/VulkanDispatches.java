@@ -102,7 +102,15 @@ final class VulkanDispatches {
                     retained++;
                 }
                 lent = isEmpty() ? null : commands.lend(family);
+                if (lent != null) {
+                    lent.claim(call(), table);
+                }
             } catch (RuntimeException e) {
+                if (lent != null) {
+                    lent.over();
+                    commands.giveBack(lent);
+                    lent = null;
+                }
                 release(table, retained);
                 commands.release();
                 throw e;

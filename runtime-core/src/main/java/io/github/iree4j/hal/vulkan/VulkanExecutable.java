@@ -92,6 +92,7 @@ final class VulkanExecutable extends Executable {
                         pipeline,
                         layout,
                         export(pipeline, entry, layout),
+                        entry.resources(),
                         words.get(pipeline.module()),
                         params.constants()));
             }

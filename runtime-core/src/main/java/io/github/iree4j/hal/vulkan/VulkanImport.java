@@ -43,17 +43,15 @@ final class VulkanImport implements Cancellation {
                                         + semaphore.value());
             }
             VulkanImport made = new VulkanImport(waiter, point, semaphore, value);
-            boolean imported = false;
             try {
                 foreign.importDescriptor(descriptor);
-                imported = true;
+                waiter.add(made);
+                done = true;
             } finally {
-                if (!imported) {
+                if (!done) {
                     semaphore.withdrawPromise(value, point);
                 }
             }
-            waiter.add(made);
-            done = true;
             return made;
         } finally {
             if (!done) {

@@ -7,6 +7,7 @@ import io.github.iree4j.nativeaccess.VulkanPipeline;
 import io.github.iree4j.spirv.SpirvLayout;
 import io.github.iree4j.spirv.SpirvPipeline;
 import io.github.iree4j.spirv.SpirvPipeline.Addresses;
+import io.github.iree4j.spirv.SpirvResource;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ final class VulkanKernel implements AutoCloseable {
     private final int[] constants;
     private final ExecutableExport export;
     private final boolean[] uniform; // by binding
+    private final boolean @Nullable [] written; // by binding; null when all may be
     private final VulkanPipeline settable;
     private @Nullable VulkanPipeline pushing; // guarded by this
 
@@ -32,6 +34,7 @@ final class VulkanKernel implements AutoCloseable {
             SpirvPipeline pipeline,
             SpirvLayout layout,
             ExecutableExport export,
+            List<SpirvResource> resources,
             MemorySegment spirv,
             int[] constants) {
         this.code = code;
@@ -41,15 +44,25 @@ final class VulkanKernel implements AutoCloseable {
         this.spirv = spirv;
         this.constants = constants;
         this.uniform = new boolean[layout.bufferCount()];
+        this.written = pipeline.addresses() == null ? new boolean[layout.bufferCount()] : null;
         int at = 0;
-        for (List<SpirvLayout.SpirvBinding> set : layout.sets()) {
-            for (SpirvLayout.SpirvBinding binding : set) {
+        for (int set = 0; set < layout.sets().size(); set++) {
+            for (SpirvLayout.SpirvBinding binding : layout.sets().get(set)) {
+                boolean stores = isWritten(resources, set, binding.binding());
                 for (int i = 0; i < binding.count(); i++) {
-                    uniform[at++] = binding.type() == VulkanLayout.UNIFORM_BUFFER;
+                    uniform[at] = binding.type() == VulkanLayout.UNIFORM_BUFFER;
+                    if (written != null) {
+                        written[at] = stores;
+                    }
+                    at++;
                 }
             }
         }
         this.settable = compile(false);
+    }
+
+    private static boolean isWritten(List<SpirvResource> resources, int set, int binding) {
+        return resources.stream().anyMatch(each -> each.set() == set && each.binding() == binding && each.isWritten());
     }
 
     private VulkanPipeline compile(boolean pushes) {
@@ -83,6 +96,11 @@ final class VulkanKernel implements AutoCloseable {
     /** Whether a binding is a uniform buffer. */
     boolean isUniform(int binding) {
         return uniform[binding];
+    }
+
+    /** Whether the code may store something in a binding. What it does with addresses is not known. */
+    boolean isWritten(int binding) {
+        return written == null || written[binding];
     }
 
     /** Whether descriptors can be recorded with dispatches. */

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,11 @@ abstract class VulkanOperation extends QueueOperation {
 
     VulkanOperation(String name) {
         super(name);
+    }
+
+    /** The call that it belongs to, or null. */
+    final @Nullable MemoryHolder call() {
+        return holder();
     }
 
     /**

@@ -11,6 +11,7 @@ package io.github.iree4j.hal.vulkan;
  * @param kernels what dispatches name by index
  * @param updates the bytes of all updates
  * @param slots slots that commands use, ascending
+ * @param written whether shaders may store something there, by place: fixed buffers, then slots as in {@code slots}
  */
 record VulkanRecording(
         long[] code,
@@ -19,7 +20,8 @@ record VulkanRecording(
         VulkanBuffer[] fixed,
         VulkanKernel[] kernels,
         byte[] updates,
-        int[] slots) {
+        int[] slots,
+        boolean[] written) {
     /*
      * A command is a word with its opcode, then its operands. A range takes three words:
      *

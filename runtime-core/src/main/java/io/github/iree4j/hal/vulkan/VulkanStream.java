@@ -8,6 +8,8 @@ import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -28,7 +30,11 @@ final class VulkanStream implements FifoBackend {
      *
      * VULKAN-2: entries begin, and are over, in the order of issue; at most one has its step at a time, the last of `begun`, when
      * everything before it is over.
-     * VULKAN-3: every entry is told once: whoever takes it off `held` or `begun` under the lock hands it to Ended.
+     * VULKAN-3: every entry is told once: whoever takes it off `held` or `begun` under the lock puts it on `over` and tells that afterwards.
+     *
+     * VULKAN-7: entries are told in the order in which they are over, those that are over together at once, by one thread at a time; one that
+     * finds another at it leaves its own to that, which looks again. Callbacks run afterwards (Ended): one that waits for what another
+     * thread ends must not keep that from being told.
      *
      * Everything is guarded by the lock of `queue`, which comes after the lock of the scheduler and before none.
      */
@@ -40,6 +46,8 @@ final class VulkanStream implements FifoBackend {
     private final ArrayDeque<StreamEntry> held = new ArrayDeque<>();
     private final ArrayDeque<StreamEntry> begun = new ArrayDeque<>();
     private final TreeMap<Long, StreamEntry> entries = new TreeMap<>(); // by epoch, what is not over
+    final List<StreamEntry> over = new ArrayList<>(); // to be told
+    private boolean telling; // some thread is at that
     private @Nullable StreamEntry stepping; // has a step to come, or under way: nothing begins behind it
     private @Nullable Thread stepThread; // once under way; null again when it goes on elsewhere
     private boolean stepUnderWay;
@@ -230,7 +238,32 @@ final class VulkanStream implements FifoBackend {
 
     @Override
     public boolean canWaitForExternal(Object primitive) {
-        return primitive instanceof NativePoint point && point.device() == device;
+        return primitive instanceof NativePoint point
+                && point.device() == device
+                && point.timeline().isLive();
+    }
+
+    @Override
+    public boolean keepExternal(Object primitive) {
+        return ((NativePoint) primitive).timeline().tryRetain();
+    }
+
+    @Override
+    public void letGoExternal(Object primitive) {
+        ((NativePoint) primitive).timeline().release();
+    }
+
+    @Override
+    public boolean hasPassedExternal(Object primitive) {
+        NativePoint point = (NativePoint) primitive;
+        if (device.isHardwareLost() || !point.timeline().tryRetain()) {
+            return true; // nobody is left to ask
+        }
+        try {
+            return point.timeline().value() >= point.value();
+        } finally {
+            point.timeline().release();
+        }
     }
 
     @Override
@@ -454,19 +487,77 @@ final class VulkanStream implements FifoBackend {
         }
     }
 
-    /** Tells the scheduler that an entry is over; without a lock. Of several threads that do so none knows of the others' failures. */
-    void tell(StreamEntry entry) {
-        try {
-            entry.hardwareOver();
-        } catch (RuntimeException | Error e) {
-            LOG.error("the commands of {} could not be given back", entry.operation.name(), e);
+    /**
+     * Tells the scheduler what is over; without a lock, callbacks being held back. VULKAN-7. Returns how much it was: 0 when there was
+     * nothing, or another thread is at it.
+     */
+    int tellOver() {
+        List<StreamEntry> next;
+        synchronized (queue) {
+            if (telling || over.isEmpty()) {
+                return 0;
+            }
+            next = List.copyOf(over);
+            over.clear();
+            telling = true;
         }
         try {
-            Objects.requireNonNull(scheduler).completed(entry.operation, entry.failure);
-        } catch (RuntimeException | Error e) {
-            LOG.error("{} could not be ended", entry.operation.name(), e);
+            tell(next);
         } finally {
+            synchronized (queue) {
+                telling = false;
+            }
+        }
+        return next.size();
+    }
+
+    /** So many operations are over, and all have been told that are to know. */
+    void exit(int operations) {
+        for (int i = 0; i < operations; i++) {
             device.exit();
         }
+    }
+
+    private void tell(List<StreamEntry> next) {
+        long upTo = 0; // what has not failed and is not told
+        for (StreamEntry entry : next) {
+            try {
+                entry.hardwareOver();
+            } catch (RuntimeException | Error e) {
+                LOG.error("the commands of {} could not be given back", entry.operation.name(), e);
+            }
+            if (entry.failure == null) {
+                upTo = entry.epoch;
+                continue;
+            }
+            tellUpTo(upTo);
+            upTo = 0;
+            end(entry.epoch, () -> owner().completed(entry.operation, entry.failure));
+        }
+        tellUpTo(upTo);
+    }
+
+    private void tellUpTo(long epoch) {
+        if (epoch > 0) {
+            end(epoch, () -> owner().completedUpTo(epoch));
+        }
+    }
+
+    /** Of several operations that end none knows of what goes wrong when another does. */
+    private void end(long epoch, Runnable report) {
+        try {
+            report.run();
+        } catch (RuntimeException | Error e) {
+            LOG.error(
+                    "operations of queue {} of device '{}', up to epoch {}, could not be ended",
+                    index,
+                    device.id(),
+                    epoch,
+                    e);
+        }
+    }
+
+    private QueueScheduler owner() {
+        return Objects.requireNonNull(scheduler);
     }
 }

@@ -28,20 +28,20 @@ final class FenceImports {
     private static void create(HalState state, VmCall call) {
         Device device = call.required(Device.class);
         Arguments.bits("flags", call.i64(), 0);
-        create(device, call);
+        create(state, device, call);
     }
 
-    static void create(Device device, VmCall call) {
-        call.returnRef(Fence.adopt(device.createSemaphore(0, Device.SEMAPHORE_DEFAULT), 1));
+    static void create(HalState state, Device device, VmCall call) {
+        call.returnRef(state.made(Fence.adopt(device.createSemaphore(0, Device.SEMAPHORE_DEFAULT), 1)));
     }
 
     private static void join(HalState state, VmCall call) {
         Arguments.bits("flags", call.i64(), 0);
-        join(call);
+        returnJoined(state, call);
     }
 
-    static void join(VmCall call) {
-        call.returnRef(Fence.join(fences(call, call.spanCount())));
+    static void returnJoined(HalState state, VmCall call) {
+        call.returnRef(state.made(Fence.join(fences(call, call.spanCount()))));
     }
 
     private static List<@Nullable Fence> fences(VmCall call, int count) {
@@ -107,7 +107,7 @@ final class FenceImports {
     }
 
     private static void signal(HalState state, VmCall call) {
-        call.required(Fence.class).signal();
+        state.signal(call.required(Fence.class));
     }
 
     private static void fail(HalState state, VmCall call) {

@@ -28,9 +28,16 @@ public final class HalModule {
     private final String consumer;
     private final TraceSink traceSink;
     private final DeviceQueryListener queryListener;
+    private final CompilerFaults faults;
     private final ExecutableCache executables = new ExecutableCache();
 
-    private HalModule(List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener, String consumer) {
+    private HalModule(
+            List<Device> devices,
+            TraceSink traceSink,
+            DeviceQueryListener queryListener,
+            String consumer,
+            CompilerFaults faults) {
+        this.faults = faults;
         this.consumer = consumer;
         this.devices = List.copyOf(devices);
         this.traceSink = traceSink;
@@ -55,7 +62,7 @@ public final class HalModule {
      * @return the module
      */
     public static VmModule create(List<Device> devices, TraceSink traceSink) {
-        return create(devices, traceSink, (device, category, key, answer) -> {}, "");
+        return create(devices, traceSink, (device, category, key, answer) -> {}, "", CompilerFaults.NONE);
     }
 
     /**
@@ -64,20 +71,27 @@ public final class HalModule {
      * @param devices the devices that programs can see, in the order in which they see them; borrowed
      * @param queryListener hears what programs ask of the devices
      * @param consumer whom the memory is accounted to that the program allocates
+     * @param faults what has to be made up for
      * @return the module
      */
-    public static VmModule create(List<Device> devices, DeviceQueryListener queryListener, String consumer) {
-        return create(devices, (key, views) -> log(devices, key, views), queryListener, consumer);
+    public static VmModule create(
+            List<Device> devices, DeviceQueryListener queryListener, String consumer, CompilerFaults faults) {
+        return create(devices, (key, views) -> log(devices, key, views), queryListener, consumer, faults);
     }
 
     /** What modules beside {@code hal} need for their states. */
     static HalModule state(List<Device> devices, DeviceQueryListener queryListener, String consumer) {
-        return new HalModule(devices, (key, views) -> log(devices, key, views), queryListener, consumer);
+        return new HalModule(
+                devices, (key, views) -> log(devices, key, views), queryListener, consumer, CompilerFaults.NONE);
     }
 
     private static VmModule create(
-            List<Device> devices, TraceSink traceSink, DeviceQueryListener queryListener, String consumer) {
-        HalModule module = new HalModule(devices, traceSink, queryListener, consumer);
+            List<Device> devices,
+            TraceSink traceSink,
+            DeviceQueryListener queryListener,
+            String consumer,
+            CompilerFaults faults) {
+        HalModule module = new HalModule(devices, traceSink, queryListener, consumer, faults);
         NativeModule.Builder<HalState> builder = NativeModule.builder("hal", VERSION, () -> new HalState(module))
                 .attribute(VmModule.SERVES, "IREE of March 2023 to August 2026");
         DeviceImports.register(builder);
@@ -112,6 +126,10 @@ public final class HalModule {
 
     String consumer() {
         return consumer;
+    }
+
+    CompilerFaults faults() {
+        return faults;
     }
 
     ExecutableCache executables() {

@@ -1,9 +1,12 @@
 package io.github.iree4j.modules.hal;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import org.jspecify.annotations.Nullable;
 
 /** What the module keeps per context: which shared executables the context uses, and room to marshal in. */
 final class HalState implements AutoCloseable {
@@ -12,10 +15,12 @@ final class HalState implements AutoCloseable {
 
     private final DescriptorState descriptors = new DescriptorState();
     private final BindingTable bindingTable = new BindingTable();
+    private final @Nullable SubmittedWork work; // of programs that signal too early
 
     HalState(HalModule module) {
         this.module = module;
         this.executables = module.executables().newUser();
+        this.work = module.faults().signalsEarly() ? new SubmittedWork() : null;
     }
 
     HalModule module() {
@@ -28,6 +33,31 @@ final class HalState implements AutoCloseable {
 
     DescriptorState descriptors() {
         return descriptors;
+    }
+
+    /** A call has submitted something that signals a fence. */
+    void submitted(DeviceQueue queue, @Nullable Fence signal) {
+        if (work != null) {
+            work.add(queue, signal);
+        }
+    }
+
+    /** A call has made a fence. */
+    @Nullable
+    Fence made(@Nullable Fence fence) {
+        if (work != null) {
+            work.made(fence);
+        }
+        return fence;
+    }
+
+    /** Signals a fence for a call. */
+    void signal(Fence fence) {
+        if (work == null) {
+            fence.signal();
+        } else {
+            work.signal(fence);
+        }
     }
 
     /** The device of programs that know only one. */
@@ -54,6 +84,9 @@ final class HalState implements AutoCloseable {
     @Override
     public void close() {
         descriptors.close();
+        if (work != null) {
+            work.close();
+        }
         executables.close();
     }
 }

@@ -31,16 +31,25 @@ final class ImportsWithoutFlags {
                         "device.queue.alloca",
                         "0rIrriiiI_r",
                         (state, call) -> QueueImports.alloca(state, call, VmCall::i32, Flags.NONE))
-                .function("device.queue.dealloca", "0rIrrr_v", (state, call) -> QueueImports.dealloca(call, Flags.NONE))
-                .function("device.queue.read", "0rIrrrIrIIi_v", (state, call) -> QueueImports.read(call, Flags.I32))
-                .function("device.queue.write", "0rIrrrIrIIi_v", (state, call) -> QueueImports.write(call, Flags.I32))
+                .function(
+                        "device.queue.dealloca",
+                        "0rIrrr_v",
+                        (state, call) -> QueueImports.dealloca(state, call, Flags.NONE))
+                .function(
+                        "device.queue.read",
+                        "0rIrrrIrIIi_v",
+                        (state, call) -> QueueImports.read(state, call, Flags.I32))
+                .function(
+                        "device.queue.write",
+                        "0rIrrrIrIIi_v",
+                        (state, call) -> QueueImports.write(state, call, Flags.I32))
                 .function("device.queue.execute", "0rIrrCrD_v", ImportsWithoutFlags::execute)
                 .function(
                         "device.queue.execute.indirect",
                         "0rIrrrCrIID_v",
                         (state, call) -> QueueImports.executeIndirect(state, call, Flags.NONE))
                 .function("fence.create", "0ri_r", ImportsWithoutFlags::createFence)
-                .function("fence.join", "0CrD_r", (state, call) -> FenceImports.join(call))
+                .function("fence.join", "0CrD_r", (state, call) -> FenceImports.returnJoined(state, call))
                 .function("fence.await", "0iCrD_i", (state, call) -> FenceImports.await(call, call.i32()));
     }
 
@@ -146,6 +155,6 @@ final class ImportsWithoutFlags {
     private static void createFence(HalState state, VmCall call) {
         Device device = call.required(Device.class);
         Flags.I32.read(call, 0);
-        FenceImports.create(device, call);
+        FenceImports.create(state, device, call);
     }
 }

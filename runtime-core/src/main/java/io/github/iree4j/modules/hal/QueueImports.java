@@ -28,12 +28,12 @@ final class QueueImports {
                         "device.queue.alloca",
                         "0rIrrIiiII_r",
                         (state, call) -> alloca(state, call, VmCall::i64, Flags.I64))
-                .function("device.queue.dealloca", "0rIrrrI_v", (state, call) -> dealloca(call, Flags.I64))
+                .function("device.queue.dealloca", "0rIrrrI_v", (state, call) -> dealloca(state, call, Flags.I64))
                 .function("device.queue.fill", "0rIrrrIIIiI_v", QueueImports::fill)
                 .function("device.queue.update", "0rIrrrIrIII_v", QueueImports::update)
                 .function("device.queue.copy", "0rIrrrIrIII_v", QueueImports::copy)
-                .function("device.queue.read", "0rIrrrIrIII_v", (state, call) -> read(call, Flags.I64))
-                .function("device.queue.write", "0rIrrrIrIII_v", (state, call) -> write(call, Flags.I64))
+                .function("device.queue.read", "0rIrrrIrIII_v", (state, call) -> read(state, call, Flags.I64))
+                .function("device.queue.write", "0rIrrrIrIII_v", (state, call) -> write(state, call, Flags.I64))
                 .function("device.queue.barrier", "0rIrrI_v", QueueImports::barrier)
                 .function("device.queue.execute", "0rIrrrI_v", QueueImports::execute)
                 .function(
@@ -63,15 +63,23 @@ final class QueueImports {
         BufferParams params = AllocatorImports.params(state, affinity, call);
         long size = call.i64();
         long known = flags.read(call, Arguments.ALLOCA_FLAGS);
-        call.returnRef(device.queueFor(affinity).alloca(wait, signal, params, size, known));
+        DeviceQueue queue = device.queueFor(affinity);
+        call.returnRef(queue.alloca(wait, signal, params, size, known));
+        state.submitted(queue, signal);
     }
 
-    static void dealloca(VmCall call, Flags flags) {
+    static void dealloca(HalState state, VmCall call, Flags flags) {
         DeviceQueue queue = queue(call);
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
         Buffer buffer = call.required(Buffer.class);
-        queue.dealloca(wait, signal, buffer, flags.read(call, Arguments.DEALLOCA_FLAGS));
+        long known = flags.read(call, Arguments.DEALLOCA_FLAGS);
+        if (state.module().faults().usesAfterDealloca()) {
+            queue.barrier(wait, signal, 0); // its place in the order; the last reference frees the buffer
+        } else {
+            queue.dealloca(wait, signal, buffer, known);
+        }
+        state.submitted(queue, signal);
     }
 
     private static void fill(HalState state, VmCall call) {
@@ -84,6 +92,7 @@ final class QueueImports {
         long pattern = call.i64();
         int patternLength = call.i32();
         queue.fill(wait, signal, target, offset, length, pattern, patternLength, Flags.I64.read(call, 0));
+        state.submitted(queue, signal);
     }
 
     private static void update(HalState state, VmCall call) {
@@ -96,6 +105,7 @@ final class QueueImports {
         long targetOffset = call.i64();
         MemorySegment bytes = Arguments.bytes("source", source, sourceOffset, call.i64());
         queue.update(wait, signal, bytes, target, targetOffset, Flags.I64.read(call, 0));
+        state.submitted(queue, signal);
     }
 
     private static void copy(HalState state, VmCall call) {
@@ -108,9 +118,10 @@ final class QueueImports {
         long targetOffset = call.i64();
         long length = call.i64();
         queue.copy(wait, signal, source, sourceOffset, target, targetOffset, length, Flags.I64.read(call, 0));
+        state.submitted(queue, signal);
     }
 
-    static void read(VmCall call, Flags flags) {
+    static void read(HalState state, VmCall call, Flags flags) {
         DeviceQueue queue = queue(call);
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
@@ -120,9 +131,10 @@ final class QueueImports {
         long targetOffset = call.i64();
         long length = call.i64();
         queue.read(wait, signal, source, sourceOffset, target, targetOffset, length, flags.read(call, 0));
+        state.submitted(queue, signal);
     }
 
-    static void write(VmCall call, Flags flags) {
+    static void write(HalState state, VmCall call, Flags flags) {
         DeviceQueue queue = queue(call);
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
@@ -132,6 +144,7 @@ final class QueueImports {
         long targetOffset = call.i64();
         long length = call.i64();
         queue.write(wait, signal, source, sourceOffset, target, targetOffset, length, flags.read(call, 0));
+        state.submitted(queue, signal);
     }
 
     private static void barrier(HalState state, VmCall call) {
@@ -139,6 +152,7 @@ final class QueueImports {
         Fence wait = call.ref(Fence.class);
         Fence signal = call.ref(Fence.class);
         queue.barrier(wait, signal, Flags.I64.read(call, Arguments.EXECUTE_FLAGS));
+        state.submitted(queue, signal);
     }
 
     private static void execute(HalState state, VmCall call) {
@@ -147,6 +161,7 @@ final class QueueImports {
         Fence signal = call.ref(Fence.class);
         CommandBuffer commands = call.required(CommandBuffer.class);
         queue.execute(wait, signal, commands, null, Flags.I64.read(call, Arguments.EXECUTE_FLAGS));
+        state.submitted(queue, signal);
     }
 
     static void executeIndirect(HalState state, VmCall call, Flags flags) {
@@ -162,6 +177,7 @@ final class QueueImports {
                 table.add(call.ref(Buffer.class), call.i64(), call.i64());
             }
             queue.execute(wait, signal, commands, table, known);
+            state.submitted(queue, signal);
         } finally {
             table.clear();
         }

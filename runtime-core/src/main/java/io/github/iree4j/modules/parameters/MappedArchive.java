@@ -1,7 +1,6 @@
 package io.github.iree4j.modules.parameters;
 
 import io.github.iree4j.lifetime.Resource;
-import io.github.iree4j.status.IreeException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -74,18 +73,6 @@ final class MappedArchive extends Resource {
 
     Map<String, ParameterEntry> entries() {
         return entries;
-    }
-
-    private boolean tryRetain() {
-        if (!isLive()) {
-            return false;
-        }
-        try {
-            retain();
-            return true;
-        } catch (IreeException e) {
-            return false; // closed between the two lines
-        }
     }
 
     @Override

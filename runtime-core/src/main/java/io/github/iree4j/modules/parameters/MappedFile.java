@@ -151,18 +151,6 @@ final class MappedFile extends Resource {
         return null;
     }
 
-    private boolean tryRetain() {
-        if (!isLive()) {
-            return false;
-        }
-        try {
-            retain();
-            return true;
-        } catch (IreeException e) {
-            return false; // closed between the two lines
-        }
-    }
-
     @Override
     protected String describe() {
         return "parameter file '" + path + "'";

@@ -18,32 +18,28 @@ import io.github.iree4j.vm.VmType;
 import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.isa.FeatureBits;
 import io.github.iree4j.vm.isa.Isa;
-import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A compiled program, a {@code .vmfb} file: read, verified and translated. Immutable, and safe to share between contexts and threads.
  *
- * <p>Constants stay where they are in the file, which is mapped, not copied; contexts hold the module and so the mapping. Closing gives
- * the creator's reference up.
+ * <p>Constants stay where they are in the bytes of the file, which are not copied once more; contexts hold the module and so the bytes.
+ * Closing gives the creator's reference up.
  */
 public final class BytecodeModule extends Resource implements VmModule {
     private static final int MAX_TYPES = 0xFFFF;
 
     private final ModuleDef def;
     private final @Nullable RefCounted owner;
-    private final @Nullable Arena arena;
     private final List<VmDependency> dependencies;
     private final List<VmImport> imports;
     private final List<CallingConvention> importConventions;
@@ -63,8 +59,7 @@ public final class BytecodeModule extends Resource implements VmModule {
             FunctionCode[] functions,
             ModuleCompiler compiler,
             @Nullable CallTracer tracer,
-            @Nullable RefCounted owner,
-            @Nullable Arena arena) {
+            @Nullable RefCounted owner) {
         this.tracer = tracer;
         this.compiler = compiler;
         this.def = def;
@@ -97,7 +92,6 @@ public final class BytecodeModule extends Resource implements VmModule {
                 .toArray(VmBuffer[]::new);
         // Last, so that nothing is held when reading fails.
         this.owner = owner;
-        this.arena = arena;
         if (owner != null) {
             owner.retain();
         }
@@ -113,51 +107,18 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Maps and reads a file.
+     * Reads a file into memory of its own.
      *
-     * @param file the file; must not change while the module is open
+     * @param file the file
      * @param types the reference types it may use
      * @param limits what it may ask for
      * @return the module, owned by the caller
-     * @throws IreeException NOT_FOUND when there is no such file or it uses an unknown type, INCOMPATIBLE for another version of
+     * @throws IreeException as {@link ModuleBytes#read}; NOT_FOUND also when it uses an unknown type, INCOMPATIBLE for another version of
      *     bytecode, INVALID_ARGUMENT when it is damaged or fails verification, RESOURCE_EXHAUSTED when it asks for too much
      */
-    public static BytecodeModule map(Path file, VmTypes types, ModuleLimits limits) {
-        return map(file, types, limits, Compilation.byDefault(), null);
-    }
-
-    /**
-     * As {@link #map(Path, VmTypes, ModuleLimits)}, and tells a tracer of every call that is made in the module. It is interpreted.
-     *
-     * @param file the file; must not change while the module is open
-     * @param types the reference types it may use
-     * @param limits what it may ask for
-     * @param tracer hears of calls
-     * @return the module, owned by the caller
-     * @throws IreeException as {@link #map(Path, VmTypes, ModuleLimits)}
-     */
-    public static BytecodeModule mapTraced(Path file, VmTypes types, ModuleLimits limits, CallTracer tracer) {
-        return map(file, types, limits, Compilation.OFF, tracer);
-    }
-
-    private static BytecodeModule map(
-            Path file, VmTypes types, ModuleLimits limits, Compilation compilation, @Nullable CallTracer tracer) {
-        Arena arena = Arena.ofShared();
-        boolean failed = true;
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            BytecodeModule module = read(bytes, file.toString(), types, limits, null, arena, compilation, tracer);
-            failed = false;
-            return module;
-        } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "module file '" + file + "' does not exist", e);
-        } catch (IOException e) {
-            throw new IreeException(
-                    StatusCode.UNAVAILABLE, "module file '%s' cannot be read: %s".formatted(file, e), e);
-        } finally {
-            if (failed) {
-                arena.close();
-            }
+    public static BytecodeModule open(Path file, VmTypes types, ModuleLimits limits) {
+        try (ModuleBytes bytes = ModuleBytes.read(file)) {
+            return read(bytes.segment(), bytes.name(), types, limits, bytes);
         }
     }
 
@@ -170,7 +131,7 @@ public final class BytecodeModule extends Resource implements VmModule {
      * @param limits what it may ask for
      * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
      * @return the module, owned by the caller
-     * @throws IreeException as {@link #map}
+     * @throws IreeException as {@link #open}
      */
     public static BytecodeModule read(
             MemorySegment bytes, String nameForErrors, VmTypes types, ModuleLimits limits, @Nullable RefCounted owner) {
@@ -187,7 +148,7 @@ public final class BytecodeModule extends Resource implements VmModule {
      * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
      * @param compilation whether and when its functions become Java bytecode, whatever {@link Compilation#PROPERTY} says
      * @return the module, owned by the caller
-     * @throws IreeException as {@link #map}
+     * @throws IreeException as {@link #open}
      */
     public static BytecodeModule read(
             MemorySegment bytes,
@@ -196,7 +157,7 @@ public final class BytecodeModule extends Resource implements VmModule {
             ModuleLimits limits,
             @Nullable RefCounted owner,
             Compilation compilation) {
-        return read(bytes, nameForErrors, types, limits, owner, null, compilation, null);
+        return read(bytes, nameForErrors, types, limits, owner, compilation, null);
     }
 
     /**
@@ -209,7 +170,7 @@ public final class BytecodeModule extends Resource implements VmModule {
      * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
      * @param tracer hears of calls
      * @return the module, owned by the caller
-     * @throws IreeException as {@link #map(Path, VmTypes, ModuleLimits)}
+     * @throws IreeException as {@link #open}
      */
     public static BytecodeModule readTraced(
             MemorySegment bytes,
@@ -218,7 +179,7 @@ public final class BytecodeModule extends Resource implements VmModule {
             ModuleLimits limits,
             @Nullable RefCounted owner,
             CallTracer tracer) {
-        return read(bytes, nameForErrors, types, limits, owner, null, Compilation.OFF, tracer);
+        return read(bytes, nameForErrors, types, limits, owner, Compilation.OFF, tracer);
     }
 
     private static BytecodeModule read(
@@ -227,7 +188,6 @@ public final class BytecodeModule extends Resource implements VmModule {
             VmTypes types,
             ModuleLimits limits,
             @Nullable RefCounted owner,
-            @Nullable Arena arena,
             Compilation compilation,
             @Nullable CallTracer tracer) {
         try {
@@ -251,7 +211,7 @@ public final class BytecodeModule extends Resource implements VmModule {
                 case EAGER -> compiler.compileAll();
             }
             return new BytecodeModule(
-                    def, resolved, conventions, importConventions, functions, compiler, tracer, owner, arena);
+                    def, resolved, conventions, importConventions, functions, compiler, tracer, owner);
         } catch (IreeException e) {
             throw new IreeException(e.code(), "module file '%s': %s".formatted(nameForErrors, e.getMessage()), e);
         }
@@ -396,6 +356,62 @@ public final class BytecodeModule extends Resource implements VmModule {
         return compiler.report();
     }
 
+    /**
+     * Returns whether some function may use an object after it has passed it to an import that takes it away. What goes through globals,
+     * lists and other functions is not followed, nor are functions that would take long.
+     *
+     * @param release the full name of the import
+     * @param argument which of its references is taken away, from 0
+     * @param views imports whose result is their first reference under another name
+     * @return true if there is a way through the code on which that happens
+     */
+    public boolean usesAfter(String release, int argument, Set<String> views) {
+        boolean[] releases = importsNamed(Set.of(release));
+        boolean[] copies = importsNamed(views);
+        Isa isa = isaOf(def);
+        long left = LaterUses.MAX_WORK;
+        for (int i = 0; i < functions.length; i++) {
+            FunctionCode function = functions[i];
+            if (Arrays.stream(function.sites).anyMatch(site -> site.isImport && releases[site.callee])) {
+                ModuleDef.Function place = def.functions().get(i);
+                byte[] body = Arrays.copyOfRange(def.bytecode(), place.offset(), place.offset() + place.length());
+                LaterUses uses =
+                        new LaterUses(new FunctionGraph(function, isa, body), releases, argument, copies, left);
+                if (uses.found()) {
+                    return true;
+                }
+                left = uses.left();
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns the functions that call certain imports themselves.
+     *
+     * @param prefix what the full names of the imports begin with
+     * @return the ordinals of the functions
+     */
+    public BitSet callersOf(String prefix) {
+        BitSet callers = new BitSet();
+        for (int i = 0; i < functions.length; i++) {
+            for (FunctionCode.CallSite site : functions[i].sites) {
+                if (site.isImport && imports.get(site.callee).fullName().startsWith(prefix)) {
+                    callers.set(i);
+                }
+            }
+        }
+        return callers;
+    }
+
+    private boolean[] importsNamed(Set<String> names) {
+        boolean[] found = new boolean[imports.size()];
+        for (int i = 0; i < found.length; i++) {
+            found[i] = names.contains(imports.get(i).fullName());
+        }
+        return found;
+    }
+
     FunctionCode[] functions() {
         return functions;
     }
@@ -438,9 +454,6 @@ public final class BytecodeModule extends Resource implements VmModule {
 
     @Override
     protected void destroy() {
-        if (arena != null) {
-            arena.close();
-        }
         if (owner != null) {
             owner.release();
         }

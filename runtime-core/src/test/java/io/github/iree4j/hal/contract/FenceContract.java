@@ -2,6 +2,7 @@ package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -200,7 +201,7 @@ public abstract class FenceContract extends DeviceContract {
 
     @Test
     void racingPointsCallBackOnce() throws Exception {
-        for (int round = 0; round < 500; round++) {
+        for (int round = 0; round < Effort.rounds(500); round++) {
             List<TimelineSemaphore> semaphores = new ArrayList<>();
             List<Fence.Entry> entries = new ArrayList<>();
             for (int i = 0; i < 3; i++) {

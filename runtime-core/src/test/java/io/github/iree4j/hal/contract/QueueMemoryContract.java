@@ -2,6 +2,7 @@ package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.BindingTable;
@@ -171,7 +172,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
         // Every operation either runs on live memory or fails; JavaKernels and the JDK's checks would see anything
         // else.
         Executable kernels = closed(kernels(device));
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < Effort.rounds(300); round++) {
             Fence ready = fence();
             Buffer buffer = queue.alloca(null, ready, PARAMS, 4 << 10, 0);
             ready.await();

@@ -332,7 +332,7 @@ public abstract class SemaphoreContract extends DeviceContract {
 
     @Test
     void racingSignalsWaitersAndCancellationsLoseNobody() throws Exception {
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < Effort.rounds(300); round++) {
             TimelineSemaphore semaphore = TimelineSemaphore.create(0);
             AtomicInteger called = new AtomicInteger();
             AtomicInteger cancelled = new AtomicInteger();

@@ -168,7 +168,7 @@ class BlockProcessorTest {
             }
             for (int i = 0; i < times; i++) {
                 over = new CountDownLatch(1);
-                begin(recording, 0, recording.regionCount(), BindingTable.of(slots));
+                begin(recording, 0, recording.regionCount(), BindingTable.of(slots), null);
                 over.await();
                 left.decrementAndGet();
             }

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
@@ -18,7 +19,7 @@ class LocalStorageTest {
     void storageLivesWhilePinnedAndIsFreedOnce() throws Exception {
         try (LocalDevice device = (LocalDevice) LocalDevices.open(DeviceOptions.builder())) {
             DeviceQueue queue = device.queue(0);
-            for (int round = 0; round < 3000; round++) {
+            for (int round = 0; round < Effort.rounds(3000); round++) {
                 LocalBuffer buffer =
                         LocalBuffer.reserved(device.memory(), BufferParams.DEFAULT, 64, (LocalQueue) queue, 0);
                 CyclicBarrier start = new CyclicBarrier(3);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Who goes in, who stays outside and in which order, and when it is no use to wait. */
-@Timeout(60)
+@Timeout(300)
 class AdmissionGateTest {
     private static final long EVER = Long.MAX_VALUE;
     private static final long LIMIT = 100;
@@ -24,7 +24,7 @@ class AdmissionGateTest {
         CompletableFuture<Void> inside = new CompletableFuture<>();
         last.set(Thread.ofPlatform().daemon().start(() -> {
             try {
-                where.enter(need);
+                where.enter(need, () -> false);
                 inside.complete(null);
             } catch (InterruptedException e) {
                 inside.completeExceptionally(e);
@@ -39,8 +39,8 @@ class AdmissionGateTest {
 
     @Test
     void whatFitsGoesInAtOnce() throws Exception {
-        gate.enter(40);
-        gate.enter(60);
+        gate.enter(40, () -> false);
+        gate.enter(60, () -> false);
         assertThat(gate.committed()).isEqualTo(100);
         gate.exit(40);
         assertThat(gate.committed()).isEqualTo(60);
@@ -48,7 +48,7 @@ class AdmissionGateTest {
 
     @Test
     void whatDoesNotFitGoesInOnceItDoesInTheOrderOfArrival() throws Exception {
-        gate.enter(80);
+        gate.enter(80, () -> false);
         CompletableFuture<Void> large = outside(gate, 90);
         CompletableFuture<Void> small = outside(gate, 10); // would fit, and does not go past
         assertThat(large).isNotDone();
@@ -62,7 +62,7 @@ class AdmissionGateTest {
 
     @Test
     void aCallThatNeedsMoreThanThereIsTakesAll() throws Exception {
-        gate.enter(3 * LIMIT);
+        gate.enter(3 * LIMIT, () -> false);
         assertThat(gate.committed()).isEqualTo(LIMIT);
         gate.exit(3 * LIMIT);
         assertThat(gate.committed()).isZero();
@@ -70,7 +70,7 @@ class AdmissionGateTest {
 
     @Test
     void whoIsInterruptedOutsideLetsTheNextGoIn() throws Exception {
-        gate.enter(80);
+        gate.enter(80, () -> false);
         CompletableFuture<Void> large = outside(gate, 90);
         Thread interrupted = last.get();
         CompletableFuture<Void> small = outside(gate, 10);
@@ -94,10 +94,10 @@ class AdmissionGateTest {
     @Test
     void aCallThatNeedsAllButWhatProgramsKeepGoesInWhenItIsAlone() throws Exception {
         gate.keep(30, true);
-        gate.enter(LIMIT);
+        gate.enter(LIMIT, () -> false);
         assertThat(gate.committed()).isEqualTo(LIMIT);
         gate.exit(LIMIT);
-        gate.enter(10);
+        gate.enter(10, () -> false);
         CompletableFuture<Void> outside = outside(gate, LIMIT);
         gate.exit(10);
         outside.join();
@@ -107,7 +107,7 @@ class AdmissionGateTest {
     void aCallThatIsAloneWaitsForTheHostNoLongerThanIsUseful() throws Exception {
         AdmissionGate impatient = new AdmissionGate(LIMIT, EVER, 1);
         impatient.keep(90, false);
-        impatient.enter(50);
+        impatient.enter(50, () -> false);
         assertThat(impatient.committed()).isEqualTo(50);
         outside(impatient, 60); // not alone: for what is inside it waits
     }
@@ -115,8 +115,8 @@ class AdmissionGateTest {
     @Test
     void whoWaitsForTooLongGoesIn() throws Exception {
         AdmissionGate impatient = new AdmissionGate(LIMIT, 1, EVER);
-        impatient.enter(80);
-        impatient.enter(70);
+        impatient.enter(80, () -> false);
+        impatient.enter(70, () -> false);
         assertThat(impatient.committed()).isEqualTo(150);
         impatient.exit(80);
         impatient.exit(70);

@@ -3,10 +3,14 @@ package io.github.iree4j.hal.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.frontier.Frontier;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,7 +67,7 @@ class KnotsTest extends MemoryLine {
     }
 
     private MemoryHolder holding(PoolSet set, String name) {
-        MemoryHolder call = new MemoryHolder(name);
+        MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
         askFor(set, call, name);
         assertThat(got).containsKey(name);
         return call;
@@ -100,7 +104,7 @@ class KnotsTest extends MemoryLine {
         MemoryHolder before = a.enter(); // its code runs
         ask(set, "more for b", HALF);
         a.leave(before);
-        MemoryHolder c = new MemoryHolder("c");
+        MemoryHolder c = new MemoryHolder("c", new OperationsUnderWay());
         askFor(set, c, "c");
         pass(LONG);
         assertThat(failed).as("b holds memory and waits for none").isEmpty();
@@ -179,7 +183,7 @@ class KnotsTest extends MemoryLine {
         PoolSet set = halves().hostPatience(given).build();
         holding(set, "a").end(); // results that are not closed
         holding(set, "b").end();
-        askFor(set, new MemoryHolder("c"), "c");
+        askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(given);
         assertThat(failed).isEmpty();
         pass(2 * Knots.CONFIRM_NANOS);
@@ -217,10 +221,12 @@ class KnotsTest extends MemoryLine {
         MemoryHolder a = holding(set, "a");
         askFor(set, a, "more");
         release("a");
+        a.end();
         assertThat(a.peak()).isEqualTo(2 * HALF);
         MemoryHolder b = holding(set, "b");
         release("b");
         askFor(set, b, "again");
+        b.end();
         assertThat(b.peak()).isEqualTo(HALF);
     }
 
@@ -231,7 +237,7 @@ class KnotsTest extends MemoryLine {
         MemoryHolder b = holding(set, "b");
         askFor(set, a, "more for a");
         askFor(set, b, "more for b");
-        askFor(set, new MemoryHolder("c"), "c");
+        askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
@@ -266,11 +272,53 @@ class KnotsTest extends MemoryLine {
     }
 
     @Test
+    void whatIsReleasedInBetweenPutsTheVerdictOffAlsoWhenItFitsNobody() {
+        PoolSet set = builder(3 * HALF)
+                .pool(PoolOptions.tlsf("t", HALF, HALF))
+                .delayed(this::after)
+                .build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        holding(set, "kept").keep();
+        askForBoth(set, a, "more for a");
+        askForBoth(set, b, "more for b");
+        pass(Knots.CONFIRM_NANOS);
+        release("kept"); // half of what each of the two needs
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).as("the doubt begins anew").isEmpty();
+        pass(Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
+    }
+
+    private void askForBoth(PoolSet set, MemoryHolder call, String name) {
+        MemoryHolder before = call.enter();
+        ask(set, name, 2 * HALF);
+        call.leave(before);
+    }
+
+    @Test
+    void hopeGoesFromOneHolderToTheNext() {
+        PoolSet set = builder(2 * HALF)
+                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .quota("q", HALF)
+                .delayed(this::after)
+                .build();
+        MemoryHolder b = holding(set, "q"); // all that its account may have
+        holding(set, "c"); // runs, or may
+        askFor(set, b, "more for b"); // waits for what c has
+        askFor(set, new MemoryHolder("a", new OperationsUnderWay()), "q"); // waits for what b has
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        release("c");
+        assertThat(got).containsKey("more for b");
+    }
+
+    @Test
     void whatAProgramKeepsIsNotWaitedFor() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").keep();
-        askFor(set, new MemoryHolder("c"), "c");
+        askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
         assertThat(failed.get("c")).hasMessageContaining("program 'a' holds 64 bytes as long as it is loaded");
@@ -281,8 +329,8 @@ class KnotsTest extends MemoryLine {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").keep();
-        askFor(set, new MemoryHolder("c"), "c");
-        askFor(set, new MemoryHolder("d"), "d");
+        askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
+        askFor(set, new MemoryHolder("d", new OperationsUnderWay()), "d");
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).hasSize(1);
         pass(LONG);
@@ -312,7 +360,7 @@ class KnotsTest extends MemoryLine {
         assertThat(failed).containsOnlyKeys("more for a");
         failed.clear();
         b.begins();
-        MemoryHolder c = new MemoryHolder("c");
+        MemoryHolder c = new MemoryHolder("c", new OperationsUnderWay());
         askFor(set, c, "c");
         pass(LONG);
         assertThat(failed).isEmpty();
@@ -335,5 +383,40 @@ class KnotsTest extends MemoryLine {
                 .hasMessageContaining("has waited for memory for 1 ms, the most that is allowed");
         pass(500_000);
         assertThat(failed).containsOnlyKeys("c", "d");
+    }
+
+    @Test
+    void aCallBeginsToWaitWithoutTheLockWhileNobodyIsInLine() throws Exception {
+        CountDownLatch locked = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicBoolean stops = new AtomicBoolean();
+        PoolSet set = halves().clock(() -> {
+                    if (stops.get()) {
+                        locked.countDown();
+                        await(done);
+                    }
+                    return clock.get();
+                })
+                .build();
+        MemoryHolder a = holding(set, "a");
+        stops.set(true);
+        Thread other = Thread.ofPlatform().daemon().start(set::statistics); // looks at the clock under the lock
+        locked.await();
+        CompletableFuture<Void> step = CompletableFuture.runAsync(() -> a.leave(a.enter()));
+        try {
+            assertThat(step).succeedsWithin(Duration.ofSeconds(30));
+        } finally {
+            done.countDown();
+            other.join();
+        }
+        assertThat(a.isSuspended()).isTrue();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

@@ -60,6 +60,83 @@ class LineTest extends MemoryLine {
     }
 
     @Test
+    void whoGaveMemoryBackUnusedStandsWhereItAskedFirst() {
+        PoolSet set = set(10 * 64);
+        ask(set, "holder", 10 * 64);
+        Reservation held = got.remove("holder");
+        long age = set.nextAge();
+        ask(set, "young", 10 * 64);
+        ReservationRequest old = ReservationRequest.of(10 * 64).withAge(age);
+        set.reserveInstead(held, old, (reservation, failure) -> got.put("old", reservation));
+        assertThat(order).containsExactly("holder");
+        assertThat(got).containsOnlyKeys("old");
+        assertThat(set.statistics().waiting()).isOne();
+        release("old");
+        assertThat(order).containsExactly("holder", "young");
+    }
+
+    @Test
+    void whoAskedBeforeThoseInLineNeedNotStayBehindThem() {
+        PoolSet set = set(10 * 64);
+        long age = set.nextAge();
+        ask(set, "holder", 6 * 64);
+        ask(set, "big", 8 * 64);
+        ReservationRequest request = ReservationRequest.of(64);
+        assertThat(set.tryReserve(request)).isNull();
+        assertThat(set.tryReserve(request.withAge(set.nextAge()))).isNull();
+        assertThat(set.tryReserve(request.withAge(age))).isNotNull();
+    }
+
+    @Test // POOL-4
+    void theLineIsInTheOrderOfAgesWhoeverLeavesIt() {
+        PoolSet set = set(10 * 64);
+        ask(set, "holder", 10 * 64);
+        List<Cancellation> waiting = new ArrayList<>();
+        for (long age : new long[] {5, 3, 9, 1, 3, 7}) {
+            ReservationRequest request = ReservationRequest.of(10 * 64).withAge(age);
+            waiting.add(set.reserve(request, (reservation, failure) -> {
+                order.add("age " + age);
+                got.put("age " + age, reservation);
+            }));
+        }
+        assertThat(waiting.get(2).cancel()).isTrue(); // the last
+        assertThat(waiting.get(3).cancel()).isTrue(); // the first
+        assertThat(waiting.get(4).cancel()).isTrue(); // in the middle
+        assertThat(waiting.get(4).cancel()).isFalse();
+        assertThat(set.statistics().waiting()).isEqualTo(3);
+        release("holder");
+        release("age 3");
+        release("age 5");
+        release("age 7");
+        assertThat(order).containsExactly("holder", "age 3", "age 5", "age 7");
+    }
+
+    @Test
+    void whatCanNeverFitIsGivenBackAllTheSame() {
+        PoolSet set = set(10 * 64);
+        ask(set, "holder", 10 * 64);
+        Reservation held = got.remove("holder");
+        assertThatThrownBy(() -> set.reserveInstead(
+                        held, ReservationRequest.of(11 * 64), (reservation, failure) -> order.add("told")))
+                .hasMessageContaining("can never fit");
+        assertThat(set.statistics().bytesLive()).isZero();
+        assertThat(order).containsExactly("holder");
+    }
+
+    @Test
+    void whatMemoryRestsOnStaysWhatItWasWhenItWasReserved() {
+        tracker.register(AXIS);
+        PoolSet set = set(10 * 64);
+        ask(set, "first", 10 * 64);
+        release("first");
+        Reservation reserved = set.tryReserve(ReservationRequest.of(10 * 64));
+        assertThat(reserved).isNotNull();
+        Frontier before = reserved.death();
+        reserved.release(Frontier.producedBy(AXIS, 1));
+        assertThat(reserved.death()).as("not that of who has it next").isEqualTo(before);
+    }
+
+    @Test
     void whoHoldsMemoryMayGoPastSinceItMayNeedMoreToFinish() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 6 * 64);
@@ -329,6 +406,52 @@ class LineTest extends MemoryLine {
         set.reserve(ReservationRequest.of(10 * 64).preferringReuse(), (reservation, failure) -> order.add("new"));
         assertThat(order).as("nothing is about to be free").endsWith("new");
         assertThat(slabs.bytesOut).isGreaterThan(10 * 64);
+    }
+
+    @Test
+    void whatWasAnnouncedAndCameBackHoldsUpNobody() {
+        PoolSet set = set(10 * 64);
+        Reservation kept = set.tryReserve(ReservationRequest.of(6 * 64).withConsumer("keeper"));
+        ask(set, "holder", 2 * 64);
+        got.get("holder").announceRelease(); // twice in all
+        ask(set, "big", 8 * 64);
+        ask(set, "small", 64);
+        assertThat(order).containsExactly("holder");
+        release("holder"); // nothing more is on its way
+        assertThat(order).containsExactly("holder", "small");
+        assertThat(kept).isNotNull();
+        release("small");
+        ask(set, "another", 64);
+        assertThat(order).endsWith("another");
+    }
+
+    @Test
+    void whoIsOverItsQuotaGetsNothingInLine() {
+        PoolSet set = builder(10 * 64)
+                .quota("greedy", 4 * 64)
+                .pool(PoolOptions.tlsf("t", 64, 1 << 20))
+                .build();
+        ask(set, "other", 5 * 64);
+        ask(set, "greedy", 3 * 64);
+        Reservation first = got.get("greedy");
+        ask(set, "greedy", 2 * 64);
+        release("other");
+        assertThat(order).as("there is room, and it is not for greedy").containsExactly("other", "greedy");
+        first.release(Frontier.EMPTY);
+        assertThat(order).containsExactly("other", "greedy", "greedy");
+    }
+
+    @Test
+    void whoComesLaterDoesNotGoPastOneThatDoesNotFit() {
+        PoolSet set = set(10 * 64);
+        ask(set, "holder", 6 * 64);
+        ask(set, "another", 3 * 64);
+        ask(set, "big", 8 * 64);
+        ask(set, "small", 2 * 64);
+        release("another"); // room for small, and holder is about to release
+        assertThat(order).containsExactly("holder", "another");
+        release("holder");
+        assertThat(order).containsExactly("holder", "another", "big", "small");
     }
 
     @Test

@@ -115,7 +115,7 @@ final class HappensBefore {
         }
         program.reuses.forEach(this::checkReuse);
         program.lookups.forEach(this::checkLookup);
-        if (program.options.areTight()) {
+        if (program.options.areTight() && program.whole) {
             checkHistories();
         }
     }
@@ -621,13 +621,13 @@ final class HappensBefore {
     // ---- What timelines say to late waiters.
 
     /**
-     * A value gets the frontier of the earliest signal at or above it that the timeline knew of; a short history may have forgotten
-     * some of those that are reached.
+     * A value gets the frontier of the earliest signal at or above it that the timeline knew of; a short history, or one that one queue
+     * used alone, may have forgotten some of those that are reached.
      */
     private void checkLookup(Lookup lookup) {
         Point point = lookup.point();
         boolean reached = lookup.reached() >= point.value();
-        boolean mayForget = reached && program.options.history() < 64;
+        boolean mayForget = reached && !program.whole;
         if (lookup.frontier().size() == 0) {
             return; // claims nothing
         }

@@ -223,7 +223,7 @@ class IndependentWorkloadsTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(300)
     void onTheCpuWorkEndsWhileOtherWorkIsStuckOrWaits() throws Exception {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);

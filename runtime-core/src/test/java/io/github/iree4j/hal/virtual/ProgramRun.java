@@ -384,6 +384,9 @@ final class ProgramRun {
         if (program.last[index] > 0) {
             TimelineSemaphore timeline = program.timelines.get(index);
             Point point = new Point(index, 1 + program.random.nextInt((int) program.last[index]));
+            if (timeline.value() < point.value()) {
+                timeline.keepHistory(); // else the last promise of a queue that is alone answers
+            }
             Frontier frontier = timeline.frontierAt(point.value());
             if (frontier != null) {
                 program.lookups.add(new Lookup(action, point, timeline.value(), frontier));

@@ -9,10 +9,17 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -49,6 +56,10 @@ class RandomAllocationTest {
     private long failed;
     private long allocations;
     private long lateValues;
+    private long withdrawn;
+    private long met;
+    private long parted;
+    private long lost;
 
     @Test
     void noByteOfOneOwnerIsSeenOrOverwrittenByAnother() {
@@ -67,11 +78,12 @@ class RandomAllocationTest {
         // It would prove nothing if nothing had been at stake.
         assertThat(List.of(withoutWait, afterWait, refused, waited, failed, lateValues))
                 .allMatch(n -> n > PROGRAMS / 4);
+        assertThat(List.of(withdrawn, met, parted, lost)).allMatch(n -> n > PROGRAMS / 20);
         assertThat(waited).as("allocations of %d that waited", allocations).isGreaterThan(allocations * 2 / 5);
     }
 
-    /** What somebody saw who read the bytes that the signal to 2 says are written. */
-    private record Wrong(TimelineSemaphore own, String what) {}
+    /** What somebody saw who read the bytes that these say are written. */
+    private record Wrong(List<Fence> written, String what) {}
 
     /** A timeline of which different invocations signal different values, in any order. */
     private static final class Shared {
@@ -101,12 +113,22 @@ class RandomAllocationTest {
         private final boolean failures;
         private final boolean independent;
         private final List<Shared> shared = new ArrayList<>();
+        private final boolean cancellations;
+        private final boolean collectives;
+        private final boolean loses;
+        private final SchedulingDomain domain;
+        private final List<MemoryHolder> calls = new ArrayList<>();
+        private final List<Fence> meetings = new ArrayList<>();
 
         Program(long seed) {
             this.seed = seed;
             this.random = new Random(seed);
             this.failures = random.nextInt(4) == 0;
             this.independent = random.nextInt(4) > 0;
+            this.cancellations = random.nextInt(3) == 0;
+            this.collectives = random.nextInt(3) == 0;
+            this.loses = random.nextInt(8) == 0;
+            this.domain = SchedulingDomain.create(AxisAllocator.create(7, 0), tracker, 1 + random.nextInt(4));
             Random times = new Random(seed + 1);
             int[] slowness = new int[5];
             for (int q = 0; q < slowness.length; q++) {
@@ -114,8 +136,7 @@ class RandomAllocationTest {
             }
             VirtualDevice.Builder builder = VirtualDevice.builder()
                     .clock(clock)
-                    .schedulingDomain(
-                            SchedulingDomain.create(AxisAllocator.create(7, 0), tracker, 1 + random.nextInt(4)))
+                    .schedulingDomain(domain)
                     .memoryLimit(LIMIT)
                     .script(new VirtualScript() {
                         @Override
@@ -168,7 +189,9 @@ class RandomAllocationTest {
             }
             clock.runUntilIdle();
             // A stream goes on behind a failure of which the host has not heard: who was to write may not have written.
-            assertThat(wrong.stream().filter(each -> each.own().value() >= 2).map(Wrong::what))
+            assertThat(wrong.stream()
+                            .filter(each -> each.written().stream().allMatch(fence -> fence.query() == StatusCode.OK))
+                            .map(Wrong::what))
                     .as("seed %d", seed)
                     .isEmpty();
             // While one request fits the system progresses; each of these does.
@@ -176,6 +199,8 @@ class RandomAllocationTest {
                     .as("seed %d", seed)
                     .isEmpty();
             failed += ends.stream().filter(end -> end.failure() != null).count();
+            met += meetings.stream().filter(each -> each.failure() == null).count();
+            parted += meetings.stream().filter(each -> each.failure() != null).count();
             closeResources();
             assertThat(device.allocator().poolStatistics().bytesLive())
                     .as("seed %d", seed)
@@ -191,15 +216,47 @@ class RandomAllocationTest {
         private void step() {
             clock.step();
             if (!gates.isEmpty() && random.nextInt(6) == 0) {
-                gates.remove(random.nextInt(gates.size())).signal();
+                Fence gate = gates.remove(random.nextInt(gates.size()));
+                if (cancellations && random.nextInt(4) == 0) {
+                    gate.fail(new IreeException(StatusCode.DEADLINE_EXCEEDED, "too late"));
+                } else {
+                    gate.signal();
+                }
+            }
+            if (!calls.isEmpty() && random.nextInt(10) == 0) {
+                withdrawn++;
+                domain.withdraw(
+                        calls.remove(random.nextInt(calls.size())),
+                        new IreeException(StatusCode.CANCELLED, "withdrawn"));
+            }
+            if (loses && device.failure() == null && random.nextInt(40) == 0) {
+                lost++;
+                device.lose(new IreeException(StatusCode.UNAVAILABLE, "fell off the bus"));
             }
             if (!shared.isEmpty() && random.nextInt(5) == 0) {
                 signalByHand();
             }
         }
 
-        /** One invocation: on one queue or several, behind another invocation or behind none. */
+        /** One invocation, which may be withdrawn. */
         private void submit(byte mark) {
+            if (!cancellations) {
+                invoke(mark);
+                return;
+            }
+            MemoryHolder call = new MemoryHolder("i" + mark, new OperationsUnderWay());
+            MemoryHolder before = call.enter();
+            try {
+                invoke(mark);
+            } finally {
+                call.leave(before);
+                call.end();
+            }
+            calls.add(call);
+        }
+
+        /** On one queue or several, behind another invocation or behind none. */
+        private void invoke(byte mark) {
             DeviceQueue home = queue();
             boolean wanders = random.nextInt(3) == 0;
             long size = independent
@@ -211,7 +268,15 @@ class RandomAllocationTest {
             Buffer buffer =
                     closed(home.alloca(behind, at(own, 1), BufferParams.DEFAULT.withConsumer("i" + mark), size, 0));
             (wanders ? queue() : home).fill(at(own, 1), at(own, 2), buffer, 0, Buffer.WHOLE, mark, 1, 0);
-            (wanders ? queue() : home).hostCall(at(own, 2), at(own, 3), () -> look(own, buffer, mark), 0);
+            Fence written = at(own, 2);
+            byte content = mark;
+            if (collectives && device.failure() == null && random.nextInt(3) > 0) {
+                written = meet(mark, buffer, size / 2, written);
+                content *= 2;
+            }
+            byte expected = content;
+            List<Fence> all = List.of(at(own, 2), written);
+            (wanders ? queue() : home).hostCall(written, at(own, 3), () -> look(all, buffer, expected), 0);
             if (random.nextInt(8) > 0) {
                 Fence end = at(own, 4);
                 ends.add(end);
@@ -223,12 +288,37 @@ class RandomAllocationTest {
                 ends.add(end);
                 buffer.close();
             }
-            if (failures || independent) {
+            if (failures || independent || cancellations || loses) {
                 buffer.close(); // a failed invocation frees nothing in queue order
             }
             if (independent) {
                 signalShared(ends.getLast());
             }
+        }
+
+        /** Two queues add one half of the bytes to the other, each in its half; returns the ends of both. */
+        private Fence meet(byte mark, Buffer buffer, long half, Fence wait) {
+            List<Fence> parts = new ArrayList<>();
+            for (int rank = 0; rank < 2; rank++) {
+                Channel channel = closed(device.createChannel(-1, ChannelParams.of("i" + mark, rank, 2)));
+                Fence part = at(closed(TimelineSemaphore.create(0)), 1);
+                BufferRef own = BufferRef.of(buffer, rank * half, half);
+                try (CommandBuffer commands = device.createCommandBuffer(CommandBuffer.ONE_SHOT, 3, -1, 0)) {
+                    commands.collective(
+                            channel,
+                            Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.U8),
+                            0,
+                            own,
+                            own,
+                            half);
+                    commands.finish();
+                    queue().execute(wait, part, commands, null, 0);
+                }
+                parts.add(part);
+            }
+            Fence both = closed(Objects.requireNonNull(Fence.join(parts)));
+            meetings.add(both);
+            return both;
         }
 
         /** What an invocation waits for: nothing, the end of another, or a value that one of several reaches. */
@@ -270,12 +360,12 @@ class RandomAllocationTest {
             }
         }
 
-        private void look(TimelineSemaphore own, Buffer buffer, byte mark) {
+        private void look(List<Fence> written, Buffer buffer, byte mark) {
             MemorySegment bytes = buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE);
             for (long i = 0; i < bytes.byteSize(); i += 8) {
                 byte found = bytes.get(ValueLayout.JAVA_BYTE, i);
                 if (found != mark) {
-                    wrong.add(new Wrong(own, "byte %d of invocation %d is of %d".formatted(i, mark, found)));
+                    wrong.add(new Wrong(written, "byte %d is %d instead of %d".formatted(i, found, mark)));
                     return;
                 }
             }

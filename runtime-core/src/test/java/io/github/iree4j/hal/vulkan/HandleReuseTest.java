@@ -3,6 +3,7 @@ package io.github.iree4j.hal.vulkan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.BindingTable;
@@ -38,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * to buffers that were freed before. Without the validation layer, which makes handles unique.
  */
 class HandleReuseTest {
-    private static final int ROUNDS = 24;
+    private static final int ROUNDS = Effort.isBrief() ? 8 : 24;
 
     /** From this size on a buffer is an allocation of the driver. */
     private static final long OWN_MEMORY = 17 << 20;

@@ -36,13 +36,18 @@ class ManyQueuesQueueCostContractTest extends QueueCostContract {
     }
 
     @Override
-    protected boolean decidesBeforeItRuns() {
-        return false;
+    protected void stopHardware() {
+        fake.library().hang();
+    }
+
+    @Override
+    protected void startHardware() {
+        fake.library().goOn();
     }
 
     @Override
     protected boolean completionsAreGathered() {
-        return false; // each has a value of the hardware queue's timeline
+        return false; // each has a value of the hardware queue's timeline, and the host waits for the next
     }
 
     @AfterEach

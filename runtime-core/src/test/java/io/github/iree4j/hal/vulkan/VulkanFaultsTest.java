@@ -34,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -102,6 +103,7 @@ class VulkanFaultsTest {
     }
 
     /** A software driver needs none of the devices of the system; what matters is that nothing crashes or hangs. */
+    @Tag("nightly")
     @Test
     void aProcessWithoutDevicesOfTheSystemWorksOrSaysWhyNot() throws Exception {
         VulkanDrivers.driver();

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Assumptions;
 public final class VulkanOfProcess {
     private VulkanOfProcess() {}
 
-    /** Skips the test where Vulkan does not work, saying why; fails it under {@code -Diree.require=vulkan}. */
+    /** Skips the test where Vulkan does not work, saying why, and forgets what validation has said so far; fails it under {@code -Diree.require=vulkan}. */
     public static void assume() {
         Availability vulkan = VulkanDriver.ofProcess().availability();
         if (!vulkan.available()) {
@@ -18,9 +18,10 @@ public final class VulkanOfProcess {
                     .doesNotContain("vulkan");
             Assumptions.abort("no Vulkan: " + vulkan.reason());
         }
+        VulkanDriver.ofProcess().takeValidationMessages(); // those of others
     }
 
-    /** Fails when validation has complained since this was called last. */
+    /** Fails when validation has complained since this or {@link #assume} was called last. */
     public static void assertNothingToComplainOf() {
         assertThat(VulkanDriver.ofProcess().takeValidationMessages())
                 .as("messages of the validation layers")

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** VULKAN-1, VULKAN-3: several hardware queues, and what goes wrong with them, on a library without hardware. */
-@Timeout(60)
+@Timeout(300)
 class VulkanQueuesTest {
     @TempDir
     private Path directory;

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** VULKAN-1, VULKAN-2, VULKAN-3, VULKAN-4: what streams put on the hardware, and when. */
-@Timeout(60)
+/** VULKAN-1, VULKAN-2, VULKAN-3, VULKAN-4, VULKAN-7: what streams put on the hardware, and when. */
+@Timeout(300)
 class VulkanStreamTest {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -229,6 +229,44 @@ class VulkanStreamTest {
         assertThat(done.value()).isZero();
         pause.end.countDown();
         done.await(3);
+    }
+
+    @Test
+    void operationsThatAreOverTogetherAreToldTogetherUpToOneThatFails() {
+        TimelineSemaphore done = semaphore();
+        TimelineSemaphore failing = semaphore();
+        Pause pause = new Pause();
+        queue(0).scheduler().submit(null, at(done, 1), () -> pause);
+        for (int i = 2; i <= 100; i++) {
+            queue(0).barrier(null, at(done, i), 0);
+        }
+        queue(0).scheduler().submit(null, at(failing, 1), Refused::new);
+        for (int i = 101; i <= 200; i++) {
+            queue(0).barrier(null, at(done, i), 0);
+        }
+        await(pause.begun);
+        pause.end.countDown();
+        done.await(200);
+        assertThat(failing.failure()).isSameAs(LOST);
+        assertThat(queue(0).streamCounters().completions()).isEqualTo(3);
+    }
+
+    /** Commands that cannot be recorded. */
+    private static final class Refused extends VulkanOperation {
+        Refused() {
+            super("refused");
+        }
+
+        @Override
+        VulkanWork prepare() {
+            throw LOST;
+        }
+
+        @Override
+        protected void retain() {}
+
+        @Override
+        protected void release() {}
     }
 
     @Test

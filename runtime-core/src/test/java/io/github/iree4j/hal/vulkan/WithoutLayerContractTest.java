@@ -3,11 +3,13 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The contract suites on the driver as it is used. The validation layer, which all other tests have, is another driver in front of it: it makes
  * handles unique, takes its time and its locks, and so hides what depends on any of that.
  */
+@Tag("nightly")
 class WithoutLayerContractTest {
     @Nested
     class Buffer extends VulkanBufferContractTest {

@@ -3,6 +3,7 @@ package io.github.iree4j.modules.parameters;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Fixtures;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -13,7 +14,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,8 +46,8 @@ class ParameterArchiveTest {
 
     @Test
     void writesTheSameBytesAsTheToolsOfIree() throws IOException {
-        Path splat = fixture("scale_weights.irpa");
-        Path stored = fixture("scale_weights_zero.irpa");
+        Path splat = Fixtures.file("scale_weights.irpa");
+        Path stored = Fixtures.file("scale_weights_zero.irpa");
         Path copy = directory.resolve("copy.irpa");
         new IrpaWriter()
                 .splat("weight", 16, (byte) 0, (byte) 0, (byte) 0, (byte) 0x40)
@@ -251,11 +251,5 @@ class ParameterArchiveTest {
             var a = (ParameterEntry.Stored) archive.find("a");
             assertThat(a.data().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED)).containsExactly(1f, 7f);
         }
-    }
-
-    private static Path fixture(String name) {
-        Path path = Path.of(System.getProperty("iree4j.shared", "../../shared"), "vmfb", name);
-        Assumptions.assumeTrue(Files.exists(path), () -> "fixture absent: " + path);
-        return path;
     }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j.modules.vmvx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.modules.ModuleCalls;
 import io.github.iree4j.vm.VmBuffer;
 import java.lang.foreign.MemorySegment;
@@ -12,6 +13,7 @@ import java.util.SplittableRandom;
 import java.util.function.DoubleBinaryOperator;
 import java.util.function.IntBinaryOperator;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -333,14 +335,15 @@ class VmvxReferenceTest {
         return bytes;
     }
 
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void products(int type) {
-        for (int round = 0; round < 30; round++) {
+        for (int round = 0; round < Effort.rounds(30, 100); round++) {
             String lhsType = TYPES[type][0];
             String rhsType = TYPES[type][1];
             String outType = TYPES[type][2];
-            boolean large = round % 10 == 0;
+            boolean large = round % 10 == 0 && (type == 1 || !Effort.isBrief());
             int m0 = random.nextInt(1, large ? 40 : 10);
             int n0 = random.nextInt(1, large ? 40 : 10);
             int k0 = random.nextInt(1, 6) * (type == 8 || type == 10 ? 2 : 1);

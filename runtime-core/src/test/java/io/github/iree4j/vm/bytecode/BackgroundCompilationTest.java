@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 // VM-3: a function that is called or loops often is compiled while callers go on.
-@Timeout(120)
+@Timeout(600)
 class BackgroundCompilationTest {
     private static final String PROGRAM = """
             vm.module @m version 0

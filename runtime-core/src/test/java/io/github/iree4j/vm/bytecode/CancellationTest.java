@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 // VM-1: an endless loop or recursion can be cancelled.
-@Timeout(60)
+@Timeout(300)
 class CancellationTest {
     private static final String STARTED = "vm.import @host.started cconv \"0v_v\"\n";
 

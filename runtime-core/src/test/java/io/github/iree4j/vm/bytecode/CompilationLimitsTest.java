@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What compiling takes, and that it leaves nothing behind. */
-@Timeout(120)
+@Timeout(600)
 class CompilationLimitsTest {
     private static final int FUNCTIONS = 4000;
 

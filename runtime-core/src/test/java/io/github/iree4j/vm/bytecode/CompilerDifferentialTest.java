@@ -62,7 +62,7 @@ class CompilerDifferentialTest {
 
     @Test
     void randomProgramsDoTheSameCompiledAsInterpreted() throws Exception {
-        int programs = Effort.rounds(QUICK, LONG);
+        int programs = Effort.rounds(Effort.isBrief() ? QUICK / 8 : QUICK, LONG);
         long seed = Effort.seed(CompilerDifferentialTest.class, programs + " programs", 20261120);
         int threads = Math.min(programs, Runtime.getRuntime().availableProcessors());
         List<Callable<Tally>> shares = new ArrayList<>();

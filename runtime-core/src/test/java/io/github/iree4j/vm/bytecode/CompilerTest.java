@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class CompilerTest {
@@ -31,6 +32,7 @@ class CompilerTest {
         return context.invocation(Objects.requireNonNull(context.function(name)));
     }
 
+    @Tag("nightly")
     @Test
     void functionThatIsTooLargeForOneMethodIsCompiledInSeveral() {
         String text = """
@@ -53,6 +55,7 @@ class CompilerTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void functionOfMoreThanAClassHoldsIsInterpretedAndItsCallersAreNot() {
         String text = """

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.github.iree4j.Fixtures;
 import io.github.iree4j.modules.hal.HalTypes;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -17,7 +18,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,7 +25,6 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -191,10 +190,9 @@ class DebugDatabaseTest {
 
     @Test
     void compilersSayWhereTheirInstructionsComeFrom() {
-        Path fixture = Path.of(System.getProperty("iree4j.shared", "../../shared"), "vmfb", "add.vmfb");
-        Assumptions.assumeTrue(Files.exists(fixture), () -> "fixture absent: " + fixture);
+        Path fixture = Fixtures.file("3.13.0/cpu-debug/add.vmfb");
         try (BytecodeModule module =
-                BytecodeModule.map(fixture, HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS)) {
+                BytecodeModule.open(fixture, HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS)) {
             DebugDatabase debug = Objects.requireNonNull(module.definition().debug());
             List<String> names = new ArrayList<>();
             List<ProgramTrace.Source> sources = new ArrayList<>();

@@ -2,8 +2,8 @@ package io.github.iree4j.vm.bytecode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.iree4j.Fixtures;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -18,9 +18,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -114,16 +116,34 @@ class ModuleFileTest {
     @Test
     void mappedFileIsTheSameModule(@TempDir Path directory) throws Exception {
         Path path = Files.write(directory.resolve("m.vmfb"), FILE);
-        try (BytecodeModule module = BytecodeModule.map(path, Programs.TYPES, ModuleLimits.DEFAULTS)) {
-            assertThat(module.rodata()[1].segment().isMapped()).isTrue();
+        try (ModuleBytes bytes = ModuleBytes.map(path);
+                BytecodeModule module = BytecodeModule.read(
+                        bytes.segment(), bytes.name(), Programs.TYPES, ModuleLimits.DEFAULTS, bytes)) {
+            assertThat(module.rodata()[1].utf8()).isEqualTo("outside of the tables");
+            // Which nobody is to do: it shows that nothing was copied.
+            int at = new String(FILE, StandardCharsets.ISO_8859_1).indexOf("outside of the tables");
+            try (FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE)) {
+                file.write(ByteBuffer.wrap(new byte[] {'O'}), at);
+            }
+            assertThat(module.rodata()[1].utf8()).isEqualTo("Outside of the tables");
+        }
+    }
+
+    @Test
+    void fileMayBeOverwrittenAndTruncatedOnceItIsRead(@TempDir Path directory) throws Exception {
+        Path path = Files.write(directory.resolve("m.vmfb"), FILE);
+        try (BytecodeModule module = BytecodeModule.open(path, Programs.TYPES, ModuleLimits.DEFAULTS)) {
+            Files.write(path, new byte[FILE.length]); // the same file, in place
+            assertThat(module.rodata()[1].utf8()).isEqualTo("outside of the tables");
+            Files.write(path, new byte[0]);
             assertThat(module.rodata()[1].utf8()).isEqualTo("outside of the tables");
         }
     }
 
     @Test
-    void mappingEndsWithTheLastReference(@TempDir Path directory) throws Exception {
+    void bytesEndWithTheLastReference(@TempDir Path directory) throws Exception {
         Path path = Files.write(directory.resolve("m.vmfb"), FILE);
-        BytecodeModule module = BytecodeModule.map(path, Programs.TYPES, ModuleLimits.DEFAULTS);
+        BytecodeModule module = BytecodeModule.open(path, Programs.TYPES, ModuleLimits.DEFAULTS);
         MemorySegment constant = module.rodata()[1].segment();
         var owner = Objects.requireNonNull(module.rodata()[1].owner());
         owner.retain();
@@ -164,8 +184,8 @@ class ModuleFileTest {
     @Test
     void missingFileIsNotFound(@TempDir Path directory) {
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() ->
-                        BytecodeModule.map(directory.resolve("absent.vmfb"), VmTypes.standard(), ModuleLimits.DEFAULTS))
+                .isThrownBy(() -> BytecodeModule.open(
+                        directory.resolve("absent.vmfb"), VmTypes.standard(), ModuleLimits.DEFAULTS))
                 .withMessageContaining("absent.vmfb' does not exist")
                 .matches(e -> e.code() == StatusCode.NOT_FOUND);
     }
@@ -278,21 +298,20 @@ class ModuleFileTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "add.vmfb",
-                "add-function-ids.vmfb",
-                "add-aarch64.vmfb",
-                "scale.vmfb",
-                "scale2.vmfb",
-                "mul_vmvx.vmfb"
+                "3.11.0/cpu/add.vmfb",
+                "3.13.0/cpu/add.vmfb",
+                "3.13.0/cpu-arm_64/add.vmfb",
+                "3.11.0/cpu/scale.vmfb",
+                "3.11.0/cpu/scale2.vmfb",
+                "3.11.0/vmvx/simple_mul.vmfb"
             })
     void moduleOfTheCompilerIsAccepted(String name) {
-        Path file = Path.of(System.getProperty("iree4j.fixtures", "../../shared/vmfb"), name);
-        assumeTrue(Files.exists(file), () -> file + " is not there: compiled modules are no part of this repository");
+        Path file = Fixtures.file(name);
         VmTypes types = VmTypes.standard();
         for (String type : "allocator buffer buffer_view command_buffer device executable fence".split(" ")) {
             types = types.with("hal." + type, Object.class);
         }
-        try (BytecodeModule module = BytecodeModule.map(file, types, ModuleLimits.DEFAULTS)) {
+        try (BytecodeModule module = BytecodeModule.open(file, types, ModuleLimits.DEFAULTS)) {
             assertThat(module.exports()).extracting(VmFunction::name).contains("__init");
             assertThat(module.dependencies()).extracting(VmDependency::module).contains("hal");
         }

@@ -12,7 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(300)
 class YieldTest {
     /** A wait for a latch. */
     private record LatchWait(CountDownLatch latch) implements VmWait {

@@ -26,7 +26,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.stereotype.Component;
 
 @IreeTest
-@Timeout(60)
+@Timeout(300)
 class IreeTestTests {
 
     @IreeClient("digits")

@@ -11,6 +11,7 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -25,7 +26,8 @@ import org.springframework.test.context.ContextConfiguration;
             "iree.modules.rows.batching.max-delay=5ms"
         })
 @ContextConfiguration(classes = IreeTestTests.Application.class)
-@Timeout(60)
+@Timeout(300)
+@Tag("nightly")
 class SteppedClockTests {
 
     @Test

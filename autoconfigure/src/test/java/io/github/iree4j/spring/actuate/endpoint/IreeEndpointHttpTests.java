@@ -37,7 +37,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
 /** The endpoint, health, info and metrics as their users see them. */
-@Timeout(180)
+@Timeout(900)
 class IreeEndpointHttpTests {
 
     @TempDir

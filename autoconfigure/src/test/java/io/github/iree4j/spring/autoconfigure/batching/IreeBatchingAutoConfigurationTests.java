@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -52,13 +51,12 @@ class IreeBatchingAutoConfigurationTests {
     }
 
     @Test
-    @EnabledIf("io.github.iree4j.spring.TestModules#fixturesPresent")
     void callsUnderLoadAreMadeTogether() {
         List<Integer> batches = new CopyOnWriteArrayList<>();
         // A function with four rows of its own: one element each.
         runner.withBean(BatchListener.class, () -> (model, function, calls, rows, padded, nanos) -> batches.add(calls))
                 .withPropertyValues(
-                        "iree.modules.add.location=" + TestModules.fixtures().resolve("add.vmfb"),
+                        "iree.modules.add.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"),
                         "iree.modules.add.batching.enabled=true",
                         "iree.modules.add.batching.max-delay=1m")
                 .run(context -> {

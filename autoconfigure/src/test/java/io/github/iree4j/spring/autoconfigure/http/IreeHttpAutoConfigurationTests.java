@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -48,9 +47,6 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Tensors in and out of a controller of Spring MVC, and what is there without parts of the web. */
 @SpringBootTest(properties = {"iree.http.max-tensor-size=1KB", "spring.mvc.problemdetails.enabled=true"})
-@EnabledIf(
-        value = "io.github.iree4j.spring.TestModules#fixturesPresent",
-        disabledReason = "the compiled fixtures are not there (../shared/vmfb beside the repository)")
 class IreeHttpAutoConfigurationTests {
 
     private static final AutoConfigurations CONFIGURATIONS = AutoConfigurations.of(IreeHttpAutoConfiguration.class);
@@ -65,7 +61,7 @@ class IreeHttpAutoConfigurationTests {
     static void modules(DynamicPropertyRegistry registry) {
         registry.add(
                 "iree.modules.add.location",
-                () -> TestModules.fixtures().resolve("add.vmfb").toString());
+                () -> TestModules.fixture("3.11.0/cpu/add.vmfb").toString());
     }
 
     @AfterEach

@@ -22,7 +22,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-@Timeout(60)
+@Timeout(300)
 class IreeReactiveAutoConfigurationTests {
 
     @TempDir

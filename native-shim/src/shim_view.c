@@ -1,0 +1,259 @@
+// Views of sealed memory that may be written: each sees its own stores and
+// nobody else's. Calls shim_status.c only.
+//
+// A view is a private mapping without the right to write. The first store into
+// a window of it faults; the handler of SIGSEGV makes the window writable, says
+// so, and the store is made again, into a page that the system copies. So what
+// nobody writes costs nothing, and is in memory once, for all views.
+//
+// The handler finds the view in a table of places. A place is filled and
+// emptied under a lock, and read by handlers without one:
+//
+//   end    0: empty. Written last when it is filled, first when it is emptied.
+//   begin  read between two reads of |end| that agree.
+//   view   read only when the address that faulted lies between the two: then
+//          somebody uses that view, who has seen to it that it lives.
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shim_file.h"
+#include "shim_internal.h"
+
+// How much becomes writable at once. Each window may cost the process two
+// mappings, of which Linux allows 65,530. A guess, not measured.
+#define WINDOW ((uintptr_t)1 << 20)
+
+// How often windows that are open may fault before another is opened: once for
+// each thread that was on its way to the handler. What faults for ever is no
+// store.
+#define MOST_REPEATED 65536
+
+struct shim_view_t {
+  uint8_t* bytes;     // where it begins for whoever made it
+  uintptr_t begin;    // of the mapping
+  uintptr_t end;
+  _Atomic int32_t written;
+  _Atomic uint32_t repeated;
+  _Atomic uint64_t open[];  // a bit for each window
+};
+
+typedef struct place_t {
+  _Atomic uintptr_t begin;
+  _Atomic uintptr_t end;
+  _Atomic(shim_view_t*) view;
+} place_t;
+
+enum { PLACES = 64 };
+
+// Never freed: handlers walk it.
+typedef struct places_t {
+  place_t places[PLACES];
+  _Atomic(struct places_t*) next;
+} places_t;
+
+static places_t first;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction previous;  // set before the handler is
+static bool installed;
+
+//===--------------------------------------------------------------------===//
+// The handler: loads, stores and mprotect, nothing else
+//===--------------------------------------------------------------------===//
+
+static shim_view_t* find(uintptr_t address) {
+  for (places_t* block = &first; block;
+       block = atomic_load_explicit(&block->next, memory_order_acquire)) {
+    for (int i = 0; i < PLACES; ++i) {
+      place_t* place = &block->places[i];
+      uintptr_t end = atomic_load(&place->end);
+      if (address >= end) continue;
+      uintptr_t begin = atomic_load(&place->begin);
+      if (address < begin || atomic_load(&place->end) != end) continue;
+      return atomic_load(&place->view);
+    }
+  }
+  return NULL;
+}
+
+static bool open_window(shim_view_t* view, uintptr_t address) {
+  uintptr_t window = (address - view->begin) / WINDOW;
+  uint64_t bit = 1ull << (window % 64);
+  _Atomic uint64_t* word = &view->open[window / 64];
+  // Before the store can be made: whoever sees it sees these.
+  atomic_store(&view->written, 1);
+  if (!(atomic_fetch_or(word, bit) & bit)) {
+    atomic_store(&view->repeated, 0);
+  } else if (atomic_fetch_add(&view->repeated, 1) >= MOST_REPEATED) {
+    return false;
+  }
+  // Also where another thread is about to: nobody waits for it here.
+  uintptr_t begin = view->begin + window * WINDOW;
+  uintptr_t size = view->end - begin < WINDOW ? view->end - begin : WINDOW;
+  return mprotect((void*)begin, size, PROT_READ | PROT_WRITE) == 0;
+}
+
+static void pass_on(int number, siginfo_t* info, void* context) {
+  if (previous.sa_flags & SA_SIGINFO) {
+    previous.sa_sigaction(number, info, context);
+  } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
+    signal(number, SIG_DFL);  // it faults again, and ends the process
+  } else {
+    previous.sa_handler(number);
+  }
+}
+
+static void on_fault(int number, siginfo_t* info, void* context) {
+  if (info->si_code == SEGV_ACCERR) {
+    int code = errno;
+    uintptr_t address = (uintptr_t)info->si_addr;
+    shim_view_t* view = find(address);
+    bool done = view && open_window(view, address);
+    errno = code;
+    if (done) return;
+  }
+  pass_on(number, info, context);
+}
+
+//===--------------------------------------------------------------------===//
+// Under the lock
+//===--------------------------------------------------------------------===//
+
+// In front of the handler that is there, for example that of a JVM, with its
+// flags: what is not ours is passed on to it.
+static void install(void) {
+  if (installed) return;
+  sigaction(SIGSEGV, NULL, &previous);
+  struct sigaction ours = previous;
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = (previous.sa_flags | SA_SIGINFO | SA_ONSTACK | SA_RESTART) &
+                  ~(int)SA_RESETHAND;
+  installed = sigaction(SIGSEGV, &ours, NULL) == 0;
+}
+
+static place_t* free_place(void) {
+  places_t* last = &first;
+  for (places_t* block = &first; block;
+       last = block, block = atomic_load(&block->next)) {
+    for (int i = 0; i < PLACES; ++i) {
+      if (atomic_load(&block->places[i].end) == 0) return &block->places[i];
+    }
+  }
+  places_t* more = calloc(1, sizeof(*more));
+  if (!more) return NULL;
+  atomic_store(&last->next, more);
+  return &more->places[0];
+}
+
+static bool enter(shim_view_t* view) {
+  pthread_mutex_lock(&lock);
+  install();
+  place_t* place = free_place();
+  if (place) {
+    atomic_store(&place->view, view);
+    atomic_store(&place->begin, view->begin);
+    atomic_store(&place->end, view->end);
+  }
+  pthread_mutex_unlock(&lock);
+  return place != NULL;
+}
+
+static void leave(shim_view_t* view) {
+  pthread_mutex_lock(&lock);
+  for (places_t* block = &first; block; block = atomic_load(&block->next)) {
+    for (int i = 0; i < PLACES; ++i) {
+      place_t* place = &block->places[i];
+      if (atomic_load(&place->end) && atomic_load(&place->view) == view) {
+        atomic_store(&place->end, 0);
+      }
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+//===--------------------------------------------------------------------===//
+// The interface
+//===--------------------------------------------------------------------===//
+
+shim_status_t shim_view_create(const shim_sealed_t* sealed, uint64_t offset,
+                               uint64_t length, shim_view_t** out_view,
+                               shim_error_t* error) {
+  *out_view = NULL;
+  uint64_t whole = shim_sealed_size(sealed);
+  if (length == 0 || offset > whole || length > whole - offset) {
+    return shim_error_set(error, SHIM_OUT_OF_RANGE, 0,
+                          "%llu bytes at %llu are not in memory of %llu",
+                          (unsigned long long)length,
+                          (unsigned long long)offset,
+                          (unsigned long long)whole);
+  }
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t lead = offset % page;
+  uint64_t size = (lead + length + page - 1) / page * page;
+  uint64_t windows = (size + WINDOW - 1) / WINDOW;
+  uint64_t words = (windows + 63) / 64;
+  uint64_t bytes = sizeof(shim_view_t) + words * sizeof(uint64_t);
+  shim_view_t* view = calloc(1, bytes);
+  if (!view) return shim__no_memory(error, bytes, "a view");
+  void* mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE,
+                       shim__sealed_descriptor(sealed), (off_t)(offset - lead));
+  if (mapping == MAP_FAILED) {
+    int code = errno;
+    free(view);
+    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
+                          "mmap of %llu bytes failed with errno %d; raise "
+                          "vm.max_map_count",
+                          (unsigned long long)size, code);
+  }
+  view->begin = (uintptr_t)mapping;
+  view->end = view->begin + size;
+  view->bytes = (uint8_t*)mapping + lead;
+  if (!enter(view)) {
+    munmap(mapping, size);
+    free(view);
+    return shim__no_memory(error, sizeof(places_t), "places of views");
+  }
+  *out_view = view;
+  return SHIM_OK;
+}
+
+void* shim_view_bytes(const shim_view_t* view) { return view->bytes; }
+
+int shim_view_is_written(const shim_view_t* view) {
+  return atomic_load((_Atomic int32_t*)&view->written);
+}
+
+shim_status_t shim_view_restore(shim_view_t* view, shim_error_t* error) {
+  uintptr_t windows = (view->end - view->begin + WINDOW - 1) / WINDOW;
+  for (uintptr_t i = 0; i < windows; ++i) {
+    uint64_t bit = 1ull << (i % 64);
+    if (!(atomic_load(&view->open[i / 64]) & bit)) continue;
+    uintptr_t begin = view->begin + i * WINDOW;
+    uintptr_t size = view->end - begin < WINDOW ? view->end - begin : WINDOW;
+    // Its own copies go, and what was sealed is read again.
+    if (madvise((void*)begin, size, MADV_DONTNEED) != 0 ||
+        mprotect((void*)begin, size, PROT_READ) != 0) {
+      int code = errno;
+      return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
+                            "%llu bytes could not be restored: errno %d",
+                            (unsigned long long)size, code);
+    }
+    atomic_fetch_and(&view->open[i / 64], ~bit);
+  }
+  atomic_store(&view->repeated, 0);
+  atomic_store(&view->written, 0);
+  return SHIM_OK;
+}
+
+void shim_view_release(shim_view_t* view) {
+  if (!view) return;
+  leave(view);
+  munmap((void*)view->begin, view->end - view->begin);
+  free(view);
+}

@@ -1,0 +1,93 @@
+package io.github.iree4j.modules.hal;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the calls of a context have submitted, for programs that signal the fence of their caller before that is over. Fences that the
+ * program has made itself are none of that: others of its own work may wait for them. One thread at a time, as all of a context.
+ */
+final class SubmittedWork implements AutoCloseable {
+    private static final int MANY = 64; // signals, after which those that are reached are forgotten
+
+    private final Map<@Nullable MemoryHolder, List<Fence>> signals = new HashMap<>();
+    private final Set<Fence> made = Collections.newSetFromMap(new WeakHashMap<>());
+    private @Nullable DeviceQueue last;
+
+    /** The program has made a fence. */
+    void made(@Nullable Fence fence) {
+        if (fence != null) {
+            made.add(fence);
+        }
+    }
+
+    /** The call has submitted something that signals a fence. Calls that ended without a signal of their own are forgotten. */
+    void add(DeviceQueue queue, @Nullable Fence signal) {
+        last = queue;
+        if (signal == null) {
+            return;
+        }
+        MemoryHolder call = MemoryHolder.current();
+        List<Fence> own = signals.get(call);
+        if (own == null) {
+            signals.entrySet().removeIf(each -> each.getKey() != null && isOver(each.getKey(), each.getValue()));
+            own = new ArrayList<>();
+            signals.put(call, own);
+        } else if (own.size() % MANY == 0) {
+            forgetReached(own);
+        }
+        signal.retain();
+        own.add(signal);
+    }
+
+    private static void forgetReached(List<Fence> fences) {
+        fences.removeIf(fence -> {
+            boolean reached = fence.isReached();
+            if (reached) {
+                fence.release();
+            }
+            return reached;
+        });
+    }
+
+    private static boolean isOver(MemoryHolder call, List<Fence> fences) {
+        if (!call.isFinished()) {
+            return false;
+        }
+        fences.forEach(Fence::release);
+        return true;
+    }
+
+    /** Signals a fence; one of the caller behind all that the call has submitted, and behind those that it has signalled before. */
+    void signal(Fence fence) {
+        List<Fence> own = signals.get(MemoryHolder.current());
+        DeviceQueue queue = last;
+        if (own == null || queue == null || made.contains(fence)) {
+            fence.signal();
+            return;
+        }
+        try (Fence all = Objects.requireNonNull(Fence.join(own))) {
+            queue.barrier(all, fence, 0);
+        }
+        own.forEach(Fence::release);
+        own.clear();
+        fence.retain();
+        own.add(fence);
+    }
+
+    @Override
+    public void close() {
+        signals.values().forEach(each -> each.forEach(Fence::release));
+        signals.clear();
+    }
+}

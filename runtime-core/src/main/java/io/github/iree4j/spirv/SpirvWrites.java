@@ -1,0 +1,89 @@
+package io.github.iree4j.spirv;
+
+import static io.github.iree4j.spirv.SpirvOp.*;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntUnaryOperator;
+
+/**
+ * Which variables a module's code may store to. A pointer into a variable is the variable's, however deep; what is known to read through
+ * it, or to compute another one, stores nothing; everything else that is given it may. So a variable may be taken for one that is
+ * written, and not the other way round. Instructions come in the order of the module, in which what they use has been defined, but for
+ * what PHI uses.
+ */
+final class SpirvWrites {
+    private final Map<Integer, Integer> variables = new HashMap<>(); // by pointer
+    private final Set<Integer> joined = new HashSet<>(); // what PHI uses, before or behind it
+    private final Set<Integer> written = new HashSet<>();
+    private final IntUnaryOperator words;
+
+    /** Begins with a module whose words are given by their index. */
+    SpirvWrites(IntUnaryOperator words) {
+        this.words = words;
+    }
+
+    /** A variable outside of functions. */
+    void define(int variable) {
+        variables.put(variable, variable);
+    }
+
+    /**
+     * An instruction of a function.
+     *
+     * @param op its number
+     * @param at its first word
+     * @param count its words
+     */
+    void add(int op, int at, int count) {
+        switch (op) {
+            case LOAD, ARRAY_LENGTH, ATOMIC_LOAD, COOPERATIVE_MATRIX_LOAD, LINE, COMPOSITE_EXTRACT -> {
+                // stores nothing; the rest are literals
+            }
+            case ACCESS_CHAIN, IN_BOUNDS_ACCESS_CHAIN, PTR_ACCESS_CHAIN, IN_BOUNDS_PTR_ACCESS_CHAIN, COPY_OBJECT -> {
+                Integer variable = count > 3 ? variables.get(word(at, 3)) : null;
+                if (variable != null) {
+                    int pointer = word(at, 2);
+                    variables.put(pointer, variable);
+                    if (joined.contains(pointer)) {
+                        written.add(variable);
+                    }
+                }
+            }
+            case STORE -> mayStore(at, 1, Math.min(3, count));
+            case EXT_INST -> mayStore(at, 5, count); // behind set and number
+            case VECTOR_SHUFFLE, COMPOSITE_INSERT -> mayStore(at, 3, Math.min(5, count));
+            case PHI -> {
+                for (int i = 3; i < count; i++) {
+                    joined.add(word(at, i));
+                }
+                mayStore(at, 3, count);
+            }
+            default -> {
+                if (op < LOOP_MERGE || op > UNREACHABLE) { // not those of control flow, which take no pointers
+                    mayStore(at, 1, count);
+                }
+            }
+        }
+    }
+
+    private int word(int at, int index) {
+        return words.applyAsInt(at + index);
+    }
+
+    private void mayStore(int at, int from, int to) {
+        for (int i = from; i < to; i++) {
+            Integer variable = variables.get(word(at, i));
+            if (variable != null) {
+                written.add(variable);
+            }
+        }
+    }
+
+    /** Whether something may be stored there, once the module has been read. */
+    boolean contains(int variable) {
+        return written.contains(variable);
+    }
+}

@@ -1,0 +1,285 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
+import io.github.iree4j.vm.bytecode.FunctionGraph.Block;
+import io.github.iree4j.vm.bytecode.FunctionGraph.Edge;
+import io.github.iree4j.vm.bytecode.FunctionGraph.Move;
+import io.github.iree4j.vm.bytecode.FunctionGraph.Node;
+import io.github.iree4j.vm.isa.Op;
+import java.util.ArrayDeque;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out whether a function may use an object after it has passed it to an import that takes it away, by following references
+ * through registers: which may hold the same object, and which one that is gone. What goes through globals, lists and other functions is
+ * not followed; to pass on or return what is gone is a use.
+ */
+final class LaterUses {
+    /** A function with more state than that, in words, is not looked at. */
+    private static final long MAX_STATE = 2_000_000;
+
+    /** What may be done for a module, in words that are looked at, about; then nothing is found. */
+    static final long MAX_WORK = 20_000_000;
+
+    private static final int WORDS_OF_SET = 8; // besides its bits
+
+    private final FunctionGraph graph;
+    private final boolean[] releases; // per import
+    private final boolean[] views; // per import
+    private final int argument;
+    private final @Nullable State[] entry;
+    private final long row; // words of a set of registers
+    private long left; // of the work
+
+    /** What may be at one place. */
+    private static final class State {
+        final BitSet[] same; // per register, others that may hold the same object
+        final BitSet gone; // registers that may hold an object that was taken away
+
+        State(int refs) {
+            same = new BitSet[refs];
+            for (int i = 0; i < refs; i++) {
+                same[i] = new BitSet(0);
+            }
+            gone = new BitSet(refs);
+        }
+
+        State(State other) {
+            same = new BitSet[other.same.length];
+            for (int i = 0; i < same.length; i++) {
+                same[i] = (BitSet) other.same[i].clone();
+            }
+            gone = (BitSet) other.gone.clone();
+        }
+
+        /** A register is written, or emptied. */
+        void forget(int register) {
+            for (int other = same[register].nextSetBit(0); other >= 0; other = same[register].nextSetBit(other + 1)) {
+                same[other].clear(register);
+            }
+            same[register].clear();
+            gone.clear(register);
+        }
+
+        /** What a register holds may be in another as well from now on. */
+        void share(int from, int to) {
+            if (from == to) {
+                return;
+            }
+            BitSet others = (BitSet) same[from].clone();
+            others.set(from);
+            others.clear(to);
+            for (int other = others.nextSetBit(0); other >= 0; other = others.nextSetBit(other + 1)) {
+                same[other].set(to);
+            }
+            same[to].or(others);
+            if (gone.get(from)) {
+                gone.set(to);
+            }
+        }
+
+        /** A register that was forgotten may hold what others hold. */
+        void becomes(int register, BitSet others, boolean isGone) {
+            for (int other = others.nextSetBit(0); other >= 0; other = others.nextSetBit(other + 1)) {
+                same[other].set(register);
+            }
+            same[register].or(others);
+            if (isGone) {
+                gone.set(register);
+            }
+        }
+
+        void take(int register) {
+            gone.or(same[register]);
+            gone.set(register);
+        }
+
+        /** Adds what may be on another way here; returns whether that is new. */
+        boolean join(State other) {
+            boolean changed = add(gone, other.gone);
+            for (int i = 0; i < same.length; i++) {
+                changed |= add(same[i], other.same[i]);
+            }
+            return changed;
+        }
+
+        private static boolean add(BitSet to, BitSet from) {
+            int before = to.cardinality();
+            to.or(from);
+            return to.cardinality() > before;
+        }
+    }
+
+    /**
+     * Prepares.
+     *
+     * @param releases per import, whether it takes an object away
+     * @param argument which of its references that is, from 0
+     * @param views per import, whether its result is its first reference under another name
+     * @param left what may be done
+     */
+    LaterUses(FunctionGraph graph, boolean[] releases, int argument, boolean[] views, long left) {
+        this.graph = graph;
+        this.releases = releases;
+        this.argument = argument;
+        this.views = views;
+        this.entry = new State[graph.blocks.size()];
+        this.row = (long) graph.refs / Long.SIZE + WORDS_OF_SET;
+        this.left = left;
+    }
+
+    /** What is left to be done for other functions. */
+    long left() {
+        return left;
+    }
+
+    /** Whether there is a use of what is gone. */
+    boolean found() {
+        int blocks = graph.blocks.size();
+        long state = (graph.refs + 1L) * row;
+        if (blocks * state > MAX_STATE) {
+            return false;
+        }
+        ArrayDeque<Integer> pending = new ArrayDeque<>();
+        BitSet queued = new BitSet(blocks);
+        entry[0] = new State(graph.refs);
+        pending.add(0);
+        while (left > 0 && !pending.isEmpty()) {
+            int index = pending.remove();
+            queued.clear(index);
+            if (pass(graph.blocks.get(index), new State(entry(index)), state, queued, pending)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Goes through a block and on to those behind it; returns whether it uses what is gone. */
+    private boolean pass(Block block, State state, long words, BitSet queued, ArrayDeque<Integer> pending) {
+        left -= words;
+        for (Node node : block.nodes()) {
+            left -= (1L + node.uses.length + node.defs.length) * row;
+            if (left <= 0) {
+                return false;
+            }
+            if (apply(node, state)) {
+                return true;
+            }
+        }
+        for (Edge edge : block.last().edges) {
+            left -= words + edge.moves().size() * row;
+            if (left <= 0) {
+                return false;
+            }
+            State out = new State(state);
+            edge.moves().forEach(move -> apply(move, out));
+            if (join(edge.target(), out) && !queued.get(edge.target())) {
+                queued.set(edge.target());
+                pending.add(edge.target());
+            }
+        }
+        return false;
+    }
+
+    private boolean join(int block, State state) {
+        State known = entry[block];
+        if (known == null) {
+            entry[block] = state;
+            return true;
+        }
+        return known.join(state);
+    }
+
+    private State entry(int block) {
+        State state = entry[block];
+        if (state == null) {
+            throw new IllegalStateException("block " + block + " is not reachable");
+        }
+        return state;
+    }
+
+    private static void apply(Move move, State state) {
+        if (!move.ref) {
+            return;
+        }
+        int from = move.from & ~Code.MOVE;
+        if (from != move.to) {
+            state.forget(move.to);
+            state.share(from, move.to);
+            if ((move.from & Code.MOVE) != 0) {
+                state.forget(from);
+            }
+        }
+    }
+
+    /** Returns whether an instruction uses what is gone. */
+    private boolean apply(Node node, State state) {
+        CallSite site = node.site;
+        boolean release = site != null && site.isImport && releases[site.callee];
+        boolean copies = site == null || site.isImport && views[site.callee];
+        int refs = 0;
+        for (int i = 0; i < node.uses.length; i++) {
+            if (node.useKinds[i] != FunctionGraph.R) {
+                continue;
+            }
+            int register = node.uses[i] & ~Code.MOVE;
+            if (release && refs == argument) {
+                state.take(register);
+            } else if ((site != null || node.op == Op.RETURN) && state.gone.get(register)) {
+                return true;
+            }
+            refs++;
+        }
+        int target = target(node);
+        BitSet sources = new BitSet(0);
+        boolean gone = target >= 0 && copies && addSources(node, state, sources, site != null);
+        for (int i = 0; i < node.uses.length; i++) {
+            if (node.useKinds[i] == FunctionGraph.R && (node.uses[i] & Code.MOVE) != 0) {
+                state.forget(node.uses[i] & ~Code.MOVE);
+                sources.clear(node.uses[i] & ~Code.MOVE);
+            }
+        }
+        for (int i = 0; i < node.defs.length; i++) {
+            if (node.defKinds[i] == FunctionGraph.R) {
+                state.forget(node.defs[i] & ~Code.MOVE);
+                sources.clear(node.defs[i] & ~Code.MOVE);
+            }
+        }
+        if (target >= 0) {
+            state.becomes(target, sources, gone);
+        }
+        return false;
+    }
+
+    /** The register that a reference is written to; negative when there is none. */
+    private static int target(Node node) {
+        for (int i = 0; i < node.defs.length; i++) {
+            if (node.defKinds[i] == FunctionGraph.R) {
+                return node.defs[i] & ~Code.MOVE;
+            }
+        }
+        return -1;
+    }
+
+    /**
+     * Adds the registers that may hold what an instruction reads, or the first of it; returns whether one of these may be gone. What is
+     * read from a list counts as the list.
+     */
+    private static boolean addSources(Node node, State state, BitSet sources, boolean firstOnly) {
+        boolean gone = false;
+        for (int i = 0; i < node.uses.length; i++) {
+            if (node.useKinds[i] != FunctionGraph.R) {
+                continue;
+            }
+            int source = node.uses[i] & ~Code.MOVE;
+            sources.or(state.same[source]);
+            sources.set(source);
+            gone |= state.gone.get(source);
+            if (firstOnly) {
+                break;
+            }
+        }
+        return gone;
+    }
+}

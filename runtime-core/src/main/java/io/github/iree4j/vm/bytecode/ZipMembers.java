@@ -1,0 +1,162 @@
+package io.github.iree4j.vm.bytecode;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32;
+
+/**
+ * The members of a module that is also a zip file: the tables and each constant that lies outside of them, stored without compression. They
+ * are listed at the end of the file (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16; numbers of 64 bits in 4.3.14, 4.3.15 and 4.5.3).
+ */
+final class ZipMembers {
+    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final int LOCAL_HEADER = 0x0403_4B50;
+    private static final int LOCAL_HEADER_BYTES = 30;
+    private static final int ENTRY = 0x0201_4B50;
+    private static final int ENTRY_BYTES = 46;
+    private static final int END = 0x0605_4B50;
+    private static final int END_BYTES = 22;
+    private static final int LARGE_END = 0x0606_4B50;
+    private static final int LARGE_END_BYTES = 56;
+    private static final int LOCATOR = 0x0706_4B50; // of the large end, before the other
+    private static final int LOCATOR_BYTES = 20;
+    private static final long ELSEWHERE = 0xFFFF_FFFFL; // in place of a number that has 64 bits
+    private static final int LARGE_NUMBERS = 1; // the extra field that has them
+    private static final int CHUNK = 1 << 30;
+
+    private final MemorySegment file;
+    private final String name;
+
+    private ZipMembers(MemorySegment file, String name) {
+        this.file = file;
+        this.name = name;
+    }
+
+    /**
+     * Compares each member with its checksum. Does nothing where the file is no zip.
+     *
+     * @throws IreeException DATA_LOSS naming the member that differs, or what of the zip is missing
+     */
+    static void check(MemorySegment file, String name) {
+        if (file.byteSize() >= LOCAL_HEADER_BYTES && file.get(I32, 0) == LOCAL_HEADER) {
+            new ZipMembers(file, name).check();
+        }
+    }
+
+    private void check() {
+        for (long at = firstEntry(); has(at, ENTRY_BYTES) && file.get(I32, at) == ENTRY; ) {
+            long extra = at + ENTRY_BYTES + u16(at + 28);
+            long next = extra + u16(at + 30) + u16(at + 32);
+            if (next > file.byteSize()) {
+                throw cutOff();
+            }
+            if (u16(at + 10) == 0) { // stored; others are none of the compiler's
+                check(at, extra, extra + u16(at + 30));
+            }
+            at = next;
+        }
+    }
+
+    /** Where the list of members begins. */
+    private long firstEntry() {
+        long end = file.byteSize() - END_BYTES;
+        for (long least = Math.max(0, end - 0xFFFF); end >= least && file.get(I32, end) != END; end--) {
+            // a comment may follow
+        }
+        if (end < 0 || file.get(I32, end) != END) {
+            throw cutOff();
+        }
+        long first = u32(end + 16);
+        long locator = end - LOCATOR_BYTES;
+        if (first == ELSEWHERE && has(locator, LOCATOR_BYTES) && file.get(I32, locator) == LOCATOR) {
+            long large = file.get(I64, locator + 8);
+            first = has(large, LARGE_END_BYTES) && file.get(I32, large) == LARGE_END ? file.get(I64, large + 48) : -1;
+        }
+        if (!has(first, 0)) {
+            throw cutOff();
+        }
+        return first;
+    }
+
+    private void check(long entry, long extra, long extraEnd) {
+        long whole = u32(entry + 24);
+        long size = u32(entry + 20);
+        long header = u32(entry + 42);
+        long large = largeNumbers(extra, extraEnd);
+        if (whole == ELSEWHERE) { // those that are elsewhere are there in this order
+            large += Long.BYTES;
+        }
+        if (size == ELSEWHERE) {
+            size = large(large, extraEnd);
+            large += Long.BYTES;
+        }
+        if (header == ELSEWHERE) {
+            header = large(large, extraEnd);
+        }
+        if (!has(header, LOCAL_HEADER_BYTES)) {
+            throw cutOff();
+        }
+        long contents = header + LOCAL_HEADER_BYTES + u16(header + 26) + u16(header + 28);
+        if (!has(contents, size)) {
+            throw cutOff();
+        }
+        int expected = file.get(I32, entry + 16);
+        int actual = checksum(file.asSlice(contents, size));
+        if (actual != expected) {
+            throw new IreeException(
+                    StatusCode.DATA_LOSS,
+                    "module file '%s': its member at byte %d, of %d bytes, has CRC-32 %08x and should have %08x: it is damaged; copy it again"
+                            .formatted(name, contents, size, actual, expected));
+        }
+    }
+
+    /** Where the numbers of 64 bits are; the end when there are none. */
+    private long largeNumbers(long from, long to) {
+        for (long at = from; to - at >= 4; at += 4 + u16(at + 2)) {
+            if (u16(at) == LARGE_NUMBERS) {
+                return at + 4;
+            }
+        }
+        return to;
+    }
+
+    private long large(long at, long end) {
+        if (end - at < Long.BYTES) {
+            throw cutOff();
+        }
+        return file.get(I64, at);
+    }
+
+    private boolean has(long at, long size) {
+        return at >= 0 && size >= 0 && at <= file.byteSize() && size <= file.byteSize() - at;
+    }
+
+    private long u16(long at) {
+        return file.get(I16, at) & 0xFFFFL;
+    }
+
+    private long u32(long at) {
+        return file.get(I32, at) & 0xFFFF_FFFFL;
+    }
+
+    private IreeException cutOff() {
+        return new IreeException(
+                StatusCode.DATA_LOSS,
+                "module file '%s' is a zip of %d bytes without a whole list of its members at the end: it is cut off or damaged; copy it again"
+                        .formatted(name, file.byteSize()));
+    }
+
+    private static int checksum(MemorySegment bytes) {
+        CRC32 sum = new CRC32();
+        for (long at = 0; at < bytes.byteSize(); at += CHUNK) {
+            sum.update(bytes.asSlice(at, Math.min(CHUNK, bytes.byteSize() - at)).asByteBuffer());
+        }
+        return (int) sum.getValue();
+    }
+}

@@ -1,0 +1,165 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.hal.vulkan.VulkanOfProcess;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Programs that write into constants of their module, as compilers since 3.6 make them. Each call begins with the constants that the
+ * module has, and keeps what it has made of them, whoever calls at the same time or later.
+ */
+class ConstantsInPlaceTest {
+    private static final String SORTED = "4x4xi32=[1 2 3 4][1 2 3 4][7 8 9 9][-3 -1 0 5]";
+
+    private @Nullable IreeRuntime runtime;
+    private boolean vulkan;
+
+    @AfterEach
+    void nothingIsLeft() {
+        if (runtime == null) {
+            return; // skipped
+        }
+        runtime.close();
+        assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
+        if (vulkan) {
+            VulkanOfProcess.assertNothingToComplainOf();
+        }
+    }
+
+    /** A runtime for a fixture. */
+    private IreeRuntime runtime(String file) {
+        if (file.contains("/vulkan/")) {
+            VulkanOfProcess.assume();
+            vulkan = true;
+            runtime = IreeRuntime.builder().device("vulkan").build();
+        } else {
+            runtime = IreeRuntime.create();
+        }
+        return runtime;
+    }
+
+    private static Results insert(Program program, int x) {
+        try (Tensor tensor = Tensor.ofInts(new int[] {x, x + 1, x + 2, x + 3}, 2, 2)) {
+            return program.function("insert").invoke(tensor);
+        }
+    }
+
+    private static String inserted(int x) {
+        return "4x4xi32=[1 2 3 4][5 %d %d 8][9 %d %d 12][13 14 15 16]".formatted(x, x + 1, x + 2, x + 3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "3.11.0/cpu/insert_constant.vmfb",
+                "3.13.0/cpu/insert_constant.vmfb",
+                "3.11.0/cpu-async/insert_constant.vmfb",
+                "3.13.0/cpu-async/insert_constant.vmfb",
+                "3.11.0/vulkan/insert_constant.vmfb",
+                "3.13.0/vulkan/insert_constant.vmfb"
+            })
+    void aResultStaysWhatItsCallMadeOfTheConstant(String file) {
+        List<Results> all = new ArrayList<>();
+        try (Program program = runtime(file).load(Fixtures.file(file))) {
+            for (int i = 0; i < 40; i++) {
+                all.add(insert(program, 100 * i));
+            }
+            for (int i = 0; i < 40; i++) {
+                assertThat(all.get(i).tensor(0)).as("call %d", i).hasToString(inserted(100 * i));
+            }
+        } finally {
+            all.forEach(Results::close);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "3.11.0/cpu/insert_constant.vmfb",
+                "3.13.0/cpu/insert_constant.vmfb",
+                "3.13.0/cpu-async/insert_constant.vmfb",
+                "3.11.0/vulkan/insert_constant.vmfb",
+                "3.13.0/vulkan/insert_constant.vmfb"
+            })
+    void callsAtTheSameTimeSeeNothingOfOneAnother(String file) throws Exception {
+        IreeRuntime both = runtime(file);
+        try (Program one = both.load(Fixtures.file(file));
+                Program other = both.load(Fixtures.file(file))) {
+            int threads = 6;
+            CyclicBarrier together = new CyclicBarrier(threads);
+            List<Callable<Void>> work = new ArrayList<>();
+            for (int t = 0; t < threads; t++) {
+                int thread = t;
+                work.add(() -> {
+                    together.await(); // the first store of all is made with others under way
+                    for (int i = 0; i < 150; i++) {
+                        int x = 1_000 * thread + 4 * i + 100;
+                        try (Results results = insert(thread % 3 == 0 ? other : one, x)) {
+                            assertThat(results.tensor(0)).hasToString(inserted(x));
+                        }
+                    }
+                    return null;
+                });
+            }
+            try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
+                for (Future<Void> each : executor.invokeAll(work)) {
+                    each.get();
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"3.11.0/cpu/sort_constant.vmfb", "3.13.0/cpu/sort_constant.vmfb"})
+    void theSecondCallSeesTheOriginalConstant(String file) {
+        try (Program program = runtime(file).load(Fixtures.file(file))) {
+            for (int i = 0; i < 3; i++) {
+                try (Results results = program.function("sort").invoke()) {
+                    assertThat(results.tensor(0)).hasToString(SORTED);
+                }
+            }
+        }
+    }
+
+    @Test
+    void onVulkanAConstantIsCopiedForAShaderThatWritesItAndForNoOther() {
+        IreeRuntime vulkan = runtime("3.13.0/vulkan/constants.vmfb");
+        try (Program reads = vulkan.load(Fixtures.file("3.13.0/vulkan/constants.vmfb"));
+                Program writes = vulkan.load(Fixtures.file("3.13.0/vulkan/insert_constant.vmfb"))) {
+            long before = bytesLive(vulkan);
+            reads.function("constants").invoke((Object) new float[4][4]).close();
+            assertThat(bytesLive(vulkan)).as("after one that reads").isEqualTo(before);
+            insert(writes, 1).close();
+            assertThat(bytesLive(vulkan)).as("after one that writes").isGreaterThan(before);
+        }
+    }
+
+    private static long bytesLive(IreeRuntime runtime) {
+        return runtime.device().allocator().statistics().bytesLive();
+    }
+
+    @Test
+    void mappedModulesDoTheSame() {
+        ProgramOptions options = ProgramOptions.builder()
+                .mappedModule(Fixtures.file("3.13.0/cpu/insert_constant.vmfb"))
+                .build();
+        try (Program program = runtime("cpu").load(options);
+                Results first = insert(program, 50);
+                Results second = insert(program, 70)) {
+            assertThat(first.tensor(0)).hasToString(inserted(50));
+            assertThat(second.tensor(0)).hasToString(inserted(70));
+        }
+    }
+}

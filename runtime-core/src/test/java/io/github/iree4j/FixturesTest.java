@@ -1,0 +1,287 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.github.iree4j.FixtureManifest.Call;
+import io.github.iree4j.FixtureManifest.Module;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.vulkan.VulkanOfProcess;
+import io.github.iree4j.nativeaccess.CpuFeatures;
+import io.github.iree4j.status.IreeException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every program of {@code fixtures/} gives what IREE's own runtime of its release said. Each call is made twice, since the second must
+ * not see what the first left.
+ */
+class FixturesTest {
+    private static final long LIMIT = 8 << 20;
+    private static final FixtureManifest MANIFEST = FixtureManifest.read();
+    private static final Map<String, String> KNOWN_FAILURES = FixtureManifest.knownFailures();
+
+    private static final Map<String, IreeRuntime> RUNTIMES = new HashMap<>();
+
+    /** One call of a module, or all of them where they follow one another. */
+    record Case(Module module, List<Call> calls) {
+        /** As in the list of what is known to fail. */
+        String key() {
+            return module.name()
+                    + (module.sequence() ? "" : " " + calls.getFirst().function());
+        }
+
+        @Override
+        public String toString() {
+            return key() + " "
+                    + calls.stream()
+                            .flatMap(call -> call.inputs().stream())
+                            .map(FixturesTest::head)
+                            .collect(Collectors.joining(", ", "(", ")"));
+        }
+    }
+
+    private static String head(String value) {
+        return value.split("[=:]", 2)[0];
+    }
+
+    static Stream<Case> cases() {
+        return MANIFEST.modules().stream()
+                .flatMap(module -> module.calls().isEmpty()
+                        ? Stream.empty()
+                        : module.sequence()
+                                ? Stream.of(new Case(module, module.calls()))
+                                : module.calls().stream().map(call -> new Case(module, List.of(call))));
+    }
+
+    @AfterAll
+    static void close() {
+        RUNTIMES.forEach((device, runtime) -> {
+            runtime.close();
+            runtime.devices()
+                    .forEach(each -> assertThat(each.allocator().statistics().bytesLive())
+                            .as("bytes left on %s", device)
+                            .isZero());
+        });
+    }
+
+    private static IreeRuntime runtime(Module module) {
+        String variant = module.variant();
+        if (variant.startsWith("vulkan")) {
+            VulkanOfProcess.assume();
+            return RUNTIMES.computeIfAbsent(
+                    "vulkan", name -> IreeRuntime.builder().device(name).build());
+        }
+        if (variant.contains("cpu")) {
+            Assumptions.assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the module is compiled for x86_64");
+        }
+        if (variant.equals("cpu-two")) {
+            return RUNTIMES.computeIfAbsent(variant, name -> onDevices("a", "b"));
+        }
+        if (variant.equals("cpu-three")) {
+            return RUNTIMES.computeIfAbsent(variant, name -> onDevices("a", "b", "c"));
+        }
+        if (variant.equals("cpu-system")) {
+            DeviceOptions libraries = DeviceOptions.builder()
+                    .executableFormats(List.of("system-elf-x86_64"))
+                    .build();
+            return RUNTIMES.computeIfAbsent(
+                    "system",
+                    name -> IreeRuntime.builder()
+                            .device("cpu", "local", libraries)
+                            .build());
+        }
+        return RUNTIMES.computeIfAbsent("cpu", name -> IreeRuntime.create());
+    }
+
+    private static IreeRuntime onDevices(String... names) {
+        IreeRuntime.Builder builder = IreeRuntime.builder();
+        for (String name : names) {
+            builder.device(name, "local", DeviceOptions.DEFAULT);
+        }
+        return builder.build();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("cases")
+    void givesWhatTheRuntimeOfItsReleaseGives(Case given) {
+        String reason = KNOWN_FAILURES.getOrDefault(given.toString(), KNOWN_FAILURES.get(given.key()));
+        if (reason == null) {
+            check(given);
+        } else {
+            ThrowingCallable attempt = () -> check(given);
+            assertThatThrownBy(attempt)
+                    .as("take it from known-failures.txt, where it is said to fail: %s", reason)
+                    .isNotNull();
+        }
+    }
+
+    private static void check(Case given) {
+        Module module = given.module();
+        ProgramOptions.Builder options = ProgramOptions.builder();
+        module.with().forEach(each -> options.module(Fixtures.file(each)));
+        options.module(Fixtures.file(module.name()));
+        module.parameters().forEach((scope, file) -> options.parameters(scope, Fixtures.file(file)));
+        try (Program program = runtime(module).load(options.build())) {
+            for (int round = 0; round < (module.sequence() ? 1 : 2); round++) {
+                for (Call call : given.calls()) {
+                    check(program, call, module.tolerance());
+                }
+            }
+        }
+    }
+
+    private static void check(Program program, Call call, double tolerance) {
+        ProgramFunction function = program.function(call.function());
+        List<Object> inputs = new ArrayList<>();
+        try {
+            call.inputs().forEach(text -> inputs.add(input(text)));
+            if (!call.failures().isEmpty()) {
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> function.invoke(inputs.toArray()).close());
+                return;
+            }
+            try (Results results = function.invoke(inputs.toArray())) {
+                assertThat(results.size()).isEqualTo(call.results().size());
+                for (int i = 0; i < results.size(); i++) {
+                    checkResult(results, i, call.results().get(i), tolerance);
+                }
+            }
+        } finally {
+            for (Object input : inputs) {
+                if (input instanceof Tensor tensor) {
+                    tensor.close();
+                }
+            }
+        }
+    }
+
+    private static Object input(String text) {
+        int colon = text.indexOf(':');
+        if (colon < 0) {
+            return Tensor.parse(text);
+        }
+        String number = text.substring(colon + 1);
+        return switch (text.substring(0, colon)) {
+            case "i64" -> Long.valueOf(number);
+            case "f32" -> Float.valueOf(number);
+            case "f64" -> Double.valueOf(number);
+            default -> Integer.valueOf(number);
+        };
+    }
+
+    private static void checkResult(Results results, int index, String expected, double tolerance) {
+        int colon = expected.indexOf(':');
+        if (colon >= 0) {
+            Number number = (Number) results.get(index);
+            assertThat(number).isNotNull();
+            assertThat(number.doubleValue())
+                    .as("result %d", index)
+                    .isEqualTo(Double.parseDouble(expected.substring(colon + 1)));
+            return;
+        }
+        Tensor actual = results.tensor(index);
+        try (Tensor wanted = Tensor.parse(expected)) {
+            assertThat(actual.elementType()).as("type of result %d", index).isEqualTo(wanted.elementType());
+            assertThat(actual.shape()).as("shape of result %d", index).containsExactly(wanted.shape());
+            if (isFloat(wanted.elementType())) {
+                double[] got = actual.toDoubleArray();
+                double[] all = wanted.toDoubleArray();
+                for (int i = 0; i < all.length; i++) {
+                    if (Double.isNaN(all[i])) {
+                        assertThat(got[i]).as("result %d, element %d", index, i).isNaN();
+                    } else if (tolerance == 0 || Double.isInfinite(all[i])) {
+                        assertThat(got[i]).as("result %d, element %d", index, i).isEqualTo(all[i]);
+                    } else {
+                        assertThat(got[i])
+                                .as("result %d, element %d", index, i)
+                                .isCloseTo(all[i], within(tolerance * Math.max(1, Math.abs(all[i]))));
+                    }
+                }
+            } else {
+                assertThat(actual.toBytes()).as("result %d", index).isEqualTo(wanted.toBytes());
+            }
+        }
+    }
+
+    private static boolean isFloat(ElementType type) {
+        return type.equals(ElementType.F16)
+                || type.equals(ElementType.BF16)
+                || type.equals(ElementType.F32)
+                || type.equals(ElementType.F64);
+    }
+
+    @Test
+    void everyModuleIsInTheManifestAsItWasMade() throws Exception {
+        TreeSet<String> written = new TreeSet<>();
+        for (Module module : MANIFEST.modules()) {
+            written.add(module.name());
+            assertThat(sha256(Fixtures.file(module.name()))).as(module.name()).isEqualTo(module.sha256());
+            assertThat(sha256(Fixtures.DIRECTORY.resolve(module.program())))
+                    .as("%s is made of an older %s; run fixtures/make.py", module.name(), module.program())
+                    .isEqualTo(module.source());
+        }
+        Path modules = Fixtures.DIRECTORY.resolve("modules");
+        try (Stream<Path> files = Files.walk(modules)) {
+            TreeSet<String> there = new TreeSet<>();
+            files.filter(Files::isRegularFile)
+                    .forEach(file -> there.add(modules.relativize(file).toString()));
+            assertThat(there).isEqualTo(written);
+        }
+    }
+
+    @Test
+    void everyProgramIsCompiledAndCalledAndThereAreManyOfThem() throws Exception {
+        TreeSet<String> called = MANIFEST.modules().stream()
+                .filter(module -> !module.calls().isEmpty())
+                .map(Module::program)
+                .collect(Collectors.toCollection(TreeSet::new));
+        called.add("programs/pipeline.mlir"); // which imports what OlderProgramsTest writes in Java
+        called.add("programs/filters.mlir"); // whose results FiltersVulkan2023Test computes
+        TreeSet<String> programs = new TreeSet<>();
+        try (Stream<Path> files = Files.list(Fixtures.DIRECTORY.resolve("programs"))) {
+            files.forEach(file -> programs.add("programs/" + file.getFileName()));
+        }
+        assertThat(called).isEqualTo(programs);
+        assertThat(programs).hasSizeGreaterThanOrEqualTo(60);
+    }
+
+    @Test
+    void whatIsKnownToFailIsThere() {
+        List<String> keys =
+                cases().flatMap(each -> Stream.of(each.key(), each.toString())).toList();
+        assertThat(keys).containsAll(KNOWN_FAILURES.keySet());
+    }
+
+    @Test
+    void allOfItIsSmall() throws Exception {
+        try (Stream<Path> files = Files.walk(Fixtures.DIRECTORY)) {
+            assertThat(files.filter(Files::isRegularFile)
+                            .mapToLong(file -> file.toFile().length())
+                            .sum())
+                    .isLessThan(LIMIT);
+        }
+    }
+
+    private static String sha256(Path file) throws Exception {
+        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
+    }
+}

@@ -1,0 +1,83 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.hal.pool.MemoryHolder.Stake;
+import org.junit.jupiter.api.Test;
+
+/** Stakes come in the order in which they were added, whichever are taken out. */
+class StakeListTest {
+    private final PoolSet set = PoolSet.builder(new FakeSlabs(), FrontierTracker.create())
+            .pool(PoolOptions.fixedBlock("f", 64, 1))
+            .build();
+    private final StakeList list = new StakeList();
+    private final Stake a = new MemoryHolder("a", new OperationsUnderWay()).stakeIn(set);
+    private final Stake b = new MemoryHolder("b", new OperationsUnderWay()).stakeIn(set);
+    private final Stake c = new MemoryHolder("c", new OperationsUnderWay()).stakeIn(set);
+
+    private void addAll() {
+        list.add(a);
+        list.add(b);
+        list.add(c);
+    }
+
+    @Test
+    void stakesComeInTheOrderInWhichTheyWereAdded() {
+        assertThat(list.isEmpty()).isTrue();
+        addAll();
+        assertThat(list.isEmpty()).isFalse();
+        assertThat(list).containsExactly(a, b, c);
+        assertThat(list.all()).containsExactly(a, b, c);
+    }
+
+    @Test
+    void whatIsThereIsNotAddedAgain() {
+        addAll();
+        list.add(a);
+        list.add(c);
+        assertThat(list).containsExactly(a, b, c);
+    }
+
+    @Test
+    void anyMayBeTakenOutAndComesLastWhenItIsAddedAgain() {
+        addAll();
+        list.remove(b);
+        assertThat(list).containsExactly(a, c);
+        list.remove(c);
+        list.add(b);
+        assertThat(list).containsExactly(a, b);
+        list.remove(a);
+        list.add(a);
+        assertThat(list).containsExactly(b, a);
+        list.remove(b);
+        list.remove(a);
+        assertThat(list.isEmpty()).isTrue();
+        list.add(c);
+        assertThat(list).containsExactly(c);
+    }
+
+    @Test
+    void whatIsNotThereIsNotTakenOut() {
+        list.add(a);
+        list.remove(b);
+        assertThat(list).containsExactly(a);
+        list.remove(a);
+        list.add(c);
+        list.remove(a);
+        assertThat(list).containsExactly(c);
+    }
+
+    @Test
+    void whoComesBehindWhatWasTakenOutComesBehindTheOneBefore() {
+        addAll();
+        list.remove(b);
+        list.remove(a);
+        list.remove(c); // is the first by now
+        assertThat(list.isEmpty()).isTrue();
+        addAll();
+        list.remove(a);
+        list.remove(b); // likewise
+        assertThat(list).containsExactly(c);
+    }
+}

@@ -1,6 +1,7 @@
 package io.github.iree4j.async;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
@@ -9,14 +10,13 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * FENCE-1, FENCE-2: a wait for a joined fence and one for the first of two end once each, as if signals, failure and cancellation came
  * one after another.
  */
-@Tag("lincheck")
+@Lincheck
 public class FenceLincheckTest {
     private final TimelineSemaphore left = TimelineSemaphore.create(0);
     private final TimelineSemaphore right = TimelineSemaphore.create(0);

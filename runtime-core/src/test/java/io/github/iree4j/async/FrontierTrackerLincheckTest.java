@@ -1,6 +1,7 @@
 package io.github.iree4j.async;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
@@ -13,14 +14,13 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * TRACK-2, TRACK-3: a tracker behaves as if its operations ran one after another, and in the end every waiter was called, cancelled or
  * still misses an epoch. Model checking assumes sequential consistency; the jcstress claims cover memory ordering.
  */
-@Tag("lincheck")
+@Lincheck
 @Param(name = "epoch", gen = IntGen.class, conf = "1:3")
 public class FrontierTrackerLincheckTest {
     private static final long FIRST = Axis.of(1, 0, CausalDomain.QUEUE, 0);

@@ -1,6 +1,7 @@
 package io.github.iree4j.async;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
@@ -12,11 +13,10 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** SEM-8: counting the signals of a value, promising it and signalling it behave as if they came one after another. */
-@Tag("lincheck")
+@Lincheck
 @Param(name = "value", gen = IntGen.class, conf = "1:2")
 public class JointSignalsLincheckTest {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);

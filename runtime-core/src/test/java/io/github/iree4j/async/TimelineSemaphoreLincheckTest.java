@@ -1,6 +1,7 @@
 package io.github.iree4j.async;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
@@ -13,7 +14,6 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * the end the waiter was called, cancelled or has nothing to be called for. Model checking assumes sequential consistency; the jcstress
  * claims cover memory ordering.
  */
-@Tag("lincheck")
+@Lincheck
 @Param(name = "value", gen = IntGen.class, conf = "1:3")
 public class TimelineSemaphoreLincheckTest {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);

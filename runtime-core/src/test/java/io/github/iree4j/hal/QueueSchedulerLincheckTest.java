@@ -1,6 +1,7 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -19,7 +20,6 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * SCHED-1, SCHED-2, SCHED-3: whatever threads do with a queue at the same time, in the end every operation was issued at most once, is
  * over exactly once or has reason to wait, and nobody was told twice.
  */
-@Tag("lincheck")
+@Lincheck
 public class QueueSchedulerLincheckTest {
     /** Asked for its name only. Not a virtual device: Lincheck cannot look into what that is made of. */
     private static final Device DEVICE = (Device) Proxy.newProxyInstance(

@@ -1,18 +1,18 @@
 package io.github.iree4j.lifetime;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import io.github.iree4j.status.IreeException;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * LIFE-1: counting behaves as if its operations ran one after another. Model checking assumes sequential consistency; the jcstress
  * claim covers memory ordering.
  */
-@Tag("lincheck")
+@Lincheck
 public class ResourceLincheckTest {
     private static final class Held extends Resource {
         @Override

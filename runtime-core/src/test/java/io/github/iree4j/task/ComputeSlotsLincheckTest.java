@@ -1,16 +1,16 @@
 package io.github.iree4j.task;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** TASK-10: slots are reserved and given back as if one after another, and no thread waits for another. */
-@Tag("lincheck")
+@Lincheck
 @Param(name = "slot", gen = IntGen.class, conf = "0:2")
 public class ComputeSlotsLincheckTest {
     private final ComputeSlots slots = new ComputeSlots(3);

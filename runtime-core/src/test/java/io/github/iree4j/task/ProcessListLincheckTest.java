@@ -1,6 +1,7 @@
 package io.github.iree4j.task;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -8,7 +9,6 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>A process is made for each push and its node given back after each pop, so nodes come round as fast as they can.
  */
-@Tag("lincheck")
+@Lincheck
 @Param(name = "name", gen = IntGen.class, conf = "0:9")
 public class ProcessListLincheckTest {
     private final ListNodes nodes = new ListNodes();

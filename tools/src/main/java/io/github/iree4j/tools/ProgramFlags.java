@@ -91,9 +91,7 @@ final class ProgramFlags {
     IreeRuntime open() {
         if (modules.isEmpty()) {
             throw new MissingParameterException(
-                    spec.commandLine(),
-                    spec.findOption("--module"),
-                    "Missing required option: '--module=FILE'");
+                    spec.commandLine(), spec.findOption("--module"), "Missing required option: '--module=FILE'");
         }
         return openDevices();
     }

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.Lincheck;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
@@ -9,7 +10,6 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
  * <p>The ring is no linearizable queue: behind an operation that is being added, those that were added do not show yet, and a place that
  * is being emptied is not free yet. So results are not compared with a queue's; what went in is compared with what came out.
  */
-@Tag("lincheck")
+@Lincheck
 @Param(name = "number", gen = IntGen.class, conf = "0:9")
 public class CommandRingLincheckTest {
     private final CommandRing ring = new CommandRing(2);

@@ -17,23 +17,20 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("long")
 class NeverOptimisticTest {
-    private static final int PROGRAMS = Effort.rounds(5_000, 200_000);
-
     private final long[] decisions = new long[6];
     private final TreeMap<String, Integer> seen = new TreeMap<>();
 
     @Test
     void everyClaimOfAFrontierAndEveryElidedWaitIsTrue() {
-        long base = Effort.seed(NeverOptimisticTest.class, PROGRAMS + " programs", 20261120);
-        for (int i = 0; i < PROGRAMS; i++) {
-            check(base + i, (base + i) % 3 != 0, false);
+        Effort.Programs programs = Effort.programs(NeverOptimisticTest.class, 5_000, 200_000, 20261120);
+        while (programs.hasNext()) {
+            long seed = programs.nextLong();
+            check(seed, seed % 3 != 0, false);
         }
-        if (PROGRAMS < 100) {
+        if (programs.count() < 100) {
             return; // some seed again
         }
-        assertThat(decisions)
-                .as("each way to resolve a wait was taken, seeds from %d", base)
-                .doesNotContain(0);
+        assertThat(decisions).as("each way to resolve a wait was taken").doesNotContain(0);
         for (String each : new String[] {
             "tight",
             "tight with collectives",
@@ -46,7 +43,7 @@ class NeverOptimisticTest {
             "frontiers that lost entries",
             "reuse without waiting of what had not completed"
         }) {
-            assertThat(seen.getOrDefault(each, 0)).as(each).isGreaterThan(PROGRAMS / 100);
+            assertThat(seen.getOrDefault(each, 0)).as(each).isGreaterThan(programs.count() / 100);
         }
     }
 

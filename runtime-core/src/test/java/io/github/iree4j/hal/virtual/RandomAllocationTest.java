@@ -45,7 +45,6 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("long")
 class RandomAllocationTest {
-    private static final int PROGRAMS = Effort.rounds(5_000, 200_000);
     private static final int INVOCATIONS = 40;
     private static final int LIMIT = 64 << 10;
 
@@ -66,19 +65,20 @@ class RandomAllocationTest {
         assertThat(Boolean.getBoolean("iree4j.memory.poison"))
                 .as("tests run with freed memory overwritten")
                 .isTrue();
-        long first = Effort.seed(RandomAllocationTest.class, PROGRAMS + " programs", 0);
-        for (long seed = first; seed < first + PROGRAMS; seed++) {
-            try (Program program = new Program(seed)) {
+        Effort.Programs programs = Effort.programs(RandomAllocationTest.class, 5_000, 200_000, 0);
+        while (programs.hasNext()) {
+            try (Program program = new Program(programs.nextLong())) {
                 program.run();
             }
         }
-        if (PROGRAMS < 100) {
+        int count = programs.count();
+        if (count < 100) {
             return; // some seed again
         }
         // It would prove nothing if nothing had been at stake.
         assertThat(List.of(withoutWait, afterWait, refused, waited, failed, lateValues))
-                .allMatch(n -> n > PROGRAMS / 4);
-        assertThat(List.of(withdrawn, met, parted, lost)).allMatch(n -> n > PROGRAMS / 20);
+                .allMatch(n -> n > count / 4);
+        assertThat(List.of(withdrawn, met, parted, lost)).allMatch(n -> n > count / 20);
         assertThat(waited).as("allocations of %d that waited", allocations).isGreaterThan(allocations * 2 / 5);
     }
 

@@ -34,7 +34,6 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("long")
 class RandomSpeculationTest {
-    private static final int PROGRAMS = Effort.rounds(5_000, 200_000);
     private static final int DRAFT = 0;
     private static final int MAIN = 1;
 
@@ -44,15 +43,16 @@ class RandomSpeculationTest {
 
     @Test
     void aRejectionCancelsExactlyWhatReachabilitySays() {
-        long base = Effort.seed(RandomSpeculationTest.class, PROGRAMS + " programs", 20261120);
-        for (long seed = base; seed < base + PROGRAMS; seed++) {
+        Effort.Programs programs = Effort.programs(RandomSpeculationTest.class, 5_000, 200_000, 20261120);
+        while (programs.hasNext()) {
+            long seed = programs.nextLong();
             run(seed, 3 + new Random(new SplittableRandom(seed).nextLong()).nextInt(25));
         }
-        if (PROGRAMS < 100) {
+        if (programs.count() < 100) {
             return; // some seed again
         }
         assertThat(List.of(cancelled, survived, overtaken)) // most programs are vague, and most guesses are over
-                .allMatch(count -> count > PROGRAMS / 10);
+                .allMatch(count -> count > programs.count() / 10);
     }
 
     private void run(long seed, int size) {

@@ -23,6 +23,10 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     /** Where it is called when it is one of many; null for the thread that signals. */
     final @Nullable Executor crowd;
 
+    /** The list that it is on, or was. */
+    @Nullable
+    WaiterList list;
+
     boolean linked;
     long reachedValue;
 
@@ -38,7 +42,7 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
     }
 
     /** So many operations that become due at once are resumed by the thread that signals: some microseconds. A guess, not measured. */
-    private static final int FEW = 16;
+    static final int FEW = 16;
 
     /** Wakes and calls a chain of waiters that were taken off; behind the others those that can be called elsewhere. */
     static void deliver(@Nullable SemaphoreWaiter first, long at, @Nullable IreeException cause) {
@@ -109,6 +113,7 @@ class SemaphoreWaiter extends Callbacks.Due implements Cancellation {
         for (SemaphoreWaiter waiter = first; waiter != null; ) {
             SemaphoreWaiter following = waiter.next;
             waiter.next = null;
+            waiter.previous = null;
             waiter.reachedValue = at;
             waiter.failure = cause;
             if (waiter instanceof ParkedThread parked) {

@@ -40,8 +40,9 @@ final class SemaphoreWaiters {
     }
 
     /** Takes one off; false when it is off already. */
-    boolean remove(SemaphoreWaiter waiter) {
-        return listOf(waiter).remove(waiter);
+    static boolean remove(SemaphoreWaiter waiter) {
+        WaiterList list = waiter.list;
+        return list != null && list.remove(waiter);
     }
 
     /** Takes off those who wait for a promise of at most {@code limit}, as a chain through {@code next}. */
@@ -56,7 +57,14 @@ final class SemaphoreWaiters {
      */
     @Nullable
     SemaphoreWaiter takeReached(long limit) {
-        SemaphoreWaiter crowd = take(crowdForValue, limit, take(crowdForPromise, limit, null));
+        SemaphoreWaiter promised = take(crowdForPromise, limit, null);
+        SemaphoreWaiter crowd;
+        if (crowdForValue != null && crowdForValue.isCrowd(limit, SemaphoreWaiter.FEW)) {
+            crowd = crowdForValue.takeAll(promised); // a thousand behind a gate do not hold up who opens it
+            crowdForValue = null;
+        } else {
+            crowd = take(crowdForValue, limit, promised);
+        }
         return forValue.takeUpTo(limit, forPromise.takeUpTo(limit, crowd));
     }
 

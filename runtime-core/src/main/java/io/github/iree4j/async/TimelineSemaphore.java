@@ -769,7 +769,7 @@ public final class TimelineSemaphore extends Resource {
     boolean cancel(SemaphoreWaiter waiter) {
         lock.lock();
         try {
-            return waiters != null && waiters.remove(waiter);
+            return SemaphoreWaiters.remove(waiter);
         } finally {
             lock.unlock();
         }

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 final class WaiterList {
     private @Nullable SemaphoreWaiter head;
     private @Nullable SemaphoreWaiter tail;
+    private int size;
+    private boolean taken; // as a whole: whoever is in it is on no list any more, and nobody is added
 
     boolean isEmpty() {
         return head == null;
@@ -34,6 +36,8 @@ final class WaiterList {
             after.previous = waiter;
         }
         waiter.linked = true;
+        waiter.list = this;
+        size++;
     }
 
     /** Takes off all that wait for at most {@code limit} and returns them, then {@code rest}, as a chain through {@code next}. */
@@ -45,6 +49,7 @@ final class WaiterList {
         while (next != null && next.minimum <= limit) {
             next.linked = false; // SEM-2
             next.previous = null;
+            size--;
             last = next;
             next = next.next;
         }
@@ -61,6 +66,24 @@ final class WaiterList {
         return first;
     }
 
+    /** Whether all wait for at most {@code limit}, and are more than so many. */
+    boolean isCrowd(long limit, int few) {
+        return size > few && tail != null && tail.minimum <= limit;
+    }
+
+    /**
+     * Takes off all at once, without a look at each, and returns them as {@link #takeUpTo} does. The list is not to be used any more but for
+     * {@link #remove}.
+     */
+    @Nullable
+    SemaphoreWaiter takeAll(@Nullable SemaphoreWaiter rest) {
+        taken = true; // SEM-2
+        if (tail != null) {
+            tail.next = rest;
+        }
+        return head;
+    }
+
     /** Whether there is one for at most a value. */
     boolean isAwaited(long value) {
         return head != null && head.minimum <= value;
@@ -68,10 +91,11 @@ final class WaiterList {
 
     /** Takes one off; false when it is off already. */
     boolean remove(SemaphoreWaiter waiter) {
-        if (!waiter.linked) {
+        if (!waiter.linked || taken) {
             return false;
         }
         waiter.linked = false; // SEM-2
+        size--;
         if (waiter.previous == null) {
             head = waiter.next;
         } else {

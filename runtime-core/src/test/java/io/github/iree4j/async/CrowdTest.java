@@ -110,6 +110,74 @@ class CrowdTest {
     }
 
     @Test
+    void aCrowdThatIsDueCannotBeTakenBackAndWhoComesLaterWaitsForItsOwnValue() {
+        Executor here = handedOver::add;
+        List<Cancellation> registered = new ArrayList<>();
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            for (int i = 0; i < 100; i++) {
+                registered.add(gate.whenReached(1, new Operation("op" + i, here)));
+            }
+            assertThat(registered.get(50).cancel()).isTrue();
+            gate.signal(1);
+            assertThat(registered).noneMatch(Cancellation::cancel);
+            gate.whenReached(2, new Operation("later", here));
+            gate.whenReached(3, new Operation("latest", here)).cancel();
+            run(handedOver);
+            assertThat(called).hasSize(99).doesNotHaveDuplicates().doesNotContain("op50", "later");
+            called.clear();
+            gate.signal(3);
+            assertThat(called).containsExactly("later");
+            assertThat(registered).noneMatch(Cancellation::cancel);
+        }
+    }
+
+    @Test
+    void thoseThatWaitForMoreStay() {
+        Executor here = handedOver::add;
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            for (int i = 0; i < 100; i++) {
+                gate.whenReached(1 + i % 2, new Operation("for " + (1 + i % 2), here));
+            }
+            gate.signal(1);
+            run(handedOver);
+            assertThat(called).hasSize(50).containsOnly("for 1");
+            called.clear();
+            gate.signal(2);
+            run(handedOver);
+            assertThat(called).hasSize(50).containsOnly("for 2");
+        }
+    }
+
+    @Test
+    void thoseThatWaitForThePromiseOfAValueGoWithItsCrowd() {
+        Executor here = handedOver::add;
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            for (int i = 0; i < 100; i++) {
+                gate.whenReached(1, new Operation("value", here));
+            }
+            gate.whenPromised(1, new Operation("promise", here));
+            gate.signal(1);
+            run(handedOver);
+            assertThat(called).hasSize(101).contains("promise");
+        }
+    }
+
+    @Test
+    void manyThatWereTakenBackMakeNoCrowdOfTheFewThatAreLeft() {
+        Executor here = handedOver::add;
+        try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
+            List<Cancellation> registered = new ArrayList<>();
+            for (int i = 0; i < 40; i++) {
+                registered.add(gate.whenReached(1, new Operation("op" + i, here)));
+            }
+            registered.subList(0, 30).forEach(each -> assertThat(each.cancel()).isTrue());
+            gate.signal(1);
+            assertThat(handedOver).isEmpty();
+            assertThat(called).hasSize(10);
+        }
+    }
+
+    @Test
     void aFailureReachesTheCrowdToo() {
         Executor here = handedOver::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {

@@ -12,6 +12,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a timeline remembers of its signals and promises. */
@@ -363,5 +365,26 @@ class SemaphoreHistoryTest {
         semaphore.withdrawPromise(2, event);
         assertThat(semaphore.frontierAt(2)).isEqualTo(Frontier.producedBy(A, 3));
         assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.producedBy(A, 1));
+    }
+
+    /** Between a waiter's first look at the value and its place on the list; only who makes the waiter is asked there. */
+    @Test
+    void aValueThatIsReachedWhileAWaiterRegistersCallsIt() {
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
+            List<Long> called = new ArrayList<>();
+            timeline.whenReached(1, new CrowdTimepoint() {
+                @Override
+                public @Nullable Executor crowdExecutor() {
+                    timeline.signal(1);
+                    return null;
+                }
+
+                @Override
+                public void reached(long value, @Nullable IreeException failure) {
+                    called.add(value);
+                }
+            });
+            assertThat(called).containsExactly(1L);
+        }
     }
 }

@@ -1,0 +1,29 @@
+package io.github.iree4j;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.openjdk.jcstress.Main;
+
+/** Runs jcstress, unless the build that asks has taken so long already that it must come to its end. */
+public final class Claims {
+    private Claims() {}
+
+    /**
+     * Runs the claims.
+     *
+     * @param arguments those of jcstress
+     * @throws Exception what jcstress throws
+     */
+    public static void main(String[] arguments) throws Exception {
+        String started = System.getProperty("iree4j.build.started");
+        if (started != null) {
+            Duration limit = Duration.ofMinutes(Long.getLong("iree4j.build.minutes", 0));
+            if (Duration.between(Instant.parse(started), Instant.now()).compareTo(limit) > 0) {
+                System.out.printf(
+                        "(Results: left to bin/nightly, this build is older than %d minutes)%n", limit.toMinutes());
+                return;
+            }
+        }
+        Main.main(arguments);
+    }
+}

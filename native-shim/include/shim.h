@@ -33,7 +33,7 @@ extern "C" {
 // Version of this interface as Java sees it; NativeLibrary.java compares it
 // with its own and refuses to run on a mismatch. Raised by every change of a
 // function or layout that Java uses.
-#define SHIM_ABI_VERSION 8u
+#define SHIM_ABI_VERSION 9u
 
 uint32_t shim_abi_version(void);
 
@@ -264,6 +264,9 @@ enum {
   // The system's loader loads the file, with the libraries that it names, and
   // is not prepared for malformed ones. Else ours does.
   SHIM_CPU_EXECUTABLE_SYSTEM = 1,
+  // Faults of its code are whoever's it was to handle them before, which ends
+  // the process, as a rule. Else they end the call.
+  SHIM_CPU_EXECUTABLE_UNGUARDED = 2,
 };
 
 typedef struct shim_cpu_executable_params_t {
@@ -302,7 +305,11 @@ _Static_assert(offsetof(shim_cpu_export_t, name) == 32, "shared with Java");
 // PERMISSION_DENIED memory that is to be writable and executable;
 // UNIMPLEMENTED a relocation or feature the loader lacks; UNAVAILABLE an
 // import; FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED
-// larger than the limits or out of memory.
+// larger than the limits or out of memory; INTERNAL, DATA_LOSS or INCOMPATIBLE,
+// as for a dispatch, when its code faults, unless the system's loader runs it.
+//
+// Handlers of SIGSEGV, SIGBUS, SIGFPE and SIGILL are installed with the first
+// that is guarded, in front of those that are there, for good.
 shim_status_t shim_cpu_executable_create(
     const shim_cpu_executable_params_t* params,
     shim_cpu_executable_t** out_executable, shim_error_t* error);
@@ -334,7 +341,10 @@ typedef struct shim_cpu_dispatch_t {
 } shim_cpu_dispatch_t;
 
 // Runs the workgroups one after the other on this thread, stopping at the first
-// that fails: INTERNAL, with the kernel's result in native_code. May be called
+// that fails: INTERNAL, with the kernel's result in native_code. One that faults
+// is stopped, with the signal in native_code: INTERNAL for memory that it may
+// not use so and for a division by zero, DATA_LOSS for a mapped file that cannot
+// be read, INCOMPATIBLE for an instruction; what it has stored stays. May be called
 // for the same executable from many threads at once; constants, bindings and
 // their alignment (64 bytes is what compilers assume) are the caller's duty.
 // Kernels take denormals for zero, whatever the calling thread does, whose

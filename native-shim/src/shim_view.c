@@ -1,9 +1,9 @@
 // Views of sealed memory that may be written: each sees its own stores and
-// nobody else's. Calls shim_status.c only.
+// nobody else's. Calls shim_fault.c and shim_status.c.
 //
 // A view is a private mapping without the right to write. The first store into
-// a window of it faults; the handler of SIGSEGV makes the window writable, says
-// so, and the store is made again, into a page that the system copies. So what
+// a window of it faults; the handler (shim_fault.c) has the window made writable
+// here, and the store is made again, into a page that the system copies. So what
 // nobody writes costs nothing, and is in memory once, for all views.
 //
 // The handler finds the view in a table of places. A place is filled and
@@ -15,7 +15,6 @@
 //          somebody uses that view, who has seen to it that it lives.
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shim_fault.h"
 #include "shim_file.h"
 #include "shim_internal.h"
 
@@ -60,11 +60,9 @@ typedef struct places_t {
 
 static places_t first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sigaction previous;  // set before the handler is
-static bool installed;
 
 //===--------------------------------------------------------------------===//
-// The handler: loads, stores and mprotect, nothing else
+// In the handler: loads, stores and mprotect, nothing else
 //===--------------------------------------------------------------------===//
 
 static shim_view_t* find(uintptr_t address) {
@@ -99,43 +97,14 @@ static bool open_window(shim_view_t* view, uintptr_t address) {
   return mprotect((void*)begin, size, PROT_READ | PROT_WRITE) == 0;
 }
 
-static void pass_on(int number, siginfo_t* info, void* context) {
-  if (previous.sa_flags & SA_SIGINFO) {
-    previous.sa_sigaction(number, info, context);
-  } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
-    signal(number, SIG_DFL);  // it faults again, and ends the process
-  } else {
-    previous.sa_handler(number);
-  }
-}
-
-static void on_fault(int number, siginfo_t* info, void* context) {
-  if (info->si_code == SEGV_ACCERR) {
-    int code = errno;
-    uintptr_t address = (uintptr_t)info->si_addr;
-    shim_view_t* view = find(address);
-    bool done = view && open_window(view, address);
-    errno = code;
-    if (done) return;
-  }
-  pass_on(number, info, context);
+bool shim__view_open(uintptr_t address) {
+  shim_view_t* view = find(address);
+  return view && open_window(view, address);
 }
 
 //===--------------------------------------------------------------------===//
 // Under the lock
 //===--------------------------------------------------------------------===//
-
-// In front of the handler that is there, for example that of a JVM, with its
-// flags: what is not ours is passed on to it.
-static void install(void) {
-  if (installed) return;
-  sigaction(SIGSEGV, NULL, &previous);
-  struct sigaction ours = previous;
-  ours.sa_sigaction = on_fault;
-  ours.sa_flags = (previous.sa_flags | SA_SIGINFO | SA_ONSTACK | SA_RESTART) &
-                  ~(int)SA_RESETHAND;
-  installed = sigaction(SIGSEGV, &ours, NULL) == 0;
-}
 
 static place_t* free_place(void) {
   places_t* last = &first;
@@ -152,8 +121,8 @@ static place_t* free_place(void) {
 }
 
 static bool enter(shim_view_t* view) {
+  shim__fault_install(false);
   pthread_mutex_lock(&lock);
-  install();
   place_t* place = free_place();
   if (place) {
     atomic_store(&place->view, view);

@@ -1,11 +1,13 @@
 // Opens a compiled CPU library and runs its exports over ranges of workgroups.
-// Calls the ELF loader, system_image.c, cpu_library.c, cpu_features.c and
-// shim_status.c.
+// Calls the ELF loader, system_image.c, cpu_library.c, cpu_features.c,
+// shim_fault.c and shim_status.c.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu_library.h"
 #include "fpu.h"
+#include "shim_fault.h"
 #include "shim_internal.h"
 #include "system_image.h"
 
@@ -20,6 +22,9 @@ struct shim_cpu_executable_t {
   shim__elf_image_t image;
   shim__system_image_t system;  // whose memory |image| is, if it is loaded so
   shim__cpu_library_t library;
+  char name[64];  // for messages, NUL-terminated, cut when too long
+  uint64_t code_begin;  // where faults are its own; 0 where none are
+  uint64_t code_end;
   uint32_t* constants;
   void** imports;  // all NULL: functions, then contexts
 };
@@ -27,6 +32,33 @@ struct shim_cpu_executable_t {
 static int call_import(shim_import_fn_t function, void* params, void* context,
                        void* reserved) {
   return function(params, context, reserved);
+}
+
+// Runs code of the executable; false when it was stopped, with the floating
+// point mode undefined.
+static bool run(const shim_cpu_executable_t* executable,
+                void (*function)(void*), void* argument,
+                shim__fault_t* out_fault) {
+  if (executable->code_end != 0) {
+    return shim__fault_catch(executable->code_begin, executable->code_end,
+                             function, argument, out_fault);
+  }
+  function(argument);
+  return true;
+}
+
+// As run, for what it is asked while it is loaded.
+static shim_status_t run_once(const shim_cpu_executable_t* executable,
+                              const char* what, void (*function)(void*),
+                              void* argument, shim_error_t* error) {
+  shim__fault_t fault;
+  const uint64_t mode = shim__fpu_mode();
+  if (run(executable, function, argument, &fault)) return SHIM_OK;
+  shim__fpu_set_mode(mode);
+  char text[200];
+  shim__fault_text(&fault, NULL, text, sizeof(text));
+  return shim_error_set(error, shim__fault_status(&fault), fault.signal,
+                        "%s was stopped: it %s", what, text);
 }
 
 // Prefixes the message with the executable's name.
@@ -55,13 +87,30 @@ static shim_status_t copy_constants(shim_cpu_executable_t* executable,
   return SHIM_OK;
 }
 
-// Asks the image for its description; |*out_address| is 0 when it does not
-// speak |version|.
-static uint64_t query(const shim_cpu_executable_t* executable,
-                      uint64_t function_address, uint32_t version) {
+typedef struct query_t {
+  const shim_cpu_executable_t* executable;
   shim_query_fn_t function;
-  memcpy(&function, &function_address, sizeof(function));
-  return (uint64_t)(uintptr_t)function(version, &executable->environment);
+  uint32_t version;
+  uint64_t library;
+} query_t;
+
+static void run_query(void* argument) {
+  query_t* call = argument;
+  call->library = (uint64_t)(uintptr_t)call->function(
+      call->version, &call->executable->environment);
+}
+
+// Asks the image for its description; |*out_library| is 0 when it does not
+// speak |version|.
+static shim_status_t query(const shim_cpu_executable_t* executable,
+                           uint64_t function_address, uint32_t version,
+                           uint64_t* out_library, shim_error_t* error) {
+  query_t call = {.executable = executable, .version = version};
+  memcpy(&call.function, &function_address, sizeof(call.function));
+  shim_status_t status = run_once(executable, "its query function", run_query,
+                                  &call, error);
+  *out_library = call.library;
+  return status;
 }
 
 static shim_status_t open_library(shim_cpu_executable_t* executable,
@@ -77,11 +126,15 @@ static shim_status_t open_library(shim_cpu_executable_t* executable,
   uint64_t library = 0;
   for (uint32_t v = SHIM_CPU_LIBRARY_VERSION;
        v >= SHIM_CPU_LIBRARY_OLDEST_VERSION && library == 0; --v) {
-    library = query(executable, query_address, v);
+    shim_status_t status = query(executable, query_address, v, &library, error);
+    if (status != SHIM_OK) return status;
   }
   if (library == 0) {
     for (uint32_t v = SHIM_CPU_LIBRARY_OLDEST_VERSION - 1; v >= 1; --v) {
-      if (query(executable, query_address, v) == 0) continue;
+      shim_status_t status =
+          query(executable, query_address, v, &library, error);
+      if (status != SHIM_OK) return status;
+      if (library == 0) continue;
       return shim_error_set(
           error, SHIM_INCOMPATIBLE, 0,
           "library version is %u, versions %u to %u can be run; compile it "
@@ -114,10 +167,40 @@ static shim_status_t set_imports(shim_cpu_executable_t* executable,
   return SHIM_OK;
 }
 
+// Says where the code is, so that its faults are known for its own.
+static void guard_code(shim_cpu_executable_t* executable) {
+  const shim__elf_image_t* image = &executable->image;
+  if (image->segment_count == 0) return;
+  const shim__elf_segment_t* last = &image->segments[image->segment_count - 1];
+  executable->code_begin = image->bias + image->segments[0].vaddr;
+  executable->code_end = image->bias + last->vaddr + last->memsz;
+  shim__fault_install(true);
+}
+
+typedef struct initializers_t {
+  const shim__elf_image_t* image;
+  shim_error_t* error;
+  shim_status_t status;
+} initializers_t;
+
+static void run_initializers(void* argument) {
+  initializers_t* call = argument;
+  call->status = shim__elf_image_initialize(call->image, call->error);
+}
+
+static shim_status_t initialize(const shim_cpu_executable_t* executable,
+                                shim_error_t* error) {
+  initializers_t call = {.image = &executable->image, .error = error};
+  shim_status_t status = run_once(executable, "its initializer",
+                                  run_initializers, &call, error);
+  return status == SHIM_OK ? call.status : status;
+}
+
 // Our own loader, which trusts nothing but the code.
 static shim_status_t load_embedded(shim_cpu_executable_t* executable,
                                    const shim_cpu_executable_params_t* params,
-                                   uint64_t* out_query, shim_error_t* error) {
+                                   bool is_guarded, uint64_t* out_query,
+                                   shim_error_t* error) {
   const uint8_t* bytes = NULL;
   uint64_t size = 0;
   uint64_t query_vaddr = 0;
@@ -135,9 +218,8 @@ static shim_status_t load_embedded(shim_cpu_executable_t* executable,
   if (status == SHIM_OK) {
     status = shim__elf_image_load(&file, &executable->image, error);
   }
-  if (status == SHIM_OK) {
-    status = shim__elf_image_initialize(&executable->image, error);
-  }
+  if (status == SHIM_OK && is_guarded) guard_code(executable);
+  if (status == SHIM_OK) status = initialize(executable, error);
   *out_query = executable->image.bias + query_vaddr;
   return status;
 }
@@ -145,13 +227,18 @@ static shim_status_t load_embedded(shim_cpu_executable_t* executable,
 static shim_status_t load(shim_cpu_executable_t* executable,
                           const shim_cpu_executable_params_t* params,
                           shim_error_t* error) {
+  const bool is_guarded =
+      (params->flags & SHIM_CPU_EXECUTABLE_UNGUARDED) == 0;
   uint64_t query = 0;
-  shim_status_t status =
-      (params->flags & SHIM_CPU_EXECUTABLE_SYSTEM) != 0
-          ? shim__system_image_load(params->elf, params->elf_size,
-                                    SHIM_CPU_QUERY_SYMBOL, &executable->system,
-                                    &executable->image, &query, error)
-          : load_embedded(executable, params, &query, error);
+  shim_status_t status;
+  if ((params->flags & SHIM_CPU_EXECUTABLE_SYSTEM) != 0) {
+    status = shim__system_image_load(params->elf, params->elf_size,
+                                     SHIM_CPU_QUERY_SYMBOL, &executable->system,
+                                     &executable->image, &query, error);
+    if (status == SHIM_OK && is_guarded) guard_code(executable);
+  } else {
+    status = load_embedded(executable, params, is_guarded, &query, error);
+  }
   if (status == SHIM_OK) {
     status = open_library(executable, query, params->constant_count, error);
   }
@@ -171,6 +258,11 @@ shim_status_t shim_cpu_executable_create(
   }
   memset(executable, 0, size);
   executable->environment.import_thunk = call_import;
+  if (params->name_length > 0) {
+    snprintf(executable->name, sizeof(executable->name), "%.*s",
+             params->name_length > 63 ? 63 : (int)params->name_length,
+             params->name);
+  }
   shim_cpu_features_query(executable->environment.processor);
   shim_status_t status = copy_constants(executable, params, error);
   if (status == SHIM_OK) status = load(executable, params, error);
@@ -272,6 +364,77 @@ static shim_status_t check_dispatch(const shim__cpu_export_t* entry,
   return SHIM_OK;
 }
 
+// A range of workgroups, and how far it is.
+typedef struct range_t {
+  const shim_cpu_executable_t* executable;
+  const shim__cpu_export_t* entry;
+  const shim_dispatch_state_t* state;
+  uint64_t count;
+  int result;  // of the last; if it is not 0 it is that of |workgroup|
+  _Alignas(64) shim_workgroup_state_t workgroup;
+} range_t;
+
+static void run_range(void* argument) {
+  range_t* range = argument;
+  const shim_dispatch_state_t* state = range->state;
+  shim_workgroup_state_t* workgroup = &range->workgroup;
+  for (uint64_t i = 0; i < range->count; ++i) {
+    range->result = range->entry->function(&range->executable->environment,
+                                           state, workgroup);
+    if (range->result != 0) return;
+    if (++workgroup->workgroup_id_x == state->workgroup_count_x) {
+      workgroup->workgroup_id_x = 0;
+      if (++workgroup->workgroup_id_y == state->workgroup_count_y) {
+        workgroup->workgroup_id_y = 0;
+        ++workgroup->workgroup_id_z;
+      }
+    }
+  }
+}
+
+// Says where an address is among the bindings; false when it is near to none.
+static bool describe_binding(const shim_dispatch_state_t* state,
+                             uintptr_t address, char* out, size_t capacity) {
+  uintptr_t nearest = 1u << 20;
+  bool found = false;
+  for (uint32_t i = 0; i < state->binding_count && nearest > 0; ++i) {
+    const uintptr_t begin = (uintptr_t)state->binding_ptrs[i];
+    const uintptr_t size = (uintptr_t)state->binding_lengths[i];
+    const bool is_before = address < begin;
+    const bool is_inside = !is_before && address - begin < size;
+    const uintptr_t distance = is_inside   ? 0
+                               : is_before ? begin - address
+                                           : address - begin - size + 1;
+    if (begin == 0 || distance >= nearest) continue;
+    nearest = distance;
+    found = true;
+    if (is_before) {
+      snprintf(out, capacity, "%llu bytes before binding %u", (ull)distance, i);
+    } else {
+      snprintf(out, capacity, "byte %llu of binding %u (%llu bytes)",
+               (ull)(address - begin), i, (ull)size);
+    }
+  }
+  return found;
+}
+
+static shim_status_t stopped(const range_t* range, const shim__fault_t* fault,
+                             shim_error_t* error) {
+  char where[96];
+  char text[248];
+  const bool is_near =
+      fault->has_address && describe_binding(range->state, fault->address,
+                                             where, sizeof(where));
+  shim__fault_text(fault, is_near ? where : NULL, text, sizeof(text));
+  return shim_error_set(error, shim__fault_status(fault), fault->signal,
+                        "dispatch '%.60s' of executable '%.30s' was stopped in "
+                        "workgroup (%u, %u, %u): it %s",
+                        range->entry->name, range->executable->name,
+                        range->workgroup.workgroup_id_x,
+                        range->workgroup.workgroup_id_y,
+                        range->workgroup.workgroup_id_z, text);
+}
+
 shim_status_t shim_cpu_executable_dispatch(
     const shim_cpu_executable_t* executable,
     const shim_cpu_dispatch_t* dispatch, shim_error_t* error) {
@@ -285,35 +448,34 @@ shim_status_t shim_cpu_executable_dispatch(
 
   const shim_dispatch_state_t* state = dispatch->state;
   const uint64_t row = dispatch->begin / state->workgroup_count_x;
-  _Alignas(64) shim_workgroup_state_t workgroup = {
-      .workgroup_id_x = (uint32_t)(dispatch->begin % state->workgroup_count_x),
-      .workgroup_id_y = (uint32_t)(row % state->workgroup_count_y),
-      .workgroup_id_z = (uint16_t)(row / state->workgroup_count_y),
-      .processor_id = dispatch->processor_id,
-      .local_memory = dispatch->local_memory,
-      .local_memory_size = entry->local_memory_size,
-  };
+  range_t range = {
+      .executable = executable,
+      .entry = entry,
+      .state = state,
+      .count = dispatch->end - dispatch->begin,
+      .workgroup = {
+          .workgroup_id_x =
+              (uint32_t)(dispatch->begin % state->workgroup_count_x),
+          .workgroup_id_y = (uint32_t)(row % state->workgroup_count_y),
+          .workgroup_id_z = (uint16_t)(row / state->workgroup_count_y),
+          .processor_id = dispatch->processor_id,
+          .local_memory = dispatch->local_memory,
+          .local_memory_size = entry->local_memory_size,
+      }};
+  shim__fault_t fault;
   const uint64_t mode = shim__fpu_flush_denormals();
-  for (uint64_t i = dispatch->begin; i < dispatch->end; ++i) {
-    int result = entry->function(&executable->environment, state, &workgroup);
-    if (result != 0) {
-      shim__fpu_restore(mode);
-      return shim_error_set(
-          error, SHIM_INTERNAL, result,
-          "dispatch '%.100s' failed in workgroup (%u, %u, %u) of %u x %u x %u: "
-          "the kernel returned %d",
-          entry->name, workgroup.workgroup_id_x, workgroup.workgroup_id_y,
-          workgroup.workgroup_id_z, state->workgroup_count_x,
-          state->workgroup_count_y, state->workgroup_count_z, result);
-    }
-    if (++workgroup.workgroup_id_x == state->workgroup_count_x) {
-      workgroup.workgroup_id_x = 0;
-      if (++workgroup.workgroup_id_y == state->workgroup_count_y) {
-        workgroup.workgroup_id_y = 0;
-        ++workgroup.workgroup_id_z;
-      }
-    }
+  if (!run(executable, run_range, &range, &fault)) {
+    shim__fpu_set_mode(mode);
+    return stopped(&range, &fault, error);
   }
   shim__fpu_restore(mode);
-  return SHIM_OK;
+  if (range.result == 0) return SHIM_OK;
+  return shim_error_set(
+      error, SHIM_INTERNAL, range.result,
+      "dispatch '%.100s' failed in workgroup (%u, %u, %u) of %u x %u x %u: "
+      "the kernel returned %d",
+      entry->name, range.workgroup.workgroup_id_x,
+      range.workgroup.workgroup_id_y, range.workgroup.workgroup_id_z,
+      state->workgroup_count_x, state->workgroup_count_y,
+      state->workgroup_count_z, range.result);
 }

@@ -31,7 +31,14 @@ public final class CpuLibrary extends Resource {
     /** Larger files are refused before they are copied. */
     private static final long MAX_FILE_SIZE = 512L << 20;
 
+    /**
+     * The system property with which faults of compiled code are not caught, if it is {@code false}: they end the process then, with
+     * what the virtual machine says of it.
+     */
+    static final String CATCH_FAULTS = "iree.native.catch-faults";
+
     private static final int BY_SYSTEM = 1; // SHIM_CPU_EXECUTABLE_SYSTEM
+    private static final int UNGUARDED = 2; // SHIM_CPU_EXECUTABLE_UNGUARDED
 
     private static final long EXPORT_FLAGS = 0;
     private static final long EXPORT_LOCAL_MEMORY = 8;
@@ -67,7 +74,8 @@ public final class CpuLibrary extends Resource {
      * @return the library
      * @throws IreeException UNAVAILABLE without the native library or for an import; INVALID_ARGUMENT malformed; INCOMPATIBLE other
      *     machine or library version; PERMISSION_DENIED memory both writable and executable; UNIMPLEMENTED a relocation or feature
-     *     the loader lacks; FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED too large
+     *     the loader lacks; FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED too large; INTERNAL, DATA_LOSS or
+     *     INCOMPATIBLE, as {@link #dispatch}, when its code faults
      */
     public static CpuLibrary load(String name, MemorySegment elf, int[] specializationConstants) {
         return load(name, elf, specializationConstants, 0);
@@ -110,7 +118,7 @@ public final class CpuLibrary extends Resource {
                     elf.byteSize(),
                     constants.address(),
                     specializationConstants.length,
-                    flags,
+                    isCatching() ? flags : flags | UNGUARDED,
                     error.address());
             if (handle == 0) {
                 throw error.toException();
@@ -123,6 +131,10 @@ public final class CpuLibrary extends Resource {
                 throw e;
             }
         }
+    }
+
+    private static boolean isCatching() {
+        return Boolean.parseBoolean(System.getProperty(CATCH_FAULTS, "true"));
     }
 
     private static List<CpuExport> readExports(long handle, Arena arena) {
@@ -216,8 +228,9 @@ public final class CpuLibrary extends Resource {
      *     {@link CpuExport#localMemoryBytes}; {@link MemorySegment#NULL} when it needs none
      * @param processorId what kernels are told as the processor they run on
      * @param error of this thread only
-     * @throws IreeException INTERNAL when a kernel fails, naming export and workgroup; OUT_OF_RANGE for a range outside of the grid;
-     *     INVALID_ARGUMENT for too few constants, bindings or local memory; FAILED_PRECONDITION when closed
+     * @throws IreeException INTERNAL when a kernel fails, naming export and workgroup; INTERNAL, DATA_LOSS (of a mapped file) or
+     *     INCOMPATIBLE (an instruction) when it faults: it is stopped then, and what it has stored stays; OUT_OF_RANGE for a range
+     *     outside of the grid; INVALID_ARGUMENT for too few constants, bindings or local memory; FAILED_PRECONDITION when closed
      */
     public void dispatch(
             int ordinal,

@@ -2,6 +2,7 @@ package io.github.iree4j.hal;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.Reservation;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** The memory behind an allocation, for backends: given out by a pool, or somebody else's. Safe from any thread. */
@@ -15,6 +16,24 @@ public abstract class BufferStorage {
      */
     protected BufferStorage(@Nullable Reservation reservation) {
         this.reservation = reservation;
+    }
+
+    /**
+     * Returns the bytes as the host sees them.
+     *
+     * @return the bytes, valid while the storage is pinned; null where it does not see them
+     */
+    public @Nullable MemorySegment host() {
+        return null;
+    }
+
+    /**
+     * Returns the memory of the host that a pool took from the system and that these bytes are a part of. It comes and goes as a whole.
+     *
+     * @return the memory; null where it is the device's or somebody else's
+     */
+    public @Nullable MemorySegment hostSlab() {
+        return null;
     }
 
     /** Says that a release is on its way. */

@@ -193,6 +193,25 @@ public interface Device extends AutoCloseable {
     OptionalLong queryI64(String category, String key);
 
     /**
+     * Returns whether the host sees all memory that programs have here, so that devices which use memory of the host can use it.
+     *
+     * @return false for memory that the device alone sees
+     */
+    default boolean isMemoryOfHost() {
+        return false;
+    }
+
+    /**
+     * Returns what keeps work on this device from using memory of another where that lies.
+     *
+     * @param other any device; of this one nothing does
+     * @return what is missing, as the end of a sentence; null when nothing is
+     */
+    default @Nullable String memoryObstacle(Device other) {
+        return null;
+    }
+
+    /**
      * Returns why nothing runs here any more.
      *
      * @return the failure; null while the device works

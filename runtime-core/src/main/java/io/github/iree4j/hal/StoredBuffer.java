@@ -1,6 +1,7 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -345,6 +346,42 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
             }
         }
         throw unavailable("use");
+    }
+
+    /**
+     * Keeps the storage until {@link #unpin()}, for a device that did not allocate it and uses it where the host sees it.
+     *
+     * @param call whose work it is; null for none
+     * @return what that call sees, whose {@link BufferStorage#host()} is not null
+     * @throws IreeException FAILED_PRECONDITION when there is none yet or any more, and when the host does not see it; why the
+     *     allocation failed
+     */
+    public final BufferStorage lend(@Nullable MemoryHolder call) {
+        S own = pinStorage();
+        try {
+            S seen = lent(own, call);
+            if (seen.host() == null) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION,
+                        describe() + " is memory that its device alone sees; copy it there");
+            }
+            return seen;
+        } catch (RuntimeException e) {
+            unpin();
+            throw e;
+        }
+    }
+
+    /**
+     * Checks that other devices may use the storage.
+     *
+     * @param own the storage, pinned
+     * @param call whose work it is; null for none
+     * @return what that call sees of it
+     * @throws IreeException FAILED_PRECONDITION when they may not yet, or not any more
+     */
+    protected S lent(S own, @Nullable MemoryHolder call) {
+        return own;
     }
 
     /** Ends one pin. */

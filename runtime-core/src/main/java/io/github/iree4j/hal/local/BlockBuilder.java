@@ -6,6 +6,7 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -38,8 +39,8 @@ final class BlockBuilder {
     private int commandCount;
     private int[] regions = new int[2]; // the first is at 0
     private int regionCount = 1; // with the one that is open
-    private final List<LocalBuffer> buffers = new ArrayList<>(); // fixed ones, each retained once
-    private final Map<LocalBuffer, Integer> bufferIndex = new IdentityHashMap<>();
+    private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed ones, each retained once
+    private final Map<StoredBuffer<?>, Integer> bufferIndex = new IdentityHashMap<>();
     private final List<LocalExecutable> executables = new ArrayList<>(); // each retained once
     private final List<MemorySegment> updates = new ArrayList<>();
     private final BitSet usedSlots = new BitSet();
@@ -154,14 +155,14 @@ final class BlockBuilder {
                 Arrays.copyOf(code, length),
                 Arrays.copyOf(commands, commandCount),
                 Arrays.copyOf(starts, regionsInUse + 1),
-                buffers.toArray(LocalBuffer[]::new),
+                buffers.toArray(StoredBuffer<?>[]::new),
                 executables.toArray(LocalExecutable[]::new),
                 updates.toArray(MemorySegment[]::new),
                 usedSlots.stream().toArray());
     }
 
     void release() {
-        buffers.forEach(LocalBuffer::release);
+        buffers.forEach(StoredBuffer::release);
         executables.forEach(LocalExecutable::release);
     }
 
@@ -204,6 +205,11 @@ final class BlockBuilder {
         throw new IreeException(
                 StatusCode.INVALID_ARGUMENT,
                 "buffer of " + buffer.length() + " bytes was not created by the local device; import or copy it");
+    }
+
+    /** The allocation behind a buffer that kernels and transfers can use: of this driver, or of another whose memory the host sees. */
+    static StoredBuffer<?> usable(Buffer buffer) {
+        return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored ? stored : local(buffer);
     }
 
     private static int orOne(int size) {
@@ -259,7 +265,7 @@ final class BlockBuilder {
     }
 
     private int fixedIndex(Buffer buffer) {
-        LocalBuffer local = local(buffer);
+        StoredBuffer<?> local = usable(buffer);
         Integer known = bufferIndex.get(local);
         if (known != null) {
             return known;

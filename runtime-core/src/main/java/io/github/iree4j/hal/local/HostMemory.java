@@ -97,9 +97,12 @@ final class HostMemory {
         final MemorySegment segment;
         final long address;
 
-        private Block(MemorySegment segment, @Nullable Reservation reservation) {
+        private final @Nullable MemorySegment slab; // that it is a part of; null of what is not ours
+
+        private Block(MemorySegment segment, @Nullable MemorySegment slab, @Nullable Reservation reservation) {
             super(reservation);
             this.segment = segment;
+            this.slab = slab;
             this.address = segment.address();
         }
 
@@ -108,12 +111,22 @@ final class HostMemory {
 
         /** A block that is not ours: memory of the host that a buffer was made of. */
         static Block imported(MemorySegment segment) {
-            return new Block(segment, null);
+            return new Block(segment, null, null);
         }
 
         static Block of(Reservation reservation) {
             MemorySegment slab = ((HostSlab) reservation.slab()).bytes();
-            return new Block(slab.asSlice(reservation.offset(), reservation.size()), reservation);
+            return new Block(slab.asSlice(reservation.offset(), reservation.size()), slab, reservation);
+        }
+
+        @Override
+        public MemorySegment host() {
+            return segment;
+        }
+
+        @Override
+        public @Nullable MemorySegment hostSlab() {
+            return slab;
         }
     }
 

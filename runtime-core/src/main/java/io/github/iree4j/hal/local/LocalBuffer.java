@@ -144,13 +144,28 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
      */
     HostMemory.Block pin() {
         HostMemory.Block block = pinStorage();
-        if (isImported() && !block.segment.scope().isAlive()) {
+        try {
+            checkNotFreed(block);
+        } catch (IreeException e) {
             unpin();
+            throw e;
+        }
+        return block;
+    }
+
+    private void checkNotFreed(HostMemory.Block block) {
+        if (isImported() && !block.segment.scope().isAlive()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
                     "memory of imported " + describe() + " has been freed; keep its arena open while the buffer is");
         }
-        return block;
+    }
+
+    @Override
+    protected HostMemory.Block lent(HostMemory.Block own, @Nullable MemoryHolder call) {
+        checkNotFreed(own);
+        ConstantView view = views == null ? null : views.seenBy(call);
+        return view == null ? own : view.block();
     }
 
     /**

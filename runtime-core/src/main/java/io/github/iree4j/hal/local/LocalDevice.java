@@ -284,6 +284,16 @@ final class LocalDevice implements HostedDevice {
     }
 
     @Override
+    public boolean isMemoryOfHost() {
+        return true;
+    }
+
+    @Override
+    public @Nullable String memoryObstacle(Device other) {
+        return other.isMemoryOfHost() ? null : "the host does not see the memory of device '" + other.id() + "'";
+    }
+
+    @Override
     public OptionalLong queryI64(String category, String key) {
         return switch (category) {
             case "hal.device.id" -> flag(LocalDriverProvider.matches(key));

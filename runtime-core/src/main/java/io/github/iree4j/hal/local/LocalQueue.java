@@ -17,6 +17,7 @@ import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
@@ -112,6 +113,12 @@ final class LocalQueue implements DeviceQueue {
                 && origin != this
                 && origin.device.equals(device)) {
             origin.dealloca(wait, signal, buffer, 0);
+            return;
+        }
+        if (buffer.allocatedBuffer() instanceof StoredBuffer<?> other
+                && !(other instanceof LocalBuffer)
+                && other.origin() instanceof DeviceQueue origin) {
+            origin.dealloca(wait, signal, buffer, 0); // that of another driver
             return;
         }
         submit(wait, signal, () -> {

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.Transfers;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -78,16 +79,26 @@ final class Operations {
     }
 
     static LocalBuffer live(String what, Buffer buffer) {
+        checkLive(what, buffer);
+        return BlockBuilder.local(buffer);
+    }
+
+    /** As {@link #live}, or of another device whose memory the host sees. */
+    private static StoredBuffer<?> usable(String what, Buffer buffer) {
+        checkLive(what, buffer);
+        return BlockBuilder.usable(buffer);
+    }
+
+    private static void checkLive(String what, Buffer buffer) {
         if (!buffer.isLive()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
         }
-        return BlockBuilder.local(buffer);
     }
 
     /** Fills; in tiles when there is much to do. */
     static HostOperation fill(Guests guests, Buffer target, long offset, long length, long pattern, int patternLength) {
-        LocalBuffer local = live("fill target", target);
+        StoredBuffer<?> local = usable("fill target", target);
         long bytes = Transfers.checkFill(target, offset, length, patternLength);
         long words = BlockBuilder.widen(pattern, patternLength);
         long at = target.offset() + offset;
@@ -99,8 +110,8 @@ final class Operations {
     /** Copies; in tiles when there is much to do. */
     static HostOperation copy(
             Guests guests, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
-        LocalBuffer from = live("copy source", source);
-        LocalBuffer to = live("copy target", target);
+        StoredBuffer<?> from = usable("copy source", source);
+        StoredBuffer<?> to = usable("copy target", target);
         long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length);
         long at = source.offset() + sourceOffset;
         long toAt = target.offset() + targetOffset;
@@ -128,12 +139,12 @@ final class Operations {
     }
 
     private static final class Fill extends Moving {
-        private final LocalBuffer target;
+        private final StoredBuffer<?> target;
         private final long offset;
         private final long length;
         private final long pattern;
 
-        Fill(LocalBuffer target, long offset, long length, long pattern) {
+        Fill(StoredBuffer<?> target, long offset, long length, long pattern) {
             super("fill", target, null);
             this.target = target;
             this.offset = offset;
@@ -148,7 +159,7 @@ final class Operations {
 
         @Override
         void move() {
-            MemorySegment bytes = target.pin().segment;
+            MemorySegment bytes = PinnedBuffers.lent(target, null).segment;
             try {
                 Worker.fill(bytes, offset, length, pattern);
             } finally {
@@ -193,13 +204,13 @@ final class Operations {
     }
 
     private static final class Copy extends Moving {
-        private final LocalBuffer source;
+        private final StoredBuffer<?> source;
         private final long sourceOffset;
-        private final LocalBuffer target;
+        private final StoredBuffer<?> target;
         private final long targetOffset;
         private final long length;
 
-        Copy(LocalBuffer source, long sourceOffset, LocalBuffer target, long targetOffset, long length) {
+        Copy(StoredBuffer<?> source, long sourceOffset, StoredBuffer<?> target, long targetOffset, long length) {
             super("copy", source, target);
             this.source = source;
             this.sourceOffset = sourceOffset;
@@ -215,9 +226,9 @@ final class Operations {
 
         @Override
         void move() {
-            MemorySegment from = source.pinFor(call()).segment;
+            MemorySegment from = PinnedBuffers.lent(source, call()).segment;
             try {
-                MemorySegment to = target.pin().segment;
+                MemorySegment to = PinnedBuffers.lent(target, null).segment;
                 try {
                     MemorySegment.copy(from, sourceOffset, to, targetOffset, length);
                 } finally {
@@ -232,10 +243,15 @@ final class Operations {
     /** A transfer that workers share. */
     private static final class Transfer extends CommandOperation {
         private final Recording recording;
-        private final LocalBuffer first;
-        private final @Nullable LocalBuffer second;
+        private final StoredBuffer<?> first;
+        private final @Nullable StoredBuffer<?> second;
 
-        Transfer(String name, Guests guests, Recording recording, LocalBuffer first, @Nullable LocalBuffer second) {
+        Transfer(
+                String name,
+                Guests guests,
+                Recording recording,
+                StoredBuffer<?> first,
+                @Nullable StoredBuffer<?> second) {
             super(name, guests);
             this.recording = recording;
             this.first = first;

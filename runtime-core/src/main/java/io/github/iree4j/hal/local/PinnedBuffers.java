@@ -2,12 +2,15 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferStorage;
 import io.github.iree4j.hal.ConstantViews;
+import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PinnedBuffers {
     private HostMemory.@Nullable Block[] slotBlocks = new HostMemory.@Nullable Block[8];
-    private @Nullable LocalBuffer[] slotBuffers = new @Nullable LocalBuffer[8];
+    private @Nullable StoredBuffer<?>[] slotBuffers = new StoredBuffer<?>[8];
     private long[] slotOffsets = new long[8];
     private long[] slotLengths = new long[8];
     private HostMemory.@Nullable Block[] fixedBlocks = new HostMemory.@Nullable Block[8];
@@ -38,10 +41,10 @@ final class PinnedBuffers {
         user = holder == null ? this : holder;
         try {
             for (int slot : commands.slots) {
-                pinSlot(slot, table);
+                pinSlot(slot, table, holder);
             }
             for (int i = 0; i < commands.fixed.length; i++) {
-                fixedBlocks[i] = pin(commands.fixed[i]);
+                fixedBlocks[i] = pin(commands.fixed[i], holder);
             }
         } catch (Throwable e) {
             unpin();
@@ -49,7 +52,10 @@ final class PinnedBuffers {
         }
     }
 
-    private HostMemory.Block pin(LocalBuffer buffer) {
+    private HostMemory.Block pin(StoredBuffer<?> used, @Nullable MemoryHolder holder) {
+        if (!(used instanceof LocalBuffer buffer)) {
+            return lent(used, holder);
+        }
         HostMemory.Block block = buffer.pin();
         ConstantViews<ConstantView> constant = buffer.views();
         if (constant == null) {
@@ -66,11 +72,19 @@ final class PinnedBuffers {
         }
     }
 
+    /** What another device allocated, where the host sees it. */
+    static HostMemory.Block lent(StoredBuffer<?> buffer, @Nullable MemoryHolder holder) {
+        BufferStorage storage = buffer.lend(holder);
+        return storage instanceof HostMemory.Block own
+                ? own
+                : HostMemory.Block.imported(Objects.requireNonNull(storage.host()));
+    }
+
     private void reserve(int slots, int fixed) {
         if (slotBlocks.length < slots) {
             int capacity = Math.max(slots, slotBlocks.length * 2);
             slotBlocks = new HostMemory.@Nullable Block[capacity];
-            slotBuffers = new @Nullable LocalBuffer[capacity];
+            slotBuffers = new StoredBuffer<?>[capacity];
             slotOffsets = new long[capacity];
             slotLengths = new long[capacity];
         }
@@ -79,7 +93,7 @@ final class PinnedBuffers {
         }
     }
 
-    private void pinSlot(int slot, @Nullable BindingTable table) {
+    private void pinSlot(int slot, @Nullable BindingTable table, @Nullable MemoryHolder holder) {
         Buffer buffer = table == null ? null : table.buffer(slot);
         if (table == null || buffer == null) {
             throw new IreeException(StatusCode.INTERNAL, "slot " + slot + " was not checked at submission");
@@ -90,10 +104,10 @@ final class PinnedBuffers {
         }
         long start = table.offset(slot);
         long bytes = table.length(slot);
-        LocalBuffer local = BlockBuilder.local(buffer);
+        StoredBuffer<?> local = BlockBuilder.usable(buffer);
         slotOffsets[slot] = buffer.offset() + start;
         slotLengths[slot] = bytes == Buffer.WHOLE ? buffer.length() - start : bytes;
-        slotBlocks[slot] = pin(local);
+        slotBlocks[slot] = pin(local, holder);
         slotBuffers[slot] = local;
     }
 
@@ -113,7 +127,7 @@ final class PinnedBuffers {
         }
         user = this;
         for (int slot : commands.slots) {
-            LocalBuffer buffer = slotBuffers[slot];
+            StoredBuffer<?> buffer = slotBuffers[slot];
             if (buffer != null) {
                 slotBuffers[slot] = null;
                 slotBlocks[slot] = null;

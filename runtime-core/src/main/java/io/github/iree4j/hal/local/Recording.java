@@ -2,6 +2,7 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.StoredBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -57,7 +58,7 @@ final class Recording {
     final long[] code;
     private final int[] commands;
     private final int[] regions;
-    final LocalBuffer[] fixed;
+    final StoredBuffer<?>[] fixed;
     final LocalExecutable[] programs;
     final MemorySegment[] updates;
     final int[] slots;
@@ -77,7 +78,7 @@ final class Recording {
             long[] code,
             int[] commands,
             int[] regions,
-            LocalBuffer[] fixed,
+            StoredBuffer<?>[] fixed,
             LocalExecutable[] programs,
             MemorySegment[] updates,
             int[] slots) {
@@ -91,16 +92,17 @@ final class Recording {
     }
 
     /** A fill of one buffer. The caller keeps it. */
-    static Recording fill(LocalBuffer target, long offset, long length, long pattern) {
+    static Recording fill(StoredBuffer<?> target, long offset, long length, long pattern) {
         return transfer(new long[] {FILL, ~0, offset, length, pattern}, target);
     }
 
     /** A copy from one buffer to another, or within one. The caller keeps them. */
-    static Recording copy(LocalBuffer source, long sourceOffset, LocalBuffer target, long targetOffset, long length) {
+    static Recording copy(
+            StoredBuffer<?> source, long sourceOffset, StoredBuffer<?> target, long targetOffset, long length) {
         return transfer(new long[] {COPY, ~0, sourceOffset, length, ~1, targetOffset, length}, source, target);
     }
 
-    private static Recording transfer(long[] code, LocalBuffer... buffers) {
+    private static Recording transfer(long[] code, StoredBuffer<?>... buffers) {
         return new Recording(
                 code, new int[1], new int[] {0, 1}, buffers, new LocalExecutable[0], new MemorySegment[0], new int[0]);
     }

@@ -144,6 +144,11 @@ public final class VirtualDevice implements Device {
     }
 
     @Override
+    public boolean isMemoryOfHost() {
+        return inside.isMemoryOfHost();
+    }
+
+    @Override
     public Executable createExecutable(ExecutableParams params) {
         return inside.createExecutable(params);
     }

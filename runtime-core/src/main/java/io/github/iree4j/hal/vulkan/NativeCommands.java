@@ -140,12 +140,12 @@ final class NativeCommands implements AutoCloseable {
 
     /** The hardware is done with the commands, or never got them. */
     void over() {
+        places.unpin();
         if (resolved) { // and not prepared: what is recorded is not what the places say
             resolved = false;
             recorded = false;
             places.forget();
         }
-        places.unpin();
     }
 
     /** What wrote the commands that were recorded last. */

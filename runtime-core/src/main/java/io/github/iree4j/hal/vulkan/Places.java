@@ -19,7 +19,7 @@ final class Places {
     private final long[] offsets; // in the storage
     private final long[] lengths;
     private final boolean[] changed;
-    private final @Nullable VulkanBuffer[] pinned;
+    private final @Nullable UsedBuffer[] pinned;
     private int pinnedCount;
     private Object user = this; // of copies of constants: the call, or this execution
     private final List<ConstantViews<ConstantCopy>> constants = new ArrayList<>(0); // those it has copies of
@@ -40,7 +40,7 @@ final class Places {
         this.offsets = new long[count];
         this.lengths = new long[count];
         this.changed = new boolean[count];
-        this.pinned = new @Nullable VulkanBuffer[count];
+        this.pinned = new @Nullable UsedBuffer[count];
     }
 
     /**
@@ -56,9 +56,11 @@ final class Places {
             if (!recording.written()[place]) {
                 continue;
             }
-            ConstantViews<ConstantCopy> copies = place < fixed
-                    ? recording.fixed()[place].copies()
-                    : own(buffer(recording.slots()[place - fixed], table)).copies();
+            UsedBuffer buffer = place < fixed
+                    ? recording.fixed()[place]
+                    : own(buffer(recording.slots()[place - fixed], table));
+            buffer.checkWritable();
+            ConstantViews<ConstantCopy> copies = buffer.copies();
             if (copies != null) {
                 claimed.add(copies.begin(user));
                 constants.add(copies);
@@ -73,8 +75,8 @@ final class Places {
         return buffer;
     }
 
-    private VulkanBuffer own(Buffer buffer) {
-        return VulkanBuffer.of(device, "bound buffer", buffer);
+    private UsedBuffer own(Buffer buffer) {
+        return VulkanBuffer.usable(device, "bound buffer", buffer);
     }
 
     /**
@@ -86,7 +88,7 @@ final class Places {
     void resolve(VulkanOperation operation, @Nullable BindingTable table) {
         Arrays.fill(changed, false);
         anyChanged = false;
-        VulkanBuffer[] fixed = recording.fixed();
+        UsedBuffer[] fixed = recording.fixed();
         for (int i = 0; i < fixed.length; i++) {
             set(i, fixed[i], operation, 0, fixed[i].length());
         }
@@ -99,7 +101,7 @@ final class Places {
         }
     }
 
-    private void set(int place, VulkanBuffer buffer, VulkanOperation operation, long offset, long length) {
+    private void set(int place, UsedBuffer buffer, VulkanOperation operation, long offset, long length) {
         VulkanStorage own = buffer.pin(operation);
         pinned[pinnedCount++] = buffer;
         VulkanStorage storage = buffer.seenBy(own, user);
@@ -123,10 +125,10 @@ final class Places {
         constants.clear();
         user = this;
         while (pinnedCount > 0) {
-            VulkanBuffer buffer = pinned[--pinnedCount];
+            UsedBuffer buffer = pinned[--pinnedCount];
             pinned[pinnedCount] = null;
             if (buffer != null) {
-                buffer.unpin();
+                buffer.unpin(storages[pinnedCount]); // places are pinned in their order
             }
         }
     }

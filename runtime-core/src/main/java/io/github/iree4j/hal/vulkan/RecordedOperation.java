@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
     final VulkanDevice device;
     private final int family;
-    private final VulkanBuffer[] buffers;
+    private final UsedBuffer[] buffers;
     private VulkanStorage[] storages = new VulkanStorage[0]; // of the buffers, once they are pinned
     private int pinned; // of the buffers, the first
     private @Nullable RecordedCommands recorded;
@@ -25,7 +25,7 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
      * @param queue where it is going to run
      * @param buffers what it uses
      */
-    RecordedOperation(String name, VulkanQueue queue, VulkanBuffer... buffers) {
+    RecordedOperation(String name, VulkanQueue queue, UsedBuffer... buffers) {
         super(name);
         this.device = (VulkanDevice) queue.device();
         this.family = queue.family();
@@ -50,12 +50,11 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
 
     @Override
     protected final void placed() {
-        VulkanStorage[] found = new VulkanStorage[buffers.length];
-        for (VulkanBuffer buffer : buffers) {
-            found[pinned] = buffer.seenBy(buffer.pin(this), call());
+        storages = new VulkanStorage[buffers.length];
+        for (UsedBuffer buffer : buffers) {
+            storages[pinned] = buffer.seenBy(buffer.pin(this), call());
             pinned++;
         }
-        storages = found;
     }
 
     @Override
@@ -100,7 +99,7 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
     protected void retain() {
         int retained = 0;
         try {
-            for (VulkanBuffer buffer : buffers) {
+            for (UsedBuffer buffer : buffers) {
                 buffer.retain();
                 retained++;
             }
@@ -115,10 +114,10 @@ abstract class RecordedOperation extends VulkanOperation implements VulkanWork {
     @Override
     protected void release() {
         for (; pinned > 0; pinned--) {
-            buffers[pinned - 1].unpin();
+            buffers[pinned - 1].unpin(storages[pinned - 1]);
         }
         Arrays.fill(storages, VulkanStorage.NONE);
-        for (VulkanBuffer buffer : buffers) {
+        for (UsedBuffer buffer : buffers) {
             buffer.release();
         }
     }

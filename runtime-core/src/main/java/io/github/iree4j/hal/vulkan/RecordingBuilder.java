@@ -43,8 +43,8 @@ final class RecordingBuilder {
     private int commandCount;
     private int[] regions = new int[2]; // the first is at 0
     private int regionCount = 1; // with the one that is open
-    private final List<VulkanBuffer> buffers = new ArrayList<>(); // fixed ones, each retained once
-    private final Map<VulkanBuffer, Integer> bufferIndex = new IdentityHashMap<>();
+    private final List<UsedBuffer> buffers = new ArrayList<>(); // fixed ones, each retained once
+    private final Map<Buffer, Integer> bufferIndex = new IdentityHashMap<>();
     private final List<VulkanKernel> kernels = new ArrayList<>();
     private final Map<VulkanKernel, Integer> kernelIndex = new IdentityHashMap<>();
     private final Map<VulkanExecutable, Boolean> executables = new IdentityHashMap<>(); // each retained once
@@ -160,7 +160,9 @@ final class RecordingBuilder {
                 if (buffer == null) {
                     writtenSlots.set(bindings.get(i).slot());
                 } else {
-                    writtenBuffers.set(fixedIndex(buffer));
+                    int index = fixedIndex(buffer);
+                    buffers.get(index).checkWritable();
+                    writtenBuffers.set(index);
                 }
             }
         }
@@ -255,7 +257,7 @@ final class RecordingBuilder {
                 Arrays.copyOf(code, length),
                 Arrays.copyOf(commands, commandCount),
                 Arrays.copyOf(starts, regionsInUse + 1),
-                buffers.toArray(VulkanBuffer[]::new),
+                buffers.toArray(UsedBuffer[]::new),
                 kernels.toArray(VulkanKernel[]::new),
                 updates.toByteArray(),
                 usedSlots.stream().toArray(),
@@ -275,7 +277,7 @@ final class RecordingBuilder {
     }
 
     void release() {
-        buffers.forEach(VulkanBuffer::release);
+        buffers.forEach(UsedBuffer::release);
         executables.keySet().forEach(VulkanExecutable::release);
     }
 
@@ -316,15 +318,15 @@ final class RecordingBuilder {
     }
 
     private int fixedIndex(Buffer buffer) {
-        VulkanBuffer own = VulkanBuffer.of(device, "recorded buffer", buffer);
-        Integer known = bufferIndex.get(own);
+        UsedBuffer own = VulkanBuffer.usable(device, "recorded buffer", buffer);
+        Integer known = bufferIndex.get(buffer.allocatedBuffer());
         if (known != null) {
             return known;
         }
         own.retain();
         int index = buffers.size();
         buffers.add(own);
-        bufferIndex.put(own, index);
+        bufferIndex.put(buffer.allocatedBuffer(), index);
         return index;
     }
 

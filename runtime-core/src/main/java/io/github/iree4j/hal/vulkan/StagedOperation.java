@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 abstract class StagedOperation extends RecordedOperation implements StorageRequest {
     final StagingPiece piece;
 
-    StagedOperation(String name, VulkanQueue queue, StagingPiece piece, VulkanBuffer... buffers) {
+    StagedOperation(String name, VulkanQueue queue, StagingPiece piece, UsedBuffer... buffers) {
         super(name, queue, buffers);
         this.piece = piece;
     }

@@ -168,6 +168,7 @@ final class VulkanAllocator implements Allocator {
 
     @Override
     public void trim() {
+        device.imports().trim();
         memory.trim();
     }
 }

@@ -7,7 +7,6 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.MemoryAccess;
-import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.StorageRelease;
 import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Its storage is known once its alloca is issued. An operation that is issued {@linkplain #pin pins} what it uses, and
  * {@linkplain #unpin unpins} it when the hardware is done with it.
  */
-final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
+final class VulkanBuffer extends StoredBuffer<VulkanStorage> implements UsedBuffer {
     /** What freed memory is overwritten with, where that is wanted. */
     static final byte POISON = (byte) 0xDB;
 
@@ -130,14 +129,44 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
      * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it is another device's
      */
     static VulkanBuffer of(VulkanDevice device, String what, Buffer buffer) {
+        if (usable(device, what, buffer) instanceof VulkanBuffer own) {
+            return own;
+        }
+        throw notOf(device, what, buffer);
+    }
+
+    /**
+     * Returns the allocation behind a buffer for work that may also use memory of other devices: this device's, or one that is in memory of
+     * the host.
+     *
+     * @param what names the buffer in messages
+     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it is another device's whose memory cannot be used
+     *     here, naming what is missing
+     */
+    static UsedBuffer usable(VulkanDevice device, String what, Buffer buffer) {
         if (!buffer.isLive()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
         }
-        if (buffer.allocatedBuffer() instanceof VulkanBuffer own && own.device.equals(device)) {
-            return own;
+        if (buffer.allocatedBuffer() instanceof VulkanBuffer own) {
+            if (own.device.equals(device)) {
+                return own;
+            }
+        } else if (buffer.allocatedBuffer() instanceof StoredBuffer<?> other) {
+            String obstacle = HostImports.obstacle(device);
+            if (obstacle == null) {
+                return new GuestBuffer(device, other);
+            }
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s of %d bytes was not created by device '%s', which cannot use memory of the host where it lies: %s"
+                            .formatted(what, buffer.length(), device.id(), obstacle));
         }
-        throw new IreeException(
+        throw notOf(device, what, buffer);
+    }
+
+    private static IreeException notOf(VulkanDevice device, String what, Buffer buffer) {
+        return new IreeException(
                 StatusCode.INVALID_ARGUMENT,
                 "%s of %d bytes was not created by device '%s'".formatted(what, buffer.length(), device.id()));
     }
@@ -153,8 +182,8 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
     }
 
     /** What calls see of it that write into it although it is a constant; null where they see its storage. */
-    @Nullable
-    ConstantViews<ConstantCopy> copies() {
+    @Override
+    public @Nullable ConstantViews<ConstantCopy> copies() {
         return copies;
     }
 
@@ -165,7 +194,8 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
      * @param user a user of {@link #copies()}; null for none
      * @return its own stores, should it be a constant in which it has made some; else the storage
      */
-    VulkanStorage seenBy(VulkanStorage storage, @Nullable Object user) {
+    @Override
+    public VulkanStorage seenBy(VulkanStorage storage, @Nullable Object user) {
         ConstantCopy copy = copies == null ? null : copies.seenBy(user);
         return copy == null ? storage : copy.storage();
     }
@@ -180,15 +210,8 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
         return kind;
     }
 
-    /**
-     * Keeps the storage for an operation that is being issued, until {@link #unpin()}, whoever deallocates or closes the buffer meanwhile.
-     *
-     * @param user the operation, which has its frontier
-     * @return the storage
-     * @throws IreeException FAILED_PRECONDITION unless the operation runs after the allocation and before the deallocation; why the
-     *     allocation failed
-     */
-    VulkanStorage pin(QueueOperation user) {
+    @Override
+    public VulkanStorage pin(VulkanOperation user) {
         if (!isAllocatedBefore(user.frontier())) {
             throw unavailable(user instanceof StorageRelease ? user.name() : "use");
         }
@@ -197,15 +220,43 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> {
 
     private VulkanStorage pinned() {
         VulkanStorage storage = pinStorage();
+        try {
+            checkNotFreed(storage);
+        } catch (IreeException e) {
+            unpin();
+            throw e;
+        }
+        return storage;
+    }
+
+    private void checkNotFreed(VulkanStorage storage) {
         if (isImported()
                 && storage.host() instanceof MemorySegment host
                 && !host.scope().isAlive()) {
-            unpin();
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
                     "memory of imported " + describe() + " has been freed; keep its arena open while the buffer is");
         }
-        return storage;
+    }
+
+    @Override
+    public void unpin(VulkanStorage pinned) {
+        unpin();
+    }
+
+    @Override
+    public void checkWritable() {
+        // what may be stored in is copied; see copies()
+    }
+
+    @Override
+    protected VulkanStorage lent(VulkanStorage own, @Nullable MemoryHolder call) {
+        Frontier allocation = allocation();
+        if (allocation != null && !isOver(allocation) && !isPassed(allocation)) {
+            throw unavailable("use");
+        }
+        checkNotFreed(own);
+        return seenBy(own, call);
     }
 
     @Override

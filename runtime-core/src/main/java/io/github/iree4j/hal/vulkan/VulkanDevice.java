@@ -60,6 +60,7 @@ final class VulkanDevice implements Device {
     private final VulkanQueue[] queues;
     private final VulkanMemory memory;
     private final VulkanAllocator allocator;
+    private final HostImports imports;
     private final CommandsPool commands;
     private final Staging staging;
     private final VulkanWaiter waiter;
@@ -118,6 +119,7 @@ final class VulkanDevice implements Device {
             this.memory = new VulkanMemory(handle, properties, options, this::isBusy, issuer, POISON);
             undo.push(memory::close);
             this.allocator = new VulkanAllocator(this, memory);
+            this.imports = new HostImports(this, memory);
             this.commands = new CommandsPool(handle, memory, messages);
             undo.push(commands::close);
             this.staging = Staging.of(memory);
@@ -161,6 +163,10 @@ final class VulkanDevice implements Device {
     }
 
     /** The memory that buffers are made of. */
+    HostImports imports() {
+        return imports;
+    }
+
     VulkanMemory memory() {
         return memory;
     }
@@ -330,6 +336,16 @@ final class VulkanDevice implements Device {
     }
 
     @Override
+    public boolean isMemoryOfHost() {
+        return memory.kinds().device().isMappable();
+    }
+
+    @Override
+    public @Nullable String memoryObstacle(Device other) {
+        return HostImports.obstacle(this, other);
+    }
+
+    @Override
     public OptionalLong queryI64(String category, String key) {
         return switch (category) {
             case "hal.device.id" -> flag(isNamed(key));
@@ -442,6 +458,7 @@ final class VulkanDevice implements Device {
     private void workOver() {
         commands.close();
         staging.close();
+        imports.close();
         memory.close();
         code.close();
         exports.forEach(VulkanExport::close);

@@ -76,7 +76,7 @@ final class VulkanDispatches {
             commands.checkSubmission(bindings);
             for (int slot : commands.recording().slots()) {
                 if (bindings != null && bindings.buffer(slot) instanceof Buffer buffer) {
-                    VulkanBuffer.of(commands.device(), "bound buffer", buffer);
+                    VulkanBuffer.usable(commands.device(), "bound buffer", buffer);
                 }
             }
             if (commands.recording().kernels().length > 0) {

@@ -17,7 +17,7 @@ record VulkanRecording(
         long[] code,
         int[] commands,
         int[] regions,
-        VulkanBuffer[] fixed,
+        UsedBuffer[] fixed,
         VulkanKernel[] kernels,
         byte[] updates,
         int[] slots,

@@ -79,6 +79,11 @@ final class VulkanStorage extends BufferStorage {
         return generation == other.generation;
     }
 
+    /** Whether it is in the allocation of a generation. */
+    boolean isIn(long allocation) {
+        return generation == allocation;
+    }
+
     /** Returns the handle of the native buffer: what the driver is told, not what storage is compared by. */
     long buffer() {
         return buffer;
@@ -99,9 +104,8 @@ final class VulkanStorage extends BufferStorage {
         return deviceAddress;
     }
 
-    /** Returns the bytes as the host sees them; null where it does not. */
-    @Nullable
-    MemorySegment host() {
+    @Override
+    public @Nullable MemorySegment host() {
         return host;
     }
 

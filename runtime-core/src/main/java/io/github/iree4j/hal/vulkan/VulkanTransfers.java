@@ -17,7 +17,7 @@ final class VulkanTransfers {
     /** Fills. */
     static VulkanOperation fill(
             VulkanQueue queue, Buffer target, long offset, long length, long pattern, int patternLength) {
-        VulkanBuffer own = VulkanBuffer.of(queue.vulkanDevice(), "fill target", target);
+        UsedBuffer own = VulkanBuffer.usable(queue.vulkanDevice(), "fill target", target);
         long bytes = Transfers.checkFill(target, offset, length, patternLength);
         return new Fill(queue, own, target.offset() + offset, bytes, pattern, patternLength);
     }
@@ -25,8 +25,8 @@ final class VulkanTransfers {
     /** Copies. */
     static VulkanOperation copy(
             VulkanQueue queue, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
-        VulkanBuffer from = VulkanBuffer.of(queue.vulkanDevice(), "copy source", source);
-        VulkanBuffer to = VulkanBuffer.of(queue.vulkanDevice(), "copy target", target);
+        UsedBuffer from = VulkanBuffer.usable(queue.vulkanDevice(), "copy source", source);
+        UsedBuffer to = VulkanBuffer.usable(queue.vulkanDevice(), "copy target", target);
         long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length);
         return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
     }
@@ -73,7 +73,7 @@ final class VulkanTransfers {
         private final long pattern;
         private final int patternLength;
 
-        Fill(VulkanQueue queue, VulkanBuffer target, long offset, long length, long pattern, int patternLength) {
+        Fill(VulkanQueue queue, UsedBuffer target, long offset, long length, long pattern, int patternLength) {
             super("fill", queue, target);
             this.offset = offset;
             this.length = length;
@@ -99,9 +99,9 @@ final class VulkanTransfers {
 
         Copy(
                 VulkanQueue queue,
-                VulkanBuffer source,
+                UsedBuffer source,
                 long sourceOffset,
-                VulkanBuffer target,
+                UsedBuffer target,
                 long targetOffset,
                 long length) {
             super("copy", queue, source, target);

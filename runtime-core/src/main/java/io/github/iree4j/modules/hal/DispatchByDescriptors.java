@@ -87,7 +87,7 @@ final class DispatchByDescriptors {
                 params.owner(),
                 params.constants(),
                 layouts.stream().map(PipelineLayout::toExecutableLayout).toList());
-        Executable executable = state.executables().get(device, params);
+        Executable executable = state.executable(device, params);
         try {
             if (!layouts.isEmpty() && layouts.size() != executable.exportCount()) {
                 throw new IreeException(

@@ -32,13 +32,13 @@ final class ExecutableImports {
     private static void create(HalState state, VmCall call) {
         Device device = state.own(call.required(Device.class));
         call.i64(); // queue affinity: an executable serves all queues of a device
-        call.returnRef(state.executables().get(device, params(call)));
+        call.returnRef(state.executable(device, params(call)));
     }
 
     /** From August 2024 to March 2025. */
     private static void createWithoutAffinity(HalState state, VmCall call) {
         Device device = state.own(call.required(Device.class));
-        call.returnRef(state.executables().get(device, params(call)));
+        call.returnRef(state.executable(device, params(call)));
     }
 
     /** Reads {@code rrr}: format, data, constants. */

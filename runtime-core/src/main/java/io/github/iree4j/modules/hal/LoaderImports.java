@@ -35,7 +35,7 @@ final class LoaderImports {
     }
 
     private static void load(HalState state, VmCall call) {
-        call.returnRef(state.executables().get(state.firstDevice(), ExecutableImports.params(call)));
+        call.returnRef(state.executable(state.firstDevice(), ExecutableImports.params(call)));
     }
 
     private static void dispatchById(HalState state, VmCall call) {

@@ -40,7 +40,7 @@ class ConstantsInPlaceTest {
 
     /** A runtime for a fixture. */
     private IreeRuntime runtime(String file) {
-        if (file.contains("/vulkan/")) {
+        if (file.contains("/vulkan")) {
             VulkanOfProcess.assume();
             vulkan = true;
             runtime = IreeRuntime.builder().device("vulkan").build();
@@ -68,7 +68,8 @@ class ConstantsInPlaceTest {
                 "3.11.0/cpu-async/insert_constant.vmfb",
                 "3.13.0/cpu-async/insert_constant.vmfb",
                 "3.11.0/vulkan/insert_constant.vmfb",
-                "3.13.0/vulkan/insert_constant.vmfb"
+                "3.13.0/vulkan/insert_constant.vmfb",
+                "3.13.0/vulkan-bda/addresses.vmfb"
             })
     void aResultStaysWhatItsCallMadeOfTheConstant(String file) {
         List<Results> all = new ArrayList<>();
@@ -91,7 +92,8 @@ class ConstantsInPlaceTest {
                 "3.13.0/cpu/insert_constant.vmfb",
                 "3.13.0/cpu-async/insert_constant.vmfb",
                 "3.11.0/vulkan/insert_constant.vmfb",
-                "3.13.0/vulkan/insert_constant.vmfb"
+                "3.13.0/vulkan/insert_constant.vmfb",
+                "3.13.0/vulkan-bda/addresses.vmfb"
             })
     void callsAtTheSameTimeSeeNothingOfOneAnother(String file) throws Exception {
         IreeRuntime both = runtime(file);
@@ -143,6 +145,21 @@ class ConstantsInPlaceTest {
             assertThat(bytesLive(vulkan)).as("after one that reads").isEqualTo(before);
             insert(writes, 1).close();
             assertThat(bytesLive(vulkan)).as("after one that writes").isGreaterThan(before);
+        }
+    }
+
+    @Test
+    void soItIsForShadersThatTakeAddresses() {
+        IreeRuntime vulkan = runtime("3.13.0/vulkan-bda/addresses.vmfb");
+        try (Program program = vulkan.load(Fixtures.file("3.13.0/vulkan-bda/addresses.vmfb"))) {
+            long before = bytesLive(vulkan);
+            program.function("scale").invoke((Object) new float[4][4]).close();
+            long tables = bytesLive(vulkan) - before; // of addresses, of as many bindings
+            insert(program, 1).close();
+            long withCopy = bytesLive(vulkan) - before - tables;
+            assertThat(withCopy)
+                    .as("after one that writes, less one that reads")
+                    .isGreaterThan(tables);
         }
     }
 

@@ -13,9 +13,14 @@ import java.util.Set;
  * @param capabilities numbers of {@code OpCapability}
  * @param extensions names of {@code OpExtension}
  * @param entryPoints those of execution model GLCompute
+ * @param writtenAddresses where code may store that takes addresses: bit n is that of slot n of its table; all are set when it cannot be told
  */
 public record SpirvModule(
-        int version, Set<Integer> capabilities, Set<String> extensions, List<SpirvEntryPoint> entryPoints) {
+        int version,
+        Set<Integer> capabilities,
+        Set<String> extensions,
+        List<SpirvEntryPoint> entryPoints,
+        long writtenAddresses) {
 
     /** Copies. */
     public SpirvModule {

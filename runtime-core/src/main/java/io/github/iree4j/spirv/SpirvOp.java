@@ -30,6 +30,7 @@ final class SpirvOp {
     static final int SPEC_CONSTANT_COMPOSITE = 51;
     static final int SPEC_CONSTANT_OP = 52;
     static final int FUNCTION = 54;
+    static final int FUNCTION_PARAMETER = 55;
     static final int FUNCTION_END = 56;
     static final int FUNCTION_CALL = 57;
     static final int VARIABLE = 59;
@@ -46,14 +47,24 @@ final class SpirvOp {
     static final int DECORATE = 71;
     static final int MEMBER_DECORATE = 72;
     static final int VECTOR_SHUFFLE = 79;
+    static final int COMPOSITE_CONSTRUCT = 80;
     static final int COMPOSITE_EXTRACT = 81;
     static final int COMPOSITE_INSERT = 82;
     static final int COPY_OBJECT = 83;
+    static final int U_CONVERT = 113;
+    static final int S_CONVERT = 114;
+    static final int CONVERT_PTR_TO_U = 117;
+    static final int CONVERT_U_TO_PTR = 120;
+    static final int BITCAST = 124;
     static final int I_ADD = 128;
     static final int I_SUB = 130;
     static final int I_MUL = 132;
     static final int U_DIV = 134;
     static final int SELECT = 169;
+    static final int SHIFT_LEFT_LOGICAL = 196;
+    static final int BITWISE_OR = 197;
+    static final int BITWISE_XOR = 198;
+    static final int BITWISE_AND = 199;
     static final int ATOMIC_LOAD = 227;
     static final int ATOMIC_STORE = 228;
     static final int ATOMIC_XOR = 242;
@@ -88,6 +99,7 @@ final class SpirvOp {
     static final int STORAGE_ATOMIC_COUNTER = 10;
     static final int STORAGE_IMAGE = 11;
     static final int STORAGE_BUFFER = 12;
+    static final int STORAGE_PHYSICAL = 5349;
 
     private SpirvOp() {}
 }

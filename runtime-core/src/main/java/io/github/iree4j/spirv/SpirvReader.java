@@ -52,6 +52,7 @@ final class SpirvReader {
     private final int words;
     private final SpirvTypes types;
     private final SpirvWrites writes = new SpirvWrites(this::word);
+    private final SpirvAddresses addresses;
     private final Set<Integer> capabilities = new TreeSet<>();
     private final Set<String> extensions = new HashSet<>();
     private final List<Entry> entries = new ArrayList<>();
@@ -79,6 +80,7 @@ final class SpirvReader {
         }
         this.words = (int) (size / 4);
         this.types = new SpirvTypes(constants);
+        this.addresses = new SpirvAddresses(this::word, types);
     }
 
     static IreeException damaged(String format, Object... arguments) {
@@ -114,7 +116,7 @@ final class SpirvReader {
             }
             result.add(describe(entry));
         }
-        return new SpirvModule(version, capabilities, extensions, result);
+        return new SpirvModule(version, capabilities, extensions, result, addresses.written());
     }
 
     private void readHeader() {
@@ -176,11 +178,15 @@ final class SpirvReader {
                 if (op >= TYPE_BOOL && op <= SPEC_CONSTANT_OP) {
                     requireOutside(op, at);
                     types.define(op, at, operands(op, at, count));
+                    if (op == TYPE_POINTER) {
+                        addresses.definePointer(word(at + 1), word(at + 2));
+                    }
                 } else if (op >= PHI && op <= UNREACHABLE && open == null) {
                     throw damaged("instruction %d at word %d must be inside of a function", op, at);
                 } else if (open != null) {
                     reference(open, op, at, count);
                     writes.add(op, at, count);
+                    addresses.add(op, at, count);
                 }
             }
         }
@@ -310,6 +316,8 @@ final class SpirvReader {
         variables.put(id, new Variable(types.pointee(type, at), storage));
         if (storage == STORAGE_BUFFER || storage == STORAGE_UNIFORM) {
             writes.define(id);
+        } else if (storage == STORAGE_PUSH_CONSTANT) {
+            addresses.definePushed(id);
         }
     }
 

@@ -212,6 +212,12 @@ final class SpirvTypes {
         return result;
     }
 
+    /** Where a member of a struct begins, in bytes; negative when nothing says that. */
+    long memberOffset(int struct, long member) {
+        Integer offset = member < 0 || member > Integer.MAX_VALUE ? null : memberOffsets.get(key(struct, (int) member));
+        return offset == null ? UNKNOWN : Integer.toUnsignedLong(offset);
+    }
+
     /** What a pointer type points to. */
     int pointee(int type, int at) {
         Type pointer = types.get(type);

@@ -93,6 +93,7 @@ final class VulkanExecutable extends Executable {
                         layout,
                         export(pipeline, entry, layout),
                         entry.resources(),
+                        modules.get(pipeline.module()).writtenAddresses(),
                         words.get(pipeline.module()),
                         params.constants()));
             }

@@ -25,7 +25,7 @@ final class VulkanKernel implements AutoCloseable {
     private final int[] constants;
     private final ExecutableExport export;
     private final boolean[] uniform; // by binding
-    private final boolean @Nullable [] written; // by binding; null when all may be
+    private final boolean[] written; // by binding
     private final VulkanPipeline settable;
     private @Nullable VulkanPipeline pushing; // guarded by this
 
@@ -35,6 +35,7 @@ final class VulkanKernel implements AutoCloseable {
             SpirvLayout layout,
             ExecutableExport export,
             List<SpirvResource> resources,
+            long writtenAddresses,
             MemorySegment spirv,
             int[] constants) {
         this.code = code;
@@ -44,14 +45,17 @@ final class VulkanKernel implements AutoCloseable {
         this.spirv = spirv;
         this.constants = constants;
         this.uniform = new boolean[layout.bufferCount()];
-        this.written = pipeline.addresses() == null ? new boolean[layout.bufferCount()] : null;
+        this.written = new boolean[export.bindingCount()];
+        for (int i = 0; pipeline.addresses() != null && i < written.length; i++) {
+            written[i] = i >= Long.SIZE || (writtenAddresses >>> i & 1) != 0;
+        }
         int at = 0;
         for (int set = 0; set < layout.sets().size(); set++) {
             for (SpirvLayout.SpirvBinding binding : layout.sets().get(set)) {
                 boolean stores = isWritten(resources, set, binding.binding());
                 for (int i = 0; i < binding.count(); i++) {
                     uniform[at] = binding.type() == VulkanLayout.UNIFORM_BUFFER;
-                    if (written != null) {
+                    if (pipeline.addresses() == null) {
                         written[at] = stores;
                     }
                     at++;
@@ -98,9 +102,9 @@ final class VulkanKernel implements AutoCloseable {
         return uniform[binding];
     }
 
-    /** Whether the code may store something in a binding. What it does with addresses is not known. */
+    /** Whether the code may store something in a binding. */
     boolean isWritten(int binding) {
-        return written == null || written[binding];
+        return binding >= written.length || written[binding];
     }
 
     /** Whether descriptors can be recorded with dispatches. */

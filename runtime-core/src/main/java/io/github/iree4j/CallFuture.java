@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.hal.pool.MemoryHolder;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -37,8 +38,14 @@ final class CallFuture extends CompletableFuture<Results> {
     private static final int MOST_SPINNERS = Runtime.getRuntime().availableProcessors() / 2;
     private static final AtomicInteger SPINNERS = new AtomicInteger();
 
+    private final MemoryHolder holder;
     private final AtomicBoolean settled = new AtomicBoolean();
     private final AtomicReference<@Nullable Object> handoff = new AtomicReference<>();
+
+    /** Of a call that holds memory as that holder. */
+    CallFuture(MemoryHolder holder) {
+        this.holder = holder;
+    }
 
     /**
      * Settles that the call's outcome counts, with which it is to be completed soon.
@@ -86,22 +93,51 @@ final class CallFuture extends CompletableFuture<Results> {
 
     @Override
     public Results get() throws InterruptedException, ExecutionException {
-        waitForEnd(true, Long.MAX_VALUE);
-        return super.get();
+        MemoryHolder outer = outer();
+        MemoryHolder before = outer == null ? null : outer.awaits(holder);
+        try {
+            waitForEnd(true, Long.MAX_VALUE);
+            return super.get();
+        } finally {
+            if (outer != null) {
+                outer.goesOn(before);
+            }
+        }
+    }
+
+    /** The call whose code is about to wait here; null when it need not wait, or this is no code of a call. */
+    private @Nullable MemoryHolder outer() {
+        return isDone() ? null : MemoryHolder.current();
     }
 
     @Override
     public Results get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long start = System.nanoTime();
         long nanos = Math.max(0, unit.toNanos(timeout));
-        waitForEnd(true, nanos);
-        return super.get(Math.max(0, nanos - (System.nanoTime() - start)), TimeUnit.NANOSECONDS);
+        MemoryHolder outer = outer();
+        MemoryHolder before = outer == null ? null : outer.awaits(holder);
+        try {
+            waitForEnd(true, nanos);
+            return super.get(Math.max(0, nanos - (System.nanoTime() - start)), TimeUnit.NANOSECONDS);
+        } finally {
+            if (outer != null) {
+                outer.goesOn(before);
+            }
+        }
     }
 
     @Override
     public Results join() {
-        waitForEnd(false, Long.MAX_VALUE);
-        return super.join();
+        MemoryHolder outer = outer();
+        MemoryHolder before = outer == null ? null : outer.awaits(holder);
+        try {
+            waitForEnd(false, Long.MAX_VALUE);
+            return super.join();
+        } finally {
+            if (outer != null) {
+                outer.goesOn(before);
+            }
+        }
     }
 
     /** Comes back when the future is complete, when time is up, on an interrupt, or because another thread waits already. */

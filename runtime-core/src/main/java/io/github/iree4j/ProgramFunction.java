@@ -186,7 +186,11 @@ public final class ProgramFunction {
     public Results invoke(@Nullable Object... inputs) {
         program.enter();
         try {
-            if (MemoryHolder.current() != null || program.isWorker()) { // within another call, which has been let in
+            MemoryHolder outer = MemoryHolder.current();
+            if (outer != null) { // has been let in, and waits for this one
+                return invokeNested(outer, inputs);
+            }
+            if (program.isWorker()) {
                 return invokeInside(inputs, holder());
             }
             long size = sizeOf(inputs);
@@ -201,6 +205,16 @@ public final class ProgramFunction {
             }
         } finally {
             program.exit();
+        }
+    }
+
+    private Results invokeNested(MemoryHolder outer, @Nullable Object[] inputs) {
+        MemoryHolder holder = holder();
+        MemoryHolder before = outer.awaits(holder);
+        try {
+            return invokeInside(inputs, holder);
+        } finally {
+            outer.goesOn(before);
         }
     }
 
@@ -245,6 +259,8 @@ public final class ProgramFunction {
         for (Object input : inputs) {
             if (input instanceof Tensor tensor) {
                 bytes += tensor.byteSize();
+            } else if (input instanceof TransferredTensor given) {
+                bytes += given.tensor().byteSize();
             } else if (input != null && input.getClass().isArray()) {
                 bytes += sizeOf(input);
             }

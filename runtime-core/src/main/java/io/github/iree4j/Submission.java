@@ -29,7 +29,7 @@ final class Submission {
     private final Call call;
     private final @Nullable Fence signal;
     private final int priority;
-    private final CallFuture future = new CallFuture();
+    private final CallFuture future;
     private volatile @Nullable Cancellation waiting;
     /** Why it was given up, once it was. */
     private volatile @Nullable IreeException reason;
@@ -40,6 +40,7 @@ final class Submission {
         this.program = program;
         this.function = function;
         this.call = call;
+        this.future = new CallFuture(call.holder());
         this.signal = options.signal();
         this.priority = options.priority();
     }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.module.Export;
+import io.github.iree4j.module.IreeModule;
+import io.github.iree4j.module.JavaModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -14,9 +17,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that wait for memory: they get it, or fail because it cannot come, and leave nothing behind. An input or result takes 64 bytes. */
 @Timeout(300)
@@ -223,6 +230,64 @@ class AdmissionTest {
             try (Results results = second.get()) {
                 assertThat(results.tensor(0).toFloatArray()).containsExactly(2, 4, 6, 8);
             }
+        }
+    }
+
+    /** A module whose function calls another program, while the call that it is part of holds its input. */
+    @IreeModule("custom")
+    static final class Nested {
+        private final IntUnaryOperator twice;
+
+        Nested(IntUnaryOperator twice) {
+            this.twice = twice;
+        }
+
+        @Export("twice")
+        int twice(int value) {
+            return twice.applyAsInt(value);
+        }
+
+        @Export("double")
+        Tensor same(Tensor value) {
+            return value;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"invoke", "join", "within"})
+    void aCallThatAJavaFunctionMakesFailsAtOnceWhenTheCallAroundItHoldsWhatItLacks(String how) {
+        try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(3 * 64).build();
+                Program inner = add(runtime)) {
+            ProgramFunction add = inner.function("add");
+            AtomicBoolean nested = new AtomicBoolean(true);
+            Nested module = new Nested(value -> {
+                if (!nested.get()) {
+                    return 2 * value;
+                }
+                try (Results results = switch (how) {
+                    case "invoke" -> add.invoke(FOUR, FOUR);
+                    case "join" -> add.invokeAsync(FOUR, FOUR).join();
+                    default -> add.invokeWithin(Duration.ofMinutes(2), FOUR, FOUR);
+                }) {
+                    return results.size();
+                }
+            });
+            try (Program outer = runtime.load(ProgramOptions.builder()
+                    .module(JavaModule.of(module))
+                    .module(Fixtures.file("3.13.0/cpu/consumer.vmfb"))
+                    .build())) {
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> outer.function("main").invoke(4, FOUR))
+                        .withMessageContaining("waits for memory that nothing under way will free")
+                        .withMessageContaining("holds 64 bytes and waits for the call of 'module.add' that it made")
+                        .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+                assertThat(live(runtime)).isZero();
+                nested.set(false);
+                try (Results results = outer.function("main").invoke(4, FOUR)) {
+                    assertThat(results.intValue(0)).isEqualTo(8);
+                }
+            }
+            assertThat(live(runtime)).isZero();
         }
     }
 

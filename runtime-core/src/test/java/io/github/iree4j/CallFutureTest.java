@@ -3,6 +3,8 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -31,6 +33,10 @@ class CallFutureTest {
         };
     }
 
+    private static CallFuture future() {
+        return new CallFuture(new MemoryHolder("test", new OperationsUnderWay()));
+    }
+
     private static Results results() {
         return new Results("test", new Object[] {1});
     }
@@ -43,7 +49,7 @@ class CallFutureTest {
 
     @Test
     void aThreadThatWaitsRunsTheEnd() throws Exception {
-        CallFuture future = new CallFuture();
+        CallFuture future = future();
         Results results = results();
         Thread waiting =
                 Thread.ofPlatform().start(() -> assertThat(future.join()).isSameAs(results));
@@ -56,7 +62,7 @@ class CallFutureTest {
 
     @Test
     void aVirtualThreadRunsTheEndWhenNobodyWaits() throws Exception {
-        CallFuture future = new CallFuture();
+        CallFuture future = future();
         future.conclude("end", endOf(future, results()));
         future.get();
         assertThat(endedOn.get().isVirtual()).isTrue();
@@ -64,7 +70,7 @@ class CallFutureTest {
 
     @Test
     void whoeverGivesTheCallUpWakesThoseWhoWait() throws Exception {
-        CallFuture future = new CallFuture();
+        CallFuture future = future();
         Thread waiting = Thread.ofPlatform()
                 .start(() ->
                         assertThatExceptionOfType(CancellationException.class).isThrownBy(future::join));
@@ -76,7 +82,7 @@ class CallFutureTest {
 
     @Test
     void aClaimedOutcomeIsNotGivenUp() throws Exception {
-        CallFuture future = new CallFuture();
+        CallFuture future = future();
         assertThat(future.claim()).isTrue();
         assertThat(future.cancel(true)).isFalse();
         assertThat(future.completeExceptionally(new IllegalStateException())).isFalse();
@@ -87,7 +93,7 @@ class CallFutureTest {
 
     @Test
     void waitingEndsWithTimeAndInterrupts() throws Exception {
-        CallFuture future = new CallFuture();
+        CallFuture future = future();
         assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> future.get(1, TimeUnit.MILLISECONDS));
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedException.class).isThrownBy(future::get);
@@ -110,7 +116,7 @@ class CallFutureTest {
         int rounds = Effort.rounds(20_000);
         CallFuture[] futures = new CallFuture[rounds];
         for (int i = 0; i < rounds; i++) {
-            futures[i] = new CallFuture();
+            futures[i] = future();
         }
         AtomicReference<Throwable> wrong = new AtomicReference<>();
         Phaser round = new Phaser(3);

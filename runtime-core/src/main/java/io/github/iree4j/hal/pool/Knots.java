@@ -28,6 +28,8 @@ final class Knots {
             "; raise the limit (memoryLimit, memoryQuota), close results earlier or make fewer calls at once";
 
     private static final int NAMED = 8; // holders in a message
+    private static final int DEEPEST =
+            64; // of calls that wait for one another; programs that call themselves may go round in a circle
 
     private final PoolSet set;
     private final List<Pool> pools;
@@ -276,7 +278,8 @@ final class Knots {
                     || stake.live > 0
                             && !stake.holder.isOver()
                             && !stake.holder.isKept()
-                            && (stake.waiting == 0 ? before(stake) == null : !stake.holder.isSuspended());
+                            && (stake.waiting == 0 || !stake.holder.isSuspended())
+                            && before(stake) == null;
         }
         boolean changed = true;
         while (changed) {
@@ -291,18 +294,25 @@ final class Knots {
     }
 
     private boolean isHopeful(Stake stake, List<Waiter> line) {
-        if (stake.waiting > 0) {
-            return line.stream().filter(each -> stake.equals(each.stake)).allMatch(this::isHopeful);
-        }
         Stake before = before(stake);
-        return before != null && before.hopeful && !stake.holder.isOver() && !stake.holder.isKept();
+        if (before != null && before.hopeful && !stake.holder.isOver() && !stake.holder.isKept()) {
+            return true;
+        }
+        return stake.waiting > 0
+                && line.stream().filter(each -> stake.equals(each.stake)).allMatch(this::isHopeful);
     }
 
-    /** Whose turn a holder waits for, if that one waits for memory. */
+    /** The first of those whose turn or end a holder waits for, directly or through others, that waits for memory. */
     private @Nullable Stake before(Stake stake) {
         MemoryHolder holder = stake.holder.isBehind();
-        Stake before = holder == null ? null : holder.knownStakeIn(set);
-        return before != null && before.waiting > 0 ? before : null;
+        for (int i = 0; holder != null && i < DEEPEST; i++) {
+            Stake before = holder.knownStakeIn(set);
+            if (before != null && before.waiting > 0) {
+                return before.equals(stake) ? null : before;
+            }
+            holder = holder.isBehind();
+        }
+        return null;
     }
 
     /** Whether somebody else who has some of what it waits for can run. */
@@ -357,9 +367,11 @@ final class Knots {
                         ? "as results that are not closed"
                         : stake.waiting > 0
                                 ? "and waits for memory"
-                                : stake.holder.isBehind() != null
-                                        ? "and waits for its turn"
-                                        : "and runs or waits for something else";
+                                : stake.holder.awaited() instanceof MemoryHolder inner
+                                        ? "and waits for the %s that it made".formatted(inner)
+                                        : stake.holder.isBehind() != null
+                                                ? "and waits for its turn"
+                                                : "and runs or waits for something else";
         return "%s holds %d bytes %s".formatted(stake.holder, stake.live, state);
     }
 }

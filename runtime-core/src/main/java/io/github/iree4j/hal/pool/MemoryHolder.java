@@ -48,6 +48,7 @@ public final class MemoryHolder {
     private final OperationsUnderWay operations;
     private volatile @Nullable Stake first; // of a list with one for each set it asked
     private volatile @Nullable Supplier<@Nullable MemoryHolder> turn;
+    private volatile @Nullable MemoryHolder awaited;
     private volatile boolean suspended;
     private volatile boolean over;
     private volatile boolean kept;
@@ -127,9 +128,36 @@ public final class MemoryHolder {
     public void leave(@Nullable MemoryHolder before) {
         CURRENT.set(before);
         suspended = true; // KNOT-1
+        tellSets();
+    }
+
+    private void tellSets() {
         for (Stake stake = first; stake != null; stake = stake.next) {
             stake.set.suspended(stake);
         }
+    }
+
+    /**
+     * Says that its code blocks until another call has ended, one that it made itself: until then it can run as little as that one. For the
+     * thread that acts for it.
+     *
+     * @param inner the other call
+     * @return what {@link #goesOn} takes
+     */
+    public @Nullable MemoryHolder awaits(MemoryHolder inner) {
+        MemoryHolder before = awaited;
+        awaited = inner; // KNOT-1: as if suspended
+        tellSets();
+        return before;
+    }
+
+    /**
+     * Says that it no longer waits for another call.
+     *
+     * @param before what {@link #awaits} returned
+     */
+    public void goesOn(@Nullable MemoryHolder before) {
+        awaited = before;
     }
 
     /**
@@ -148,9 +176,19 @@ public final class MemoryHolder {
         }
     }
 
-    /** What keeps it from beginning; null when nothing does. */
+    /** Whose end its code waits for; null when it waits for none that is known. */
+    @Nullable
+    MemoryHolder awaited() {
+        return awaited;
+    }
+
+    /** What keeps it from beginning or from going on; null when nothing does. */
     @Nullable
     MemoryHolder isBehind() {
+        MemoryHolder inner = awaited;
+        if (inner != null) {
+            return inner;
+        }
         Supplier<@Nullable MemoryHolder> whose = turn;
         MemoryHolder before = whose == null ? null : whose.get();
         return before == this ? null : before;

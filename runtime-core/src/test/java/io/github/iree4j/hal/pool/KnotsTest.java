@@ -113,6 +113,63 @@ class KnotsTest extends MemoryLine {
         assertThat(got).containsKeys("more for b", "c");
     }
 
+    @Test // KNOT-1
+    void aCallThatWaitsForOneThatItMadeGivesNoHopeWhileThatOneWaits() {
+        PoolSet set = halves().build();
+        MemoryHolder outer = holding(set, "outer");
+        MemoryHolder inner = holding(set, "inner");
+        MemoryHolder before = outer.enter(); // its code runs, and is about to wait
+        askFor(set, inner, "more for inner");
+        pass(LONG);
+        assertThat(failed).as("the code of the outer call may release").isEmpty();
+        MemoryHolder awaited = outer.awaits(inner);
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for inner");
+        assertThat(failed.get("more for inner"))
+                .hasMessageContaining("call of 'outer' holds 64 bytes and waits for the call of 'inner' that it made");
+        outer.goesOn(awaited);
+        askFor(set, inner, "again for inner");
+        pass(LONG);
+        assertThat(failed).as("the outer call goes on").hasSize(1);
+        outer.leave(before);
+    }
+
+    @Test
+    void aCallThatWaitsForOneThatWaitsForItsTurnGivesAsMuchHopeAsWhoHasTheTurn() {
+        PoolSet set = halves().build();
+        MemoryHolder outer = holding(set, "outer");
+        MemoryHolder first = holding(set, "first");
+        MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay());
+        inner.waitsForTurn(() -> first);
+        MemoryHolder before = outer.enter();
+        outer.awaits(inner);
+        pass(LONG);
+        MemoryHolder other = new MemoryHolder("other", new OperationsUnderWay());
+        askFor(set, other, "other");
+        pass(LONG);
+        assertThat(failed).as("the first waits for nothing").isEmpty();
+        askFor(set, first, "more for first");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for first");
+        outer.leave(before);
+    }
+
+    @Test
+    void callsThatWaitForOneAnotherInACircleAreLookedAtOnce() {
+        PoolSet set = halves().build();
+        MemoryHolder outer = holding(set, "outer");
+        MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay());
+        inner.waitsForTurn(() -> outer);
+        MemoryHolder before = outer.enter();
+        outer.awaits(inner);
+        holding(set, "other");
+        MemoryHolder waiting = new MemoryHolder("waiting", new OperationsUnderWay());
+        askFor(set, waiting, "waiting");
+        pass(LONG);
+        assertThat(failed).as("no circle of memory: who waits has hope").isEmpty();
+        outer.leave(before);
+    }
+
     @Test
     void aCallThatWaitsAndWhoseCodeRunsGivesHope() {
         PoolSet set = halves().build();

@@ -1,12 +1,12 @@
 package io.github.iree4j;
 
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /** What calls of one function held at most, by the bytes of their inputs. Safe from any thread. */
 final class MemoryNeed {
-    /** So many sizes are known apart. A guess, not measured. */
+    /** So many sizes are known apart, about: threads that learn at once may add one each. A guess, not measured. */
     private static final int SIZES = 64;
 
     /** Of a function that was never called: so many times its inputs. A guess, not measured. */
@@ -14,21 +14,26 @@ final class MemoryNeed {
 
     private record Known(long inputs, long peak) {}
 
-    private final Map<Long, Long> peaks = new ConcurrentHashMap<>();
+    private final ConcurrentSkipListMap<Long, Long> peaks = new ConcurrentSkipListMap<>();
     private volatile @Nullable Known last;
-    private volatile double ratio;
 
-    /** What a call with inputs of so many bytes will hold; of sizes that were never seen in proportion to those that were. */
+    /**
+     * What a call with inputs of so many bytes will hold. Of a size that was never seen, what the next larger one did; of one beyond all, in
+     * proportion to the largest: what calls with tiny inputs hold is mostly the same for all, and would be multiplied.
+     */
     long of(long inputs) {
         Known known = last;
         if (known != null && known.inputs == inputs) {
             return known.peak;
         }
-        Long peak = peaks.get(inputs);
-        if (peak != null) {
-            return peak;
+        Map.Entry<Long, Long> larger = peaks.ceilingEntry(inputs);
+        if (larger != null) {
+            return larger.getValue();
         }
-        return known == null ? UNKNOWN * inputs : (long) Math.ceil(ratio * Math.max(1, inputs));
+        Map.Entry<Long, Long> smaller = peaks.floorEntry(inputs);
+        return smaller == null || smaller.getKey() == 0
+                ? UNKNOWN * inputs
+                : (long) Math.ceil((double) smaller.getValue() / smaller.getKey() * inputs);
     }
 
     /** A call with inputs of so many bytes held at most so many. */
@@ -37,10 +42,16 @@ final class MemoryNeed {
         if (known != null && known.inputs == inputs && known.peak >= peak) {
             return;
         }
-        if (peaks.size() < SIZES || peaks.containsKey(inputs)) {
-            peak = peaks.merge(inputs, peak, Math::max);
+        long size = inputs;
+        if (!peaks.containsKey(inputs) && peaks.size() >= SIZES) {
+            Long larger = peaks.ceilingKey(inputs);
+            if (larger != null) {
+                size = larger; // stands for those below it
+            } else {
+                peaks.pollLastEntry(); // those that it stood for are this one's
+            }
         }
-        ratio = Math.max(ratio, (double) peak / Math.max(1, inputs));
-        last = new Known(inputs, peak);
+        long most = peaks.merge(size, peak, Math::max);
+        last = new Known(size, most);
     }
 }

@@ -28,8 +28,7 @@ final class Knots {
             "; raise the limit (memoryLimit, memoryQuota), close results earlier or make fewer calls at once";
 
     private static final int NAMED = 8; // holders in a message
-    private static final int DEEPEST =
-            64; // of calls that wait for one another; programs that call themselves may go round in a circle
+    private static final int DEEPEST = 64; // calls that wait for one another, which may be a circle
 
     private final PoolSet set;
     private final List<Pool> pools;

@@ -53,6 +53,7 @@ public final class IreeRuntime implements AutoCloseable {
     private final Leaks leaks;
     private final Leaks.Watch watch;
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
+    private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // of these, those that belong to another
     private final Set<Timeline> timelines = Collections.newSetFromMap(new WeakHashMap<>()); // guarded by itself
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
 
@@ -229,23 +230,55 @@ public final class IreeRuntime implements AutoCloseable {
      */
     public Program load(ProgramOptions program) {
         List<Device> seen = devices(program.devices());
-        return open(seen, () -> new ProgramLoader(seen, options.context(), leaks()).load(program));
+        List<Program.Part> parts = new ArrayList<>();
+        try {
+            for (VariantOptions variants : program.variants()) {
+                for (ProgramOptions.Source module : variants.modules()) {
+                    ProgramOptions part = program.part(module);
+                    parts.add(new Program.Part(
+                            variants.function(), open(seen, () -> loader(seen).load(part), List.of())));
+                }
+            }
+            return open(seen, () -> loader(seen).load(program), parts);
+        } catch (RuntimeException | Error e) {
+            parts.forEach(part -> part.program().close());
+            throw e;
+        }
+    }
+
+    private ProgramLoader loader(List<Device> seen) {
+        return new ProgramLoader(seen, options.context(), leaks());
     }
 
     /** Another program of what one was loaded from; the caller is in a use of that one. */
-    Program loadAgain(List<Device> seen, ProgramLoader.Loaded given) {
-        return open(seen, () -> given.again(options.context()));
+    Program loadAgain(List<Device> seen, ProgramLoader.Loaded given, List<Program.Part> others) {
+        List<Program.Part> parts = new ArrayList<>();
+        try {
+            others.forEach(part ->
+                    parts.add(new Program.Part(part.function(), part.program().newInstance())));
+            return open(seen, () -> given.again(options.context()), parts);
+        } catch (RuntimeException | Error e) {
+            parts.forEach(part -> part.program().close());
+            throw e;
+        }
     }
 
-    private Program open(List<Device> seen, Supplier<ProgramLoader.Loaded> load) {
+    private Program open(List<Device> seen, Supplier<ProgramLoader.Loaded> load, List<Program.Part> parts) {
         guard.enter(); // until the program is freed
         Program loaded;
         try {
-            loaded = new Program(this, seen, load.get());
+            ProgramLoader.Loaded given = load.get();
+            try {
+                loaded = new Program(this, seen, given, parts);
+            } catch (RuntimeException | Error e) {
+                given.close();
+                throw e;
+            }
         } catch (RuntimeException | Error e) {
             guard.exit();
             throw e;
         }
+        parts.forEach(part -> this.parts.add(part.program()));
         programs.add(loaded);
         if (guard.isClosed()) { // close() may have missed it
             loaded.close();
@@ -276,12 +309,12 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the programs that are loaded now.
+     * Returns the programs that are loaded now. Further modules of a program, which have variants of its functions, count as part of it.
      *
      * @return a snapshot
      */
     public List<Program> programs() {
-        return List.copyOf(programs);
+        return programs.stream().filter(program -> !parts.contains(program)).toList();
     }
 
     /**
@@ -409,6 +442,7 @@ public final class IreeRuntime implements AutoCloseable {
 
     void freed(Program program) {
         programs.remove(program);
+        parts.remove(program);
         guard.exit();
     }
 

@@ -15,11 +15,16 @@ import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +41,11 @@ public final class Program implements AutoCloseable {
     private final ProgramLoader.Loaded loaded;
     private final Context context;
     private final DeviceMemory memory;
-    private final Map<String, ProgramFunction> functions = new LinkedHashMap<>();
+    private final List<CompiledFunction> compiled = new ArrayList<>();
+    private final Map<String, ProgramFunction> functions =
+            new LinkedHashMap<>(); // by full name, those that others stand for as well
+    private final List<ProgramFunction> listed;
+    private final List<Part> parts;
     private final Turn turn = new Turn();
     private final CallsUnderWay calls = new CallsUnderWay();
     private final boolean overlaps;
@@ -47,8 +56,16 @@ public final class Program implements AutoCloseable {
     private final ProgramEnd end;
     private final Leaks.Watch watch;
 
-    /** Takes over what was loaded; the caller has entered the runtime for it. */
-    Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded) {
+    /**
+     * A further module, which is a program by itself.
+     *
+     * @param function what it has variants of
+     * @param program closed with the program that it is a part of
+     */
+    record Part(String function, Program program) {}
+
+    /** Takes over what was loaded, and the parts unless it throws; the caller has entered the runtime for it. */
+    Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded, List<Part> parts) {
         this.runtime = runtime;
         this.devices = devices;
         this.loaded = loaded;
@@ -58,15 +75,40 @@ public final class Program implements AutoCloseable {
         this.name = loaded.modules().getLast().name();
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, calls, loaded.operations());
-        this.watch = runtime.leaks().watch(this, "'" + name + "'");
+        this.parts = List.copyOf(parts);
         for (VmModule module : loaded.modules()) {
             for (VmFunction function : module.exports()) {
                 if (!function.name().startsWith("__")) {
-                    ProgramFunction callable = new ProgramFunction(this, function);
-                    functions.putIfAbsent(callable.fullName(), callable);
+                    CompiledFunction callable = new CompiledFunction(this, function);
+                    if (functions.putIfAbsent(callable.fullName(), callable) == null) {
+                        compiled.add(callable);
+                    }
                 }
             }
         }
+        this.listed = bindVariants();
+        this.watch = runtime.leaks().watch(this, "'" + name + "'");
+    }
+
+    /** Has functions stand for their variants, which are then no longer listed by themselves. */
+    private List<ProgramFunction> bindVariants() {
+        Set<ProgramFunction> hidden = new HashSet<>();
+        for (VariantOptions each : loaded.variants(compiled)) {
+            if (compiled.stream().anyMatch(one -> one.name().equals(each.function()) && hidden.contains(one))) {
+                continue; // declares rules, and is a variant itself
+            }
+            List<List<CompiledFunction>> further = parts.stream()
+                    .filter(part -> part.function().equals(each.function()))
+                    .map(part -> part.program().compiled)
+                    .toList();
+            VariantFunction function = new VariantFunction(
+                    this, new VariantBinder(each, compiled, further, loaded.consumer(), loaded.variantListener()));
+            function.variants().all().forEach(variant -> hidden.add(variant.function()));
+            functions.put(function.fullName(), function);
+        }
+        return functions.values().stream()
+                .filter(function -> !hidden.contains(function))
+                .toList();
     }
 
     /**
@@ -93,7 +135,9 @@ public final class Program implements AutoCloseable {
      * @return a sentence each; empty as a rule
      */
     public List<String> warnings() {
-        return loaded.warnings();
+        return Stream.concat(
+                        loaded.warnings().stream(), parts.stream().flatMap(part -> part.program().warnings().stream()))
+                .toList();
     }
 
     /**
@@ -106,12 +150,13 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns all functions that its modules export.
+     * Returns all functions that its modules export. Those that another one {@linkplain FunctionVariants stands for} are left out, but can be
+     * called.
      *
      * @return in the order of modules and exports
      */
     public List<ProgramFunction> functions() {
-        return List.copyOf(functions.values());
+        return listed;
     }
 
     /**
@@ -139,9 +184,9 @@ public final class Program implements AutoCloseable {
                         .formatted(
                                 name,
                                 TensorText.abbreviate(functionName),
-                                functions.isEmpty()
+                                listed.isEmpty()
                                         ? "none"
-                                        : functions.values().stream()
+                                        : listed.stream()
                                                 .limit(20)
                                                 .map(ProgramFunction::name)
                                                 .collect(Collectors.joining(", "))));
@@ -157,7 +202,7 @@ public final class Program implements AutoCloseable {
     public Program newInstance() {
         guard.enter();
         try {
-            return runtime.loadAgain(devices, loaded);
+            return runtime.loadAgain(devices, loaded, parts);
         } finally {
             guard.exit();
         }
@@ -189,6 +234,12 @@ public final class Program implements AutoCloseable {
      * @return the number at some moment
      */
     public int activeCalls() {
+        return ownCalls()
+                + parts.stream().mapToInt(part -> part.program().activeCalls()).sum();
+    }
+
+    /** Without those of parts. */
+    int ownCalls() {
         return guard.uses();
     }
 
@@ -200,7 +251,14 @@ public final class Program implements AutoCloseable {
      * @return a snapshot, the longest under way first
      */
     public List<PendingCall> pendingCalls(int limit) {
-        return calls.describe(limit);
+        List<PendingCall> own = calls.describe(limit);
+        if (parts.isEmpty()) {
+            return own;
+        }
+        return Stream.concat(own.stream(), parts.stream().flatMap(part -> part.program().pendingCalls(limit).stream()))
+                .sorted(Comparator.comparing(PendingCall::since).reversed())
+                .limit(limit)
+                .toList();
     }
 
     /**
@@ -246,6 +304,7 @@ public final class Program implements AutoCloseable {
         if (guard.close()) {
             watch.closed();
         }
+        parts.forEach(part -> part.program().retire());
     }
 
     /**
@@ -261,12 +320,14 @@ public final class Program implements AutoCloseable {
     public void close() {
         giveUp();
         end.await();
+        parts.forEach(part -> part.program().end.await());
     }
 
     /** The same without waiting. */
     void giveUp() {
         retire();
         end.giveUp();
+        parts.forEach(part -> part.program().giveUp());
     }
 
     @Override
@@ -300,7 +361,7 @@ public final class Program implements AutoCloseable {
 
     private void free() {
         try {
-            functions.values().forEach(ProgramFunction::free);
+            compiled.forEach(CompiledFunction::free);
             loaded.close();
             runtime.freed(this);
         } finally {
@@ -309,7 +370,7 @@ public final class Program implements AutoCloseable {
     }
 
     /** Runs one call; the caller has entered the program and closes the arguments. */
-    Results run(ProgramFunction function, Call call) {
+    Results run(CompiledFunction function, Call call) {
         if (!function.isAsynchronous()) {
             return new Results(function.fullName(), runHere(new ProgramCall(this, function, call, null, null)));
         }
@@ -437,7 +498,7 @@ public final class Program implements AutoCloseable {
      * @param end what to run when it has ended, on a thread where anything may be done
      * @param onWorker the same when it has ended on a worker: must not block or run anything foreign
      */
-    void start(AsyncCall call, ProgramFunction function, int priority, Runnable end, Runnable onWorker) {
+    void start(AsyncCall call, CompiledFunction function, int priority, Runnable end, Runnable onWorker) {
         if (loaded.hasJava()) { // which may block
             CallThread thread = new CallThread(call, function.processOptions().name(), end);
             call.start(thread::wake);

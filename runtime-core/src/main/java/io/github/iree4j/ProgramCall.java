@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProgramCall {
     private final Program program;
-    private final ProgramFunction function;
+    private final CompiledFunction function;
     private final Call call;
     private final @Nullable Fence ready;
     private final @Nullable Fence done;
@@ -23,7 +23,7 @@ final class ProgramCall {
     private @Nullable Object @Nullable [] values;
 
     /** For a function with fences those to pass, of which the first may be null; none to signal for others. */
-    ProgramCall(Program program, ProgramFunction function, Call call, @Nullable Fence ready, @Nullable Fence done) {
+    ProgramCall(Program program, CompiledFunction function, Call call, @Nullable Fence ready, @Nullable Fence done) {
         this.program = program;
         this.function = function;
         this.call = call;
@@ -35,7 +35,7 @@ final class ProgramCall {
         return call;
     }
 
-    ProgramFunction function() {
+    CompiledFunction function() {
         return function;
     }
 

@@ -113,7 +113,7 @@ final class ProgramEnd {
                         "{} was closed {} s ago; {} calls and {} of its calls have not ended, and it is freed after the last",
                         program,
                         TimeUnit.NANOSECONDS.toSeconds(BOUND),
-                        program.activeCalls(),
+                        program.ownCalls(),
                         operations);
                 return;
             }
@@ -154,7 +154,7 @@ final class ProgramEnd {
 
     /** Calls that have returned stay until their fence is reached, to which others may contribute; their own part may be over before. */
     private void endThoseThatLinger() {
-        if (program.activeCalls() <= calls.lingering()) { // in this order: none begins to linger unseen
+        if (program.ownCalls() <= calls.lingering()) { // in this order: none begins to linger unseen
             withdraw();
             if (operations.isNone()) {
                 calls.all().forEach(Call::leave);

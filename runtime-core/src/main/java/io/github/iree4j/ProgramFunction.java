@@ -1,16 +1,9 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.task.ProcessOptions;
-import io.github.iree4j.vm.Context;
-import io.github.iree4j.vm.Invocation;
-import io.github.iree4j.vm.VmFunction;
-import java.lang.reflect.Array;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -19,7 +12,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,31 +31,15 @@ import org.jspecify.annotations.Nullable;
  * which they were made. While a call waits, for its turn or for a fence, that of {@link #invoke} blocks its thread, and the others occupy
  * none. They run on the {@linkplain IreeRuntime#executor() workers} of the runtime; when the program has modules written in Java, which may
  * block, on a virtual thread for each.
+ *
+ * <p><b>Variants.</b> A function may stand for {@linkplain #variants() several compiled ones} of other shapes, of which each call takes the
+ * one that fits best; its declaration then has a {@code ?} for each dimension that may differ.
  */
-public final class ProgramFunction {
-    /** How many stacks are kept for later calls; more than one are in use only while calls overlap. */
-    private static final int KEPT = 16;
-
+public abstract sealed class ProgramFunction permits CompiledFunction, VariantFunction {
     private final Program program;
-    private final Signature signature;
-    private final String fullName;
-    private final List<ValueDeclaration> arguments;
-    private final List<ValueDeclaration> results;
-    private final ProcessOptions processOptions;
-    private final MemoryNeed need = new MemoryNeed();
-    private final Supplier<@Nullable MemoryHolder> turn; // whose it is
 
-    /** Not used by any call; taken and given back in the program's turn. */
-    private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
-
-    ProgramFunction(Program program, VmFunction function) {
+    ProgramFunction(Program program) {
         this.program = program;
-        this.turn = program::inTurn;
-        this.signature = new Signature(function);
-        this.fullName = function.fullName(); // put together each time
-        this.arguments = signature.argumentDeclarations();
-        this.results = signature.resultDeclarations();
-        this.processOptions = CoroutineProcess.options(fullName);
     }
 
     /**
@@ -71,25 +47,21 @@ public final class ProgramFunction {
      *
      * @return for example {@code add}
      */
-    public String name() {
-        return signature.function().name();
-    }
+    public abstract String name();
 
     /**
      * Returns the name with the module's.
      *
      * @return for example {@code module.add}
      */
-    public String fullName() {
-        return fullName;
-    }
+    public abstract String fullName();
 
     /**
      * Returns the program it belongs to.
      *
      * @return the program
      */
-    public Program program() {
+    public final Program program() {
         return program;
     }
 
@@ -98,63 +70,56 @@ public final class ProgramFunction {
      *
      * @return for example {@code sync func @add(%input0: tensor<4xf32>, ...) -> (...)}; the calling convention when the module says nothing
      */
-    public String declaration() {
-        return signature.text();
-    }
+    public abstract String declaration();
 
     /**
      * Returns the reflection attributes.
      *
      * @return unmodifiable
      */
-    public Map<String, String> attributes() {
-        return signature.function().attributes();
-    }
+    public abstract Map<String, String> attributes();
 
     /**
      * Returns the arguments that a caller gives.
      *
      * @return without the fences of asynchronous functions; as many as {@link #argumentKinds()} has letters
      */
-    public List<ValueDeclaration> arguments() {
-        return arguments;
-    }
+    public abstract List<ValueDeclaration> arguments();
 
     /**
      * Returns the results.
      *
      * @return as many as {@link #resultKinds()} has letters
      */
-    public List<ValueDeclaration> results() {
-        return results;
-    }
+    public abstract List<ValueDeclaration> results();
 
     /**
      * Returns what kind each input is: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} a reference such as a tensor.
      *
      * @return one letter per input; the fences of asynchronous functions are not inputs
      */
-    public String argumentKinds() {
-        return signature.arguments();
-    }
+    public abstract String argumentKinds();
 
     /**
      * Returns what kind each result is, with the letters of {@link #argumentKinds()}.
      *
      * @return one letter per result
      */
-    public String resultKinds() {
-        return signature.results();
-    }
+    public abstract String resultKinds();
 
     /**
      * Returns whether the function was compiled to take fences ({@code iree.abi.model} is {@code coarse-fences}). It is called the same way.
      *
      * @return true if it returns before its results are computed
      */
-    public boolean isAsynchronous() {
-        return signature.isAsynchronous();
-    }
+    public abstract boolean isAsynchronous();
+
+    /**
+     * Returns what this function chooses among at each call.
+     *
+     * @return null for a function that is itself compiled
+     */
+    public abstract @Nullable FunctionVariants variants();
 
     /**
      * Makes the tensor that an array or number becomes as an input, for those who have to look at inputs before the call.
@@ -164,15 +129,7 @@ public final class ProgramFunction {
      * @return the tensor, which may look at the array; needs no closing
      * @throws IreeException INVALID_ARGUMENT when it does not fit what is declared
      */
-    public Tensor tensor(int index, Object value) {
-        AbiDeclaration.Value declared = signature.declared(index);
-        try {
-            return JavaArrays.toTensor(value, declared == null ? null : declared.tensor());
-        } catch (IreeException e) {
-            throw new IreeException(
-                    e.code(), "argument %d of function '%s': %s".formatted(index, fullName(), e.getMessage()), e);
-        }
-    }
+    public abstract Tensor tensor(int index, Object value);
 
     /**
      * Calls the function and waits for its results.
@@ -183,97 +140,7 @@ public final class ProgramFunction {
      *     and on a worker of the runtime, where a host call may find itself; CANCELLED when the thread is interrupted while it waits (it
      *     stays interrupted); whatever the function fails with
      */
-    public Results invoke(@Nullable Object... inputs) {
-        program.enter();
-        try {
-            MemoryHolder outer = MemoryHolder.current();
-            if (outer != null) { // has been let in, and waits for this one
-                return invokeNested(outer, inputs);
-            }
-            if (program.isWorker()) {
-                return invokeInside(inputs, holder());
-            }
-            long size = sizeOf(inputs);
-            long wanted = need.of(size);
-            admit(wanted);
-            MemoryHolder holder = holder();
-            try {
-                return invokeInside(inputs, holder);
-            } finally {
-                need.learn(size, holder.peak());
-                program.memory().exit(wanted);
-            }
-        } finally {
-            program.exit();
-        }
-    }
-
-    private Results invokeNested(MemoryHolder outer, @Nullable Object[] inputs) {
-        MemoryHolder holder = holder();
-        MemoryHolder before = outer.awaits(holder);
-        try {
-            return invokeInside(inputs, holder);
-        } finally {
-            outer.goesOn(before);
-        }
-    }
-
-    private Results invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
-        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
-            return program.run(this, Call.confined(fullName(), arguments));
-        } finally {
-            holder.end();
-        }
-    }
-
-    /** A call that is to begin in its turn. */
-    private MemoryHolder holder() {
-        MemoryHolder holder = new MemoryHolder(fullName(), program.operations());
-        holder.waitsForTurn(turn);
-        return holder;
-    }
-
-    private void admit(long wanted) {
-        try {
-            program.memory().admit(wanted, () -> program.givenUp() != null);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IreeException(
-                    StatusCode.CANCELLED,
-                    "interrupted while a call of '%s' waited for %d bytes".formatted(fullName(), wanted),
-                    e);
-        }
-        IreeException givenUp = program.givenUp();
-        if (givenUp != null) {
-            program.memory().exit(wanted);
-            throw new IreeException(
-                    StatusCode.CANCELLED,
-                    "call of '%s' was cancelled: %s".formatted(fullName(), givenUp.getMessage()),
-                    givenUp);
-        }
-    }
-
-    /** How many bytes inputs have, about. */
-    private static long sizeOf(@Nullable Object[] inputs) {
-        long bytes = 0;
-        for (Object input : inputs) {
-            if (input instanceof Tensor tensor) {
-                bytes += tensor.byteSize();
-            } else if (input instanceof TransferredTensor given) {
-                bytes += given.tensor().byteSize();
-            } else if (input != null && input.getClass().isArray()) {
-                bytes += sizeOf(input);
-            }
-        }
-        return bytes;
-    }
-
-    /** As if all elements had 8 bytes and all rows the length of the first. */
-    private static long sizeOf(Object array) {
-        int length = Array.getLength(array);
-        Object first = array instanceof Object[] rows && length > 0 ? rows[0] : null;
-        return first != null && first.getClass().isArray() ? length * sizeOf(first) : 8L * length;
-    }
+    public abstract Results invoke(@Nullable Object... inputs);
 
     /**
      * Calls the function and waits for its results for a limited time.
@@ -284,7 +151,7 @@ public final class ProgramFunction {
      * @throws IreeException DEADLINE_EXCEEDED when time is up: the call is then cancelled as {@link #invokeAsync} says; else as
      *     {@link #invoke}
      */
-    public Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
+    public final Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
         CompletableFuture<Results> future = invokeAsync(inputs);
         try {
             return future.get(Math.max(0, saturatedNanos(timeout)), TimeUnit.NANOSECONDS);
@@ -345,7 +212,7 @@ public final class ProgramFunction {
      * @return completes with the results, which the receiver closes, or with an {@link IreeException}
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is closed
      */
-    public CompletableFuture<Results> invokeAsync(@Nullable Object... inputs) {
+    public final CompletableFuture<Results> invokeAsync(@Nullable Object... inputs) {
         return submit(null, null, inputs);
     }
 
@@ -381,7 +248,8 @@ public final class ProgramFunction {
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit and for a point that is reached or promised already;
      *     FAILED_PRECONDITION when the program, an input or a fence is closed. Nothing is submitted then
      */
-    public CompletableFuture<Results> submit(@Nullable Fence wait, @Nullable Fence signal, @Nullable Object... inputs) {
+    public final CompletableFuture<Results> submit(
+            @Nullable Fence wait, @Nullable Fence signal, @Nullable Object... inputs) {
         return call(CallOptions.DEFAULTS.between(wait, signal), inputs);
     }
 
@@ -396,59 +264,10 @@ public final class ProgramFunction {
      * @return the results, which the receiver closes, or an {@link IreeException}
      * @throws IreeException as {@link #submit}
      */
-    public CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
-        program.enter();
-        ArgumentList arguments = null;
-        Call call = null;
-        try {
-            arguments = new ArgumentList(signature, program.memory(), holder(), inputs);
-            call = new Call(fullName(), arguments);
-            return Submission.start(program, this, call, options);
-        } catch (RuntimeException | Error e) {
-            if (call != null) {
-                program.untrack(call);
-            }
-            if (arguments != null) {
-                arguments.close();
-            }
-            program.exit();
-            throw e;
-        }
-    }
-
-    Signature signature() {
-        return signature;
-    }
-
-    /** For the processes that make its calls. */
-    ProcessOptions processOptions() {
-        return processOptions;
-    }
-
-    /** Only in the program's turn. */
-    Invocation takeInvocation(Context context) {
-        Invocation used = idle.poll();
-        return used != null ? used : context.invocation(signature.function());
-    }
-
-    /** Resets and keeps it, unless enough are kept. Only in the program's turn. */
-    void giveBack(Invocation used) {
-        if (idle.size() < KEPT) {
-            used.reset();
-            idle.push(used);
-        } else {
-            used.close();
-        }
-    }
-
-    /** Only when no call can run any more. */
-    void free() {
-        idle.forEach(Invocation::close);
-        idle.clear();
-    }
+    public abstract CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs);
 
     @Override
-    public String toString() {
+    public final String toString() {
         return declaration();
     }
 }

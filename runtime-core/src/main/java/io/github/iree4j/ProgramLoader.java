@@ -75,6 +75,24 @@ final class ProgramLoader {
             return shared.consumer;
         }
 
+        /** What stands for what: as the options say, and as modules declare it for their functions. */
+        List<VariantOptions> variants(List<CompiledFunction> functions) {
+            List<VariantOptions> all = new ArrayList<>(shared.variants);
+            for (CompiledFunction each : functions) {
+                if (each.attributes().containsKey(FunctionVariants.ATTRIBUTE)
+                        && all.stream().noneMatch(known -> known.function().equals(each.name()))) {
+                    all.add(new VariantOptions(
+                            each.name(), null, List.of(), List.of(), VariantOptions.DEFAULT_DYNAMIC_COST));
+                }
+            }
+            return all;
+        }
+
+        @Nullable
+        VariantListener variantListener() {
+            return shared.variantListener;
+        }
+
         /** Whether functions written in Java belong to it, other than the runtime's. */
         boolean hasJava() {
             return !modules().stream().allMatch(BytecodeModule.class::isInstance);
@@ -85,7 +103,7 @@ final class ProgramLoader {
             shared.retain();
             OperationsUnderWay operations = new OperationsUnderWay();
             try {
-                return new Loaded(create(shared.linked, shared.consumer, operations, limits), shared, operations);
+                return new Loaded(create(shared.linked, consumer(), operations, limits), shared, operations);
             } catch (RuntimeException | Error e) {
                 shared.release();
                 throw e;
@@ -93,7 +111,7 @@ final class ProgramLoader {
         }
 
         void close() {
-            MemoryHolder holder = new MemoryHolder(shared.consumer, operations);
+            MemoryHolder holder = new MemoryHolder(consumer(), operations);
             MemoryHolder before = holder.enter(); // what is submitted at the end
             try {
                 closeQuietly(context);
@@ -111,21 +129,24 @@ final class ProgramLoader {
         private final List<VmModule> modules;
         private final boolean overlaps;
         private final String consumer; // whom the memory is accounted to
+        private final List<VariantOptions> variants; // without their modules, whose bytes are not to be kept
+        private final @Nullable VariantListener variantListener;
         private final List<AutoCloseable> owned; // what to close after the last context, first to last
         private final List<String> warnings;
 
         Shared(
                 List<VmModule> linked,
                 List<VmModule> modules,
-                boolean overlaps,
-                String consumer,
+                ProgramOptions options,
                 List<AutoCloseable> owned,
                 List<String> warnings) {
             this.linked = List.copyOf(linked);
             this.modules = List.copyOf(modules);
             this.warnings = warnings;
-            this.overlaps = overlaps;
-            this.consumer = consumer;
+            this.overlaps = options.overlappingCalls();
+            this.consumer = options.account();
+            this.variants = options.variants().stream().map(VariantOptions::in).toList();
+            this.variantListener = options.variantListener();
             this.owned = List.copyOf(owned);
         }
 
@@ -149,6 +170,7 @@ final class ProgramLoader {
             addOffered(options.offered(), modules);
             List<ParameterProvider> parameters = parameters(options, owned);
             DeviceQuestions questions = new DeviceQuestions(devices);
+            String consumer = options.account();
             List<VmModule> linked = new ArrayList<>();
             addUnlessGiven(
                     linked,
@@ -157,7 +179,7 @@ final class ProgramLoader {
                     () -> HalModule.create(
                             devices,
                             questions,
-                            consumer(options),
+                            consumer,
                             new CompilerFaults(UseAfterDealloca.isIn(modules), EarlySignal.isIn(modules))));
             addUnlessGiven(
                     linked,
@@ -166,7 +188,6 @@ final class ProgramLoader {
                     () -> ParametersModule.create(parameters, options.parameterListener()));
             addUnlessGiven(linked, modules, "check", () -> CheckModule.create(ProgramLoader::checked));
             // Programs compiled for inline execution, which are few, import from these.
-            String consumer = consumer(options);
             addIfWanted(linked, modules, "hal_inline", () -> InlineModules.inline(devices, questions, consumer));
             addIfWanted(linked, modules, "hal_loader", () -> InlineModules.loader(devices, questions, consumer));
             addIfWanted(linked, modules, "vmvx", VmvxModule::create);
@@ -176,10 +197,7 @@ final class ProgramLoader {
             Context context = link(linked, consumer, operations, questions);
             warnings.forEach(
                     each -> LoggerFactory.getLogger(ProgramLoader.class).warn("program '{}': {}", consumer, each));
-            return new Loaded(
-                    context,
-                    new Shared(linked, modules, options.overlappingCalls(), consumer, owned, warnings),
-                    operations);
+            return new Loaded(context, new Shared(linked, modules, options, owned, warnings), operations);
         } catch (RuntimeException | Error e) {
             owned.forEach(ProgramLoader::closeQuietly);
             throw e;
@@ -196,27 +214,6 @@ final class ProgramLoader {
     private boolean runsShaders() {
         return devices.stream()
                 .anyMatch(device -> DeviceQuestions.formatsOf(device).stream().anyMatch(f -> f.startsWith("vulkan-")));
-    }
-
-    /** What the program's memory is accounted to: what it was told, or else the name of its last module, as it was given. */
-    private static String consumer(ProgramOptions options) {
-        String given = options.consumer();
-        return given != null ? given : nameOfLast(options);
-    }
-
-    private static String nameOfLast(ProgramOptions options) {
-        return switch (options.modules().getLast()) {
-            case ProgramOptions.Source.File file -> nameOf(file.path().getFileName());
-            case ProgramOptions.Source.Bytes bytes -> bytes.name();
-            case ProgramOptions.Source.Shared shared ->
-                nameOf(Path.of(shared.bytes().name()).getFileName());
-            case ProgramOptions.Source.Module module -> module.module().name();
-        };
-    }
-
-    private static String nameOf(@Nullable Path fileName) {
-        String name = String.valueOf(fileName);
-        return name.endsWith(".vmfb") ? name.substring(0, name.length() - 5) : name;
     }
 
     /** Makes a context. What its initialisers allocate stays until it is closed. */

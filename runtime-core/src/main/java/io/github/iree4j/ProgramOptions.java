@@ -2,6 +2,8 @@ package io.github.iree4j;
 
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.bytecode.ModuleBytes;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param consumer whom the memory of the program is accounted to; null for the name of its last module, for a file without {@code .vmfb}
  * @param parameterListener hears how far the program's parameters are, or null
  * @param tracer hears of every call in the program's compiled modules, which are then interpreted; or null
+ * @param variants functions that stand for several compiled ones
+ * @param variantListener hears which of those are called, or null
  */
 public record ProgramOptions(
         List<Source> modules,
@@ -37,7 +41,9 @@ public record ProgramOptions(
         boolean overlappingCalls,
         @Nullable String consumer,
         ParameterProgress.@Nullable Listener parameterListener,
-        @Nullable CallTracer tracer) {
+        @Nullable CallTracer tracer,
+        List<VariantOptions> variants,
+        @Nullable VariantListener variantListener) {
 
     /** Where a module comes from. */
     public sealed interface Source {
@@ -99,12 +105,23 @@ public record ProgramOptions(
      * @param consumer whom its memory is accounted to
      * @param parameterListener hears of progress, or null
      * @param tracer hears of calls, or null
+     * @param variants functions that stand for several
+     * @param variantListener hears which are called, or null
      */
     public ProgramOptions {
         modules = List.copyOf(modules);
         offered = List.copyOf(offered);
         providers = List.copyOf(providers);
         devices = List.copyOf(devices);
+        variants = List.copyOf(variants);
+        if (variants.stream().map(VariantOptions::function).distinct().count() < variants.size()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "variants of one function are declared twice, among those of %s"
+                            .formatted(variants.stream()
+                                    .map(VariantOptions::function)
+                                    .toList()));
+        }
         Map<String, List<Path>> copy = new LinkedHashMap<>();
         parameters.forEach((scope, archives) -> copy.put(scope, List.copyOf(archives)));
         parameters = copy;
@@ -113,6 +130,43 @@ public record ProgramOptions(
     @Override
     public Map<String, List<Path>> parameters() {
         return new LinkedHashMap<>(parameters);
+    }
+
+    /** The same with another module and no variants, on the same account. */
+    ProgramOptions part(Source module) {
+        return new ProgramOptions(
+                List.of(module),
+                offered,
+                parameters,
+                providers,
+                devices,
+                overlappingCalls,
+                account(),
+                parameterListener,
+                tracer,
+                List.of(),
+                null);
+    }
+
+    /** What the program's memory is accounted to: what it was told, or else the name of its last module, as it was given. */
+    String account() {
+        if (consumer != null) {
+            return consumer;
+        }
+        if (modules.isEmpty()) {
+            return ""; // which loading refuses
+        }
+        return switch (modules.getLast()) {
+            case Source.File file -> nameOf(file.path().getFileName());
+            case Source.Bytes bytes -> bytes.name();
+            case Source.Shared shared -> nameOf(Path.of(shared.bytes().name()).getFileName());
+            case Source.Module module -> module.module().name();
+        };
+    }
+
+    private static String nameOf(@Nullable Path fileName) {
+        String name = String.valueOf(fileName);
+        return name.endsWith(".vmfb") ? name.substring(0, name.length() - 5) : name;
     }
 
     /**
@@ -135,6 +189,8 @@ public record ProgramOptions(
         private @Nullable String consumer;
         private ParameterProgress.@Nullable Listener parameterListener;
         private @Nullable CallTracer tracer;
+        private final List<VariantOptions> variants = new ArrayList<>();
+        private @Nullable VariantListener variantListener;
 
         private Builder() {}
 
@@ -288,6 +344,29 @@ public record ProgramOptions(
         }
 
         /**
+         * Has a function stand for several compiled ones, of which each call takes the one that fits its shapes. Functions of modules that
+         * declare their rules ({@value FunctionVariants#ATTRIBUTE}) need no such call.
+         *
+         * @param options which function, by which rules, and which ones
+         * @return this builder
+         */
+        public Builder variants(VariantOptions options) {
+            variants.add(options);
+            return this;
+        }
+
+        /**
+         * Sets who hears which variants of functions are called.
+         *
+         * @param listener called at each call; see there for what it must not do
+         * @return this builder
+         */
+        public Builder variantListener(@Nullable VariantListener listener) {
+            variantListener = listener;
+            return this;
+        }
+
+        /**
          * Returns what was collected.
          *
          * @return the options
@@ -302,7 +381,9 @@ public record ProgramOptions(
                     overlappingCalls,
                     consumer,
                     parameterListener,
-                    tracer);
+                    tracer,
+                    variants,
+                    variantListener);
         }
     }
 }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Submission {
     private final Program program;
-    private final ProgramFunction function;
+    private final CompiledFunction function;
     private final Call call;
     private final @Nullable Fence signal;
     private final int priority;
@@ -36,7 +36,7 @@ final class Submission {
 
     private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not there yet
 
-    private Submission(Program program, ProgramFunction function, Call call, CallOptions options) {
+    private Submission(Program program, CompiledFunction function, Call call, CallOptions options) {
         this.program = program;
         this.function = function;
         this.call = call;
@@ -46,7 +46,8 @@ final class Submission {
     }
 
     /** Takes over the use of the program and the arguments of the call; a throw means that it has not. */
-    static CompletableFuture<Results> start(Program program, ProgramFunction function, Call call, CallOptions options) {
+    static CompletableFuture<Results> start(
+            Program program, CompiledFunction function, Call call, CallOptions options) {
         Fence wait = options.after();
         Fence signal = options.signal();
         if (wait != null) {

@@ -12,6 +12,7 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -438,6 +439,26 @@ public final class Tensor implements AutoCloseable {
         return device == null || leaks == null
                 ? new Tensor(type, part, elements.copy(first * row, rows * row))
                 : adopt(elements.copyOn(device, part, first * row, rows * row), device, leaks);
+    }
+
+    /** The first elements of each dimension: over the same memory if they come first of all, else a copy where this tensor is. */
+    Tensor corner(long[] part) {
+        DeviceMemory device = elements.memory();
+        Leaks leaks = elements.leaks();
+        if (device == null || leaks == null) {
+            MemorySegment data = HeapElements.allocate(ElementCodec.byteSize(type, part));
+            look(from -> Blocks.copy(from, shape, data, part, part, type.bitCount() / 8));
+            return new Tensor(type, part, data);
+        }
+        return adopt(elements.corner(device, part), device, leaks);
+    }
+
+    /** Lets somebody look at the bytes of the elements. */
+    void look(Consumer<MemorySegment> reader) {
+        read(data -> {
+            reader.accept(data);
+            return data;
+        });
     }
 
     /**

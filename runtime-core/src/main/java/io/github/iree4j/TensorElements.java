@@ -134,6 +134,27 @@ final class TensorElements {
         });
     }
 
+    /** The first elements of each dimension on a device: of the same buffer if they come first of all. The caller releases the view. */
+    BufferView corner(DeviceMemory device, long[] part) {
+        BufferView all = view;
+        if (all != null && Blocks.comeFirst(shape, part)) {
+            guard.enter();
+            try {
+                return BufferView.create(all.buffer(), part, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
+            } finally {
+                guard.exit();
+            }
+        }
+        return read(data -> {
+            try {
+                return device.create(
+                        type, part, target -> Blocks.copy(data, shape, target, part, part, type.bitCount() / 8));
+            } catch (IOException e) {
+                throw new AssertionError("memory is no file", e);
+            }
+        });
+    }
+
     private String name() {
         return "tensor " + Shape.format(shape, type);
     }

@@ -1,0 +1,74 @@
+package io.github.iree4j;
+
+import java.util.List;
+
+/**
+ * Inputs of a call that has a shape in common with others but for its rows, see {@link FunctionVariants#align}. Tensors may be the caller's
+ * own; none needs closing. Safe from any thread.
+ */
+public final class AlignedInputs {
+    private final VariantFunction function;
+    private final List<Tensor> inputs;
+    private final long[] sizes;
+    private final long[] shared;
+    private final int rows;
+    private final long mostRows;
+    private final long added;
+
+    AlignedInputs(
+            VariantFunction function,
+            List<Tensor> inputs,
+            long[] sizes,
+            long[] shared,
+            int rows,
+            long mostRows,
+            long added) {
+        this.function = function;
+        this.inputs = List.copyOf(inputs);
+        this.sizes = sizes;
+        this.shared = shared;
+        this.rows = rows;
+        this.mostRows = mostRows;
+        this.added = added;
+    }
+
+    /**
+     * Returns the inputs.
+     *
+     * @return one for each argument, masks included
+     */
+    public List<Tensor> inputs() {
+        return inputs;
+    }
+
+    /**
+     * Returns how many rows the call has.
+     *
+     * @return 0 or more
+     */
+    public long rows() {
+        return sizes[rows];
+    }
+
+    /**
+     * Returns how many rows a call has room for that is made of several such.
+     *
+     * @return {@link Long#MAX_VALUE} when there is a variant for any number
+     */
+    public long mostRows() {
+        return mostRows;
+    }
+
+    /**
+     * Cuts the results of this call's rows to what belongs to it, and counts what had been added. Closes the given results.
+     *
+     * @param results with as many rows as the call
+     * @return the results; the caller closes them
+     * @throws io.github.iree4j.status.IreeException INTERNAL when a result has another shape than the rules say; RESOURCE_EXHAUSTED when the
+     *     device has no memory for a copy
+     */
+    public Results cut(Results results) {
+        function.variants().aligned(added);
+        return function.cut(results, sizes, shared);
+    }
+}

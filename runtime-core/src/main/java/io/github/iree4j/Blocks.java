@@ -1,0 +1,78 @@
+package io.github.iree4j;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/** Copies between dense arrays of different shapes. */
+final class Blocks {
+    private Blocks() {}
+
+    /**
+     * Copies the first elements of each dimension.
+     *
+     * @param from dense, row-major
+     * @param fromShape its shape
+     * @param to dense, row-major
+     * @param toShape its shape, of the same rank
+     * @param part how many of each dimension; no more than either has
+     * @param bytes of an element
+     */
+    static void copy(MemorySegment from, long[] fromShape, MemorySegment to, long[] toShape, long[] part, long bytes) {
+        if (Arrays.stream(part).anyMatch(size -> size == 0)) {
+            return;
+        }
+        int outer = part.length; // dimensions that are walked; what is within them lies together in both
+        long run = bytes;
+        while (outer > 0) {
+            outer--;
+            run *= part[outer];
+            if (part[outer] != fromShape[outer] || part[outer] != toShape[outer]) {
+                break;
+            }
+        }
+        long[] fromStep = steps(fromShape, bytes);
+        long[] toStep = steps(toShape, bytes);
+        long[] at = new long[outer];
+        long source = 0;
+        long target = 0;
+        while (true) {
+            MemorySegment.copy(from, source, to, target, run);
+            int dimension = outer - 1;
+            while (dimension >= 0 && ++at[dimension] == part[dimension]) {
+                source -= (part[dimension] - 1) * fromStep[dimension];
+                target -= (part[dimension] - 1) * toStep[dimension];
+                at[dimension--] = 0;
+            }
+            if (dimension < 0) {
+                return;
+            }
+            source += fromStep[dimension];
+            target += toStep[dimension];
+        }
+    }
+
+    /** Bytes from one element to the next in each dimension. */
+    private static long[] steps(long[] shape, long bytes) {
+        long[] steps = new long[shape.length];
+        long step = bytes;
+        for (int i = shape.length - 1; i >= 0; i--) {
+            steps[i] = step;
+            step *= shape[i];
+        }
+        return steps;
+    }
+
+    /** Whether the first elements of each dimension lie together, before all others. */
+    static boolean comeFirst(long[] shape, long[] part) {
+        int last = part.length - 1;
+        while (last >= 0 && part[last] == shape[last]) {
+            last--;
+        }
+        for (int i = 0; i < last; i++) {
+            if (part[i] > 1) {
+                return Arrays.stream(part).anyMatch(size -> size == 0);
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,53 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+
+/** Arrays of one number. */
+final class Fills {
+    private Fills() {}
+
+    /**
+     * Makes elements on the Java heap that are all the same.
+     *
+     * @throws IreeException INVALID_ARGUMENT and OUT_OF_RANGE when the type has no such number; RESOURCE_EXHAUSTED when there is no room
+     */
+    static MemorySegment filled(ElementType type, long[] shape, double number) {
+        MemorySegment data = HeapElements.allocate(ElementCodec.byteSize(type, shape));
+        if (number == 0 && Math.copySign(1, number) > 0 || data.byteSize() == 0) {
+            return data; // all numbers are zero when their bits are
+        }
+        MemorySegment one = encoded(type, number);
+        data.asSlice(0, one.byteSize()).copyFrom(one);
+        for (long done = one.byteSize(); done < data.byteSize(); ) {
+            long part = Math.min(done, data.byteSize() - done);
+            MemorySegment.copy(data, 0, data, done, part);
+            done += part;
+        }
+        return data;
+    }
+
+    /** The bytes of a number. */
+    static MemorySegment encoded(ElementType type, double number) {
+        if (!type.isByteAligned()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "elements of type %s share a byte, and cannot be added one by one".formatted(type));
+        }
+        MemorySegment one = HeapElements.allocate(ElementCodec.byteSize(type));
+        ElementCodec codec = ElementCodec.of(type);
+        if (codec.kind() == ElementCodec.Kind.FLOAT) {
+            codec.putDouble(one, 0, number);
+        } else if (number == 0) {
+            return one;
+        } else if (number == Math.rint(number) && Math.abs(number) <= 0x1p53) {
+            codec.putLong(one, 0, (long) number);
+        } else {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT, "%s is no number of element type %s".formatted(number, type));
+        }
+        return one;
+    }
+}

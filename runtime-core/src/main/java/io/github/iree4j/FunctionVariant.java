@@ -1,0 +1,108 @@
+package io.github.iree4j;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** One of the compiled functions that a function chooses among. Safe from any thread. */
+public final class FunctionVariant {
+    /** Size of an axis that a call chooses. */
+    static final long OPEN = -1;
+
+    private final CompiledFunction function;
+    private final List<String> axes;
+    private final long[] sizes;
+    private final boolean open;
+    private final LongAdder calls = new LongAdder();
+
+    FunctionVariant(CompiledFunction function, List<String> axes, long[] sizes) {
+        this.function = function;
+        this.axes = axes;
+        this.sizes = sizes;
+        this.open = IntStream.range(0, sizes.length).anyMatch(axis -> sizes[axis] == OPEN);
+    }
+
+    /**
+     * Returns the compiled function, which may also be called directly.
+     *
+     * @return borrowed from its program
+     */
+    public ProgramFunction function() {
+        return function;
+    }
+
+    /**
+     * Returns the size of each axis that it was compiled for.
+     *
+     * @return by axis, in the order of the rules; -1 for any size
+     */
+    public Map<String, Long> sizes() {
+        Map<String, Long> named = new LinkedHashMap<>();
+        for (int axis = 0; axis < sizes.length; axis++) {
+            named.put(axes.get(axis), sizes[axis]);
+        }
+        return Collections.unmodifiableMap(named);
+    }
+
+    /**
+     * Returns how many calls it got.
+     *
+     * @return since it was loaded
+     */
+    public long calls() {
+        return calls.sum();
+    }
+
+    void called() {
+        calls.increment();
+    }
+
+    CompiledFunction compiled() {
+        return function;
+    }
+
+    long size(int axis) {
+        return sizes[axis];
+    }
+
+    /** Whether it was compiled without knowing all sizes. */
+    boolean isOpen() {
+        return open;
+    }
+
+    /** Whether a call of these sizes can be padded to it, or needs not be. */
+    boolean fits(long[] given, boolean padded) {
+        for (int axis = 0; axis < sizes.length; axis++) {
+            if (sizes[axis] != OPEN && (padded ? given[axis] > sizes[axis] : given[axis] != sizes[axis])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The sizes that a call gets. */
+    long[] padded(long[] given) {
+        long[] padded = given.clone();
+        for (int axis = 0; axis < padded.length; axis++) {
+            padded[axis] = sizes[axis] == OPEN ? given[axis] : sizes[axis];
+        }
+        return padded;
+    }
+
+    /** Sizes as {@code 4x16}, {@code ?} for any. */
+    String shape() {
+        return IntStream.range(0, sizes.length)
+                .mapToObj(axis -> sizes[axis] == OPEN ? "?" : Long.toString(sizes[axis]))
+                .collect(Collectors.joining("x"));
+    }
+
+    /** Name and sizes. */
+    @Override
+    public String toString() {
+        return function.fullName() + " of " + String.join(" x ", axes) + " " + shape();
+    }
+}

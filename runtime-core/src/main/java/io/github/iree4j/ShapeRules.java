@@ -1,0 +1,253 @@
+package io.github.iree4j;
+
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which dimensions of a function's arguments and results belong together, so that a call can be padded to the shape of a
+ * {@linkplain FunctionVariants variant} and its results cut back.
+ *
+ * <p>As text, with the arguments in order, an arrow, and the results:
+ *
+ * <pre>{@code
+ * [batch length], [batch length] mask, [batch length] fill=1, _ -> [batch length 384]
+ * }</pre>
+ *
+ * <p>A value in brackets is a tensor with a word for each dimension: the name of an axis, which has one size in a call wherever it stands; a
+ * number that the dimension has; or {@code _} for any dimension that is not padded. A value that is only {@code _} is passed on as it is.
+ * What is added to an argument is zero, or what {@code fill=} says. An argument that is a {@code mask} is 1 where the call has elements and
+ * 0 where they were added: callers may leave masks out, all of them or by null, and what they give is padded with 0.
+ *
+ * @param inputs one for each argument
+ * @param results one for each result
+ */
+public record ShapeRules(List<Value> inputs, List<Value> results) {
+    /** No declaration of a sensible function comes near. */
+    private static final int MAXIMUM_LENGTH = 1 << 14;
+
+    private static final int MAXIMUM_AXES = 16;
+
+    private static final Pattern TOKEN = Pattern.compile(
+            "\\s*(?:->|[\\[\\],]|fill=[-+]?[.0-9A-Za-z]+(?:[-+][0-9]+)?|[A-Za-z](?:\\w|-(?!>)){0,63}+(?!\\w)|_(?!\\w)|[0-9]{1,18}+(?!\\w))");
+
+    /**
+     * The rule for one argument or result.
+     *
+     * @param dimensions for each dimension an axis, a number or {@code _}; null for a value that is passed on as it is
+     * @param fill what is added to an argument
+     * @param mask whether it is an argument that says which elements were given
+     */
+    public record Value(@Nullable List<String> dimensions, double fill, boolean mask) {
+        private static final Value UNTOUCHED = new Value(null, 0, false);
+
+        /** Keeps its own copy. */
+        public Value {
+            dimensions = dimensions == null ? null : List.copyOf(dimensions);
+        }
+
+        static boolean isAxis(String dimension) {
+            return Character.isLetter(dimension.charAt(0));
+        }
+
+        @Override
+        public String toString() {
+            if (dimensions == null) {
+                return "_";
+            }
+            String number = fill == Math.rint(fill) && Math.abs(fill) < 1e15
+                    ? Long.toString((long) fill)
+                    : Double.toString(fill);
+            return "[" + String.join(" ", dimensions) + "]" + (mask ? " mask" : fill == 0 ? "" : " fill=" + number);
+        }
+    }
+
+    /**
+     * Checks and copies.
+     *
+     * @throws IreeException INVALID_ARGUMENT when an axis is of no argument, a mask has no axis, or there is nothing to choose by
+     */
+    public ShapeRules {
+        inputs = List.copyOf(inputs);
+        results = List.copyOf(results);
+        Set<String> known = axes(inputs);
+        if (known.isEmpty() || known.size() > MAXIMUM_AXES) {
+            throw invalid("they name %d axes, and 1 to %d are possible".formatted(known.size(), MAXIMUM_AXES));
+        }
+        for (String axis : axes(results)) {
+            if (!known.contains(axis)) {
+                throw invalid(
+                        "axis '%s' is of a result and of no argument, so that no call says its size".formatted(axis));
+            }
+        }
+        for (Value input : inputs) {
+            if (input.mask() && axes(List.of(input)).isEmpty()) {
+                throw invalid("a mask without an axis says nothing");
+            }
+        }
+        if (inputs.stream().allMatch(input -> input.mask() || input.dimensions() == null)) {
+            throw invalid("only masks have axes, so that no argument says the sizes");
+        }
+    }
+
+    private static Set<String> axes(List<Value> values) {
+        Set<String> axes = new LinkedHashSet<>();
+        for (Value value : values) {
+            if (value.dimensions() != null) {
+                value.dimensions().stream().filter(Value::isAxis).forEach(axes::add);
+            }
+        }
+        return axes;
+    }
+
+    /**
+     * Returns the axes.
+     *
+     * @return in the order in which arguments name them
+     */
+    public List<String> axes() {
+        return List.copyOf(axes(inputs));
+    }
+
+    /**
+     * Reads rules.
+     *
+     * @param text as above
+     * @return the rules
+     * @throws IreeException INVALID_ARGUMENT for text that is none, naming what is wrong and where
+     */
+    public static ShapeRules parse(String text) {
+        if (text.length() > MAXIMUM_LENGTH) {
+            throw invalid("they have %d characters, and the limit is %d".formatted(text.length(), MAXIMUM_LENGTH));
+        }
+        return new Parser(text).parse();
+    }
+
+    /** Reads one text, once. */
+    private static final class Parser {
+        private final String text;
+        private final Matcher matcher;
+        private @Nullable String token; // the next; null at the end
+        private int at;
+
+        Parser(String text) {
+            this.text = text;
+            this.matcher = TOKEN.matcher(text);
+            next();
+        }
+
+        ShapeRules parse() {
+            List<Value> inputs = values(true);
+            List<Value> results = List.of();
+            if ("->".equals(token)) {
+                next();
+                results = values(false);
+            }
+            if (token != null) {
+                throw unexpected("',', '->' or the end");
+            }
+            return new ShapeRules(inputs, results);
+        }
+
+        private List<Value> values(boolean arguments) {
+            List<Value> values = new ArrayList<>();
+            if (token == null || "->".equals(token)) {
+                return values;
+            }
+            values.add(value(arguments));
+            while (",".equals(token)) {
+                next();
+                values.add(value(arguments));
+            }
+            return values;
+        }
+
+        private Value value(boolean argument) {
+            if ("_".equals(token)) {
+                next();
+                return Value.UNTOUCHED;
+            }
+            if (!"[".equals(token)) {
+                throw unexpected("'[' or '_'");
+            }
+            next();
+            List<String> dimensions = new ArrayList<>();
+            while (!"]".equals(token)) {
+                String word = token;
+                if (word == null
+                        || !(word.equals("_") || Character.isLetterOrDigit(word.charAt(0)))
+                        || word.startsWith("fill=")) {
+                    throw unexpected("an axis, a number, '_' or ']'");
+                }
+                dimensions.add(word);
+                if (dimensions.size() > Shape.MAXIMUM_RANK) {
+                    throw invalid("a value has more than %d dimensions".formatted(Shape.MAXIMUM_RANK));
+                }
+                next();
+            }
+            next();
+            String word = token;
+            if (argument && "mask".equals(word)) {
+                next();
+                return new Value(dimensions, 0, true);
+            }
+            if (argument && word != null && word.startsWith("fill=")) {
+                double fill = number(word.substring(5));
+                next();
+                return new Value(dimensions, fill, false);
+            }
+            return new Value(dimensions, 0, false);
+        }
+
+        private double number(String digits) {
+            try {
+                return Double.parseDouble(digits);
+            } catch (NumberFormatException e) {
+                throw unexpected("a number after 'fill='");
+            }
+        }
+
+        private void next() {
+            at = matcher.regionStart();
+            if (text.substring(at).isBlank()) {
+                token = null;
+                return;
+            }
+            if (!matcher.lookingAt()) {
+                token = text.substring(at).strip();
+                throw unexpected("another word");
+            }
+            token = matcher.group().strip();
+            matcher.region(matcher.end(), text.length());
+        }
+
+        private IreeException unexpected(String wanted) {
+            return invalid("expected %s at character %d, where there is %s"
+                    .formatted(wanted, at, token == null ? "the end" : "'" + TensorText.abbreviate(token) + "'"));
+        }
+    }
+
+    private static IreeException invalid(String what) {
+        return new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "shape rules cannot be used: %s; they look like '[batch length], [batch length] mask -> [batch 384]'"
+                        .formatted(what));
+    }
+
+    /** The text, which {@link #parse} understands. */
+    @Override
+    public String toString() {
+        String text = inputs.stream().map(Value::toString).collect(Collectors.joining(", "));
+        return results.isEmpty()
+                ? text
+                : text + results.stream().map(Value::toString).collect(Collectors.joining(", ", " -> ", ""));
+    }
+}

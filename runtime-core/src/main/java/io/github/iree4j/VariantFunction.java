@@ -1,0 +1,198 @@
+package io.github.iree4j;
+
+import io.github.iree4j.AbiDeclaration.TensorType;
+import io.github.iree4j.ShapeRules.Value;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A function that stands for several compiled ones, see {@link FunctionVariants}. */
+final class VariantFunction extends ProgramFunction {
+    private final String name;
+    private final String fullName;
+    private final CompiledFunction like;
+    private final List<ValueDeclaration> arguments;
+    private final List<ValueDeclaration> results;
+    /** Of arguments with axes, whose sizes are open; null for others. */
+    private final List<@Nullable TensorType> types;
+
+    private final ShapeRules rules;
+    private final FunctionVariants variants;
+
+    /** What the binder found out. */
+    VariantFunction(Program program, VariantBinder found) {
+        super(program);
+        this.name = found.name();
+        this.like = found.like();
+        this.fullName = program.modules().getLast().name() + "." + name;
+        this.rules = found.rules();
+        this.types = found.types();
+        this.arguments = found.declarations(rules.inputs(), like.arguments());
+        this.results = found.declarations(rules.results(), like.results());
+        this.variants = new FunctionVariants(this, found);
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String fullName() {
+        return fullName;
+    }
+
+    @Override
+    public String declaration() {
+        return "func @%s(%s) -> (%s), one of %d by shape"
+                .formatted(name, text(arguments), text(results), variants.all().size());
+    }
+
+    private static String text(List<ValueDeclaration> values) {
+        return values.stream()
+                .map(value -> value.name().isEmpty() ? value.type() : "%" + value.name() + ": " + value.type())
+                .collect(Collectors.joining(", "));
+    }
+
+    @Override
+    public Map<String, String> attributes() {
+        return like.attributes();
+    }
+
+    @Override
+    public List<ValueDeclaration> arguments() {
+        return arguments;
+    }
+
+    @Override
+    public List<ValueDeclaration> results() {
+        return results;
+    }
+
+    @Override
+    public String argumentKinds() {
+        return like.argumentKinds();
+    }
+
+    @Override
+    public String resultKinds() {
+        return like.resultKinds();
+    }
+
+    @Override
+    public boolean isAsynchronous() {
+        return variants.all().stream().allMatch(each -> each.function().isAsynchronous());
+    }
+
+    @Override
+    public FunctionVariants variants() {
+        return variants;
+    }
+
+    @Override
+    public Tensor tensor(int index, Object value) {
+        try {
+            return JavaArrays.toTensor(value, types.get(index));
+        } catch (IreeException e) {
+            throw new IreeException(e.code(), where(index) + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public Results invoke(@Nullable Object... inputs) {
+        VariantInputs given = new VariantInputs(this, inputs);
+        FunctionVariant variant = variants.choose(given, false);
+        long[] padded = variant.padded(given.sizes());
+        @Nullable Object[] passed = given.padded(padded);
+        Results returned = variant.compiled().invoke(passed);
+        made(variant, given, padded);
+        return cut(returned, given.sizes(), padded);
+    }
+
+    @Override
+    public CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
+        VariantInputs given = new VariantInputs(this, inputs);
+        FunctionVariant variant = variants.choose(given, options.after() != null || options.signal() != null);
+        long[] padded = variant.padded(given.sizes());
+        CompletableFuture<Results> call = variant.compiled().call(options, given.padded(padded));
+        made(variant, given, padded);
+        return Arrays.equals(given.sizes(), padded) ? call : new CutCall(call, this, given.sizes(), padded);
+    }
+
+    private void made(FunctionVariant variant, VariantInputs given, long[] padded) {
+        given.taken();
+        variants.called(variant, given, padded);
+    }
+
+    ShapeRules rules() {
+        return rules;
+    }
+
+    /** The type of an argument that has axes. */
+    TensorType type(int index) {
+        TensorType type = types.get(index);
+        if (type == null) {
+            throw new IllegalStateException("argument " + index + " of '" + fullName + "' has no axes");
+        }
+        return type;
+    }
+
+    /** Names an argument in messages. */
+    String where(int index) {
+        String argument = arguments.get(index).name();
+        return "argument %d%s of function '%s'"
+                .formatted(index, argument.isEmpty() ? "" : " '" + argument + "'", fullName);
+    }
+
+    /** Cuts results of some sizes to smaller ones, and closes what is left of them. */
+    Results cut(Results returned, long[] sizes, long[] padded) {
+        if (Arrays.equals(sizes, padded)) {
+            return returned;
+        }
+        @Nullable Object[] values = new Object[returned.size()];
+        try (returned) {
+            for (int i = 0; i < values.length; i++) {
+                List<String> dimensions = rules.results().get(i).dimensions();
+                values[i] = dimensions == null || returned.get(i) == null
+                        ? returned.takeAny(i)
+                        : cut(i, dimensions, returned, sizes, padded);
+            }
+        } catch (RuntimeException | Error e) {
+            Results.free(values);
+            throw e;
+        }
+        return new Results(fullName, values);
+    }
+
+    private Tensor cut(int index, List<String> dimensions, Results returned, long[] sizes, long[] padded) {
+        Tensor tensor = returned.tensor(index);
+        long[] shape = tensor.shape();
+        long[] part = shape.clone();
+        boolean fits = shape.length == dimensions.size();
+        for (int d = 0; fits && d < shape.length; d++) {
+            int axis = rules.axes().indexOf(dimensions.get(d));
+            if (axis >= 0) {
+                fits = shape[d] == padded[axis];
+                part[d] = sizes[axis];
+            }
+        }
+        if (!fits) {
+            throw new IreeException(
+                    StatusCode.INTERNAL,
+                    "result %d of '%s' is %s, and by its shape rules %s of %s %s; correct the rules"
+                            .formatted(
+                                    index,
+                                    fullName,
+                                    tensor.header(),
+                                    new Value(dimensions, 0, false),
+                                    String.join(" x ", rules.axes()),
+                                    Arrays.toString(padded)));
+        }
+        return Arrays.equals(shape, part) ? returned.take(index) : tensor.corner(part);
+    }
+}

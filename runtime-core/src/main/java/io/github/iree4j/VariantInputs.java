@@ -1,0 +1,240 @@
+package io.github.iree4j;
+
+import io.github.iree4j.ShapeRules.Value;
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The inputs of one call of a function that has variants, and how large it is along each axis. One thread. */
+final class VariantInputs {
+    private final VariantFunction function;
+    private final List<Value> rules;
+    private final List<String> axes;
+    /** Tensors for arguments with axes, null for masks that are to be made, others as they were given. */
+    private final @Nullable Object[] values;
+
+    private final long[] sizes;
+    /** Tensors that were copied and belong to the call. */
+    private final List<Tensor> transferred = new ArrayList<>();
+
+    /** Checks them against rules and declarations. */
+    VariantInputs(VariantFunction function, @Nullable Object[] given) {
+        this.function = function;
+        this.rules = function.rules().inputs();
+        this.axes = function.rules().axes();
+        this.values = withoutMasks(given);
+        this.sizes = new long[axes.size()];
+        Arrays.fill(sizes, -1);
+        int[] said = new int[sizes.length];
+        for (int i = 0; i < values.length; i++) {
+            Value rule = rules.get(i);
+            if (rule.dimensions() == null) {
+                continue;
+            }
+            Object value = values[i];
+            if (value == null) {
+                if (!rule.mask()) {
+                    throw invalid("%s is %s; given null", i, function.type(i));
+                }
+                continue;
+            }
+            if (!(value instanceof Tensor || value instanceof TransferredTensor || value instanceof BufferView)) {
+                value = function.tensor(i, value);
+                values[i] = value;
+            }
+            long[] shape = shapeOf(value);
+            if (!function.type(i).accepts(typeOf(value), shape)) {
+                throw invalid("%s is %s; given %s", i, function.type(i), Shape.format(shape, typeOf(value)));
+            }
+            measure(i, rule.dimensions(), shape, said);
+        }
+    }
+
+    private @Nullable Object[] withoutMasks(@Nullable Object[] given) {
+        if (given.length == rules.size()) {
+            return given.clone();
+        }
+        long masks = rules.stream().filter(Value::mask).count();
+        if (masks == 0 || given.length != rules.size() - masks) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "function '%s' takes %d arguments%s; given %d"
+                            .formatted(
+                                    function.fullName(),
+                                    rules.size(),
+                                    masks == 0 ? "" : ", or %d without masks".formatted(rules.size() - masks),
+                                    given.length));
+        }
+        @Nullable Object[] all = new Object[rules.size()];
+        int next = 0;
+        for (int i = 0; i < all.length; i++) {
+            all[i] = rules.get(i).mask() ? null : given[next++];
+        }
+        return all;
+    }
+
+    private void measure(int index, List<String> dimensions, long[] shape, int[] said) {
+        for (int d = 0; d < shape.length; d++) {
+            int axis = axes.indexOf(dimensions.get(d));
+            if (axis < 0) {
+                continue;
+            }
+            if (sizes[axis] < 0) {
+                sizes[axis] = shape[d];
+                said[axis] = index;
+            } else if (sizes[axis] != shape[d]) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "%s has %s %d, and argument %d has %d"
+                                .formatted(function.where(index), axes.get(axis), shape[d], said[axis], sizes[axis]));
+            }
+        }
+    }
+
+    private IreeException invalid(String text, int index, Object... more) {
+        Object[] all = new Object[more.length + 1];
+        all[0] = function.where(index);
+        System.arraycopy(more, 0, all, 1, more.length);
+        return new IreeException(StatusCode.INVALID_ARGUMENT, text.formatted(all));
+    }
+
+    /** How large the call is, by axis. */
+    long[] sizes() {
+        return sizes;
+    }
+
+    /** How many elements arguments with axes have if these have some sizes; about, where that is beyond reason. */
+    double elements(long[] of) {
+        double all = 0;
+        for (int i = 0; i < values.length; i++) {
+            if (rules.get(i).dimensions() != null) {
+                double count = 1;
+                for (long size : shape(i, of)) {
+                    count *= size;
+                }
+                all += count;
+            }
+        }
+        return all;
+    }
+
+    /** The shape of an argument if axes have some sizes. */
+    private long[] shape(int index, long[] of) {
+        List<String> dimensions = dimensions(index);
+        Object value = values[index];
+        long[] shape = value == null ? function.type(index).shape().clone() : shapeOf(value);
+        for (int d = 0; d < shape.length; d++) {
+            int axis = axes.indexOf(dimensions.get(d));
+            shape[d] = axis < 0 ? shape[d] : of[axis];
+        }
+        return shape;
+    }
+
+    private List<String> dimensions(int index) {
+        List<String> dimensions = rules.get(index).dimensions();
+        if (dimensions == null) {
+            throw new IllegalStateException("argument " + index + " has no axes");
+        }
+        return dimensions;
+    }
+
+    /** What the variant gets whose axes have those sizes: what was given where that is large enough, else copies. */
+    @Nullable
+    Object[] padded(long[] target) {
+        @Nullable Object[] padded = values.clone();
+        for (int i = 0; i < padded.length; i++) {
+            if (rules.get(i).dimensions() != null) {
+                padded[i] = padded(i, target);
+            }
+        }
+        return padded;
+    }
+
+    /** The same where all arguments have axes, as tensors. */
+    List<Tensor> tensors(long[] target) {
+        List<Tensor> tensors = new ArrayList<>();
+        for (int i = 0; i < values.length; i++) {
+            if (!(padded(i, target) instanceof Tensor tensor)) {
+                throw invalid(
+                        "%s cannot be put together with others: %s is no tensor of the caller's",
+                        i, String.valueOf(values[i]));
+            }
+            tensors.add(tensor);
+        }
+        return tensors;
+    }
+
+    private Object padded(int index, long[] target) {
+        Value rule = rules.get(index);
+        long[] wanted = shape(index, target);
+        Object value = values[index];
+        if (value == null) {
+            return mask(index, wanted);
+        }
+        long[] shape = shapeOf(value);
+        if (Arrays.equals(shape, wanted)) {
+            return value;
+        }
+        ElementType type = typeOf(value);
+        MemorySegment data = Fills.filled(type, wanted, rule.mask() ? 0 : rule.fill());
+        read(value, from -> Blocks.copy(from, shape, data, wanted, shape, type.bitCount() / 8));
+        if (value instanceof TransferredTensor transfer) {
+            transferred.add(transfer.tensor());
+        }
+        return Tensor.wrap(data, type, wanted);
+    }
+
+    /** Ones where the call has elements. */
+    private Tensor mask(int index, long[] wanted) {
+        ElementType type = function.type(index).type();
+        long[] own = shape(index, sizes);
+        MemorySegment ones = Fills.filled(type, own, 1);
+        if (Arrays.equals(own, wanted)) {
+            return Tensor.wrap(ones, type, own);
+        }
+        MemorySegment data = Fills.filled(type, wanted, 0);
+        Blocks.copy(ones, own, data, wanted, own, type.bitCount() / 8);
+        return Tensor.wrap(data, type, wanted);
+    }
+
+    private void read(Object value, Consumer<MemorySegment> reader) {
+        if (value instanceof BufferView view) {
+            function.program().memory().read(view, bytes -> {
+                reader.accept(bytes);
+                return view;
+            });
+            return;
+        }
+        Tensor tensor = value instanceof TransferredTensor transfer ? transfer.tensor() : (Tensor) value;
+        tensor.look(reader);
+    }
+
+    private static long[] shapeOf(Object value) {
+        return switch (value) {
+            case BufferView view -> view.shape();
+            case TransferredTensor transfer -> transfer.tensor().shape();
+            default -> ((Tensor) value).shape();
+        };
+    }
+
+    private static ElementType typeOf(Object value) {
+        return switch (value) {
+            case BufferView view -> view.elementType();
+            case TransferredTensor transfer -> transfer.tensor().elementType();
+            default -> ((Tensor) value).elementType();
+        };
+    }
+
+    /** The call has been made: what it was given for good and was copied is closed. */
+    void taken() {
+        transferred.forEach(Tensor::giveAway);
+    }
+}

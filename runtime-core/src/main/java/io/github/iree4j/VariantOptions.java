@@ -1,0 +1,91 @@
+package io.github.iree4j;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A function of a program that stands for several compiled ones, see {@link FunctionVariants}.
+ *
+ * @param function what it is called, without a module's name
+ * @param rules how calls are padded and results cut; null for those that the module declares ({@value FunctionVariants#ATTRIBUTE})
+ * @param functions names of the functions to choose among, in which {@code *} stands for any characters; empty for those of the program
+ *     that are called like this one, or so with an ending after {@code _}, {@code -}, {@code $} or {@code .}, and fit the rules
+ * @param modules further modules with such functions, each loaded by itself with the parameters and devices of the program
+ * @param dynamicCost what one element costs where a dimension was left open when the function was compiled, if it costs 1 where all were
+ *     known; at least 1
+ */
+public record VariantOptions(
+        String function,
+        @Nullable ShapeRules rules,
+        List<String> functions,
+        List<ProgramOptions.Source> modules,
+        double dynamicCost) {
+
+    /**
+     * What a program pays for shapes that were not known: a sentence encoder of six layers took 4.1 times as long at 16 x 128 tokens. A
+     * guess for any other.
+     */
+    public static final double DEFAULT_DYNAMIC_COST = 4;
+
+    /**
+     * Checks and copies.
+     *
+     * @throws IreeException INVALID_ARGUMENT for a function without a name, or a cost below 1
+     */
+    public VariantOptions {
+        if (function.isBlank()) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "variants are of a function without a name");
+        }
+        if (!(dynamicCost >= 1 && dynamicCost <= 1e9)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "variants of '%s': a cost of %s for open dimensions is not within [1, 1e9]"
+                            .formatted(TensorText.abbreviate(function), dynamicCost));
+        }
+        functions = List.copyOf(functions);
+        modules = List.copyOf(modules);
+    }
+
+    /**
+     * Variants in the modules of the program itself, found by their names.
+     *
+     * @param function what it is called
+     * @param rules how calls are padded and results cut
+     * @return the options
+     */
+    public static VariantOptions of(String function, ShapeRules rules) {
+        return new VariantOptions(function, rules, List.of(), List.of(), DEFAULT_DYNAMIC_COST);
+    }
+
+    /**
+     * Returns these options for other functions.
+     *
+     * @param names or patterns
+     * @return the options
+     */
+    public VariantOptions among(String... names) {
+        return new VariantOptions(function, rules, List.of(names), modules, dynamicCost);
+    }
+
+    /**
+     * Returns these options with further modules.
+     *
+     * @param sources compiled modules
+     * @return the options
+     */
+    public VariantOptions in(ProgramOptions.Source... sources) {
+        return new VariantOptions(function, rules, functions, List.of(sources), dynamicCost);
+    }
+
+    /**
+     * Returns these options with another cost of open dimensions.
+     *
+     * @param cost at least 1
+     * @return the options
+     */
+    public VariantOptions costing(double cost) {
+        return new VariantOptions(function, rules, functions, modules, cost);
+    }
+}

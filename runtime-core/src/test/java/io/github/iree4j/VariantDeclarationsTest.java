@@ -1,0 +1,249 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.vm.NativeModule;
+import io.github.iree4j.vm.VmCall;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What modules and options may say of variants, with functions in Java that return their first argument. */
+class VariantDeclarationsTest {
+    private final IreeRuntime runtime = IreeRuntime.create();
+    private final AtomicReference<@Nullable BufferView> seen = new AtomicReference<>();
+    private final List<Object> numbers = new ArrayList<>();
+
+    @AfterEach
+    void nothingIsLeft() {
+        runtime.close();
+        LeakCheck.assertNone(runtime);
+    }
+
+    private NativeModule.Builder<List<Object>> module() {
+        return NativeModule.builder("java", 1, () -> numbers);
+    }
+
+    private NativeModule.Builder<List<Object>> add(
+            NativeModule.Builder<List<Object>> module, String name, String arguments, String results) {
+        String kinds = arguments
+                .replaceAll("%\\w+: ", "")
+                .replaceAll("tensor<[^>]*>", "r")
+                .replace("i32", "i")
+                .replace(", ", "");
+        return module.function(name, "0" + kinds + "_r", this::first)
+                .attribute("iree.abi.declaration", "sync func @%s(%s) -> (%s)".formatted(name, arguments, results));
+    }
+
+    private void first(List<Object> state, VmCall call) {
+        BufferView view = call.required(BufferView.class);
+        seen.set(view);
+        view.retain();
+        call.returnRef(view);
+    }
+
+    private Program load(NativeModule.Builder<List<Object>> module, VariantOptions... variants) {
+        ProgramOptions.Builder options = ProgramOptions.builder().module(module.build());
+        for (VariantOptions each : variants) {
+            options.variants(each);
+        }
+        return runtime.load(options.build());
+    }
+
+    private static VariantOptions rules(String function, String text, String... names) {
+        return VariantOptions.of(function, ShapeRules.parse(text)).among(names);
+    }
+
+    @Test
+    void aCallOfJustTheShapeIsPassedOnWithoutACopy() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f_4", "%x: tensor<4x2xf32>", "%y: tensor<4x2xf32>");
+        try (Program program = load(module, rules("f", "[n 2] -> [n 2]"));
+                Tensor input = runtime.upload(Tensor.of(new float[8], 4, 2))) {
+            try (Results results = program.function("f").invoke((Object) input)) {
+                assertThat(seen.get()).isSameAs(input.view());
+                assertThat(results.tensor(0).shape()).containsExactly(4, 2);
+            }
+            try (Tensor less = runtime.upload(Tensor.of(new float[] {1, 2, 3, 4}, 2, 2));
+                    Results results = program.function("f").invoke((Object) less)) {
+                assertThat(seen.get()).isNotSameAs(less.view());
+                assertThat(results.tensor(0)).hasToString("2x2xf32=[1 2][3 4]");
+            }
+        }
+    }
+
+    @Test
+    void columnsAreCutIntoACopyAndSquaresInBothDirections() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f_3", "%x: tensor<3x3xi16>", "%y: tensor<3x3xi16>");
+        try (Program program = load(module, rules("f", "[n n] fill=-7 -> [n n]"));
+                Results results = program.function("f").invoke((Object) new short[][] {{1, 2}, {3, 4}})) {
+            assertThat(results.tensor(0)).hasToString("2x2xi16=[1 2][3 4]");
+            assertThat(results.tensor(0).byteSize()).isEqualTo(8);
+        }
+    }
+
+    @Test
+    void numbersArePassedOn() {
+        NativeModule.Builder<List<Object>> module = module();
+        module.function("f_4", "0ri_r", (state, call) -> {
+                    BufferView view = call.required(BufferView.class);
+                    numbers.add(call.i32());
+                    view.retain();
+                    call.returnRef(view);
+                })
+                .attribute("iree.abi.declaration", "sync func @f_4(%x: tensor<4xf32>, %k: i32) -> (%y: tensor<4xf32>)");
+        try (Program program = load(module, rules("f", "[n], _ -> [n]"));
+                Results results = program.function("f").invoke(new float[] {1, 2}, 42)) {
+            assertThat(results.tensor(0)).hasToString("2xf32=1 2");
+            assertThat(numbers).containsExactly(42);
+        }
+    }
+
+    @Test
+    void aResultOfAnotherShapeThanDeclaredIsInternal() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f_4", "%x: tensor<4x2xf32>", "%y: tensor<?xf32>");
+        try (Program program = load(module, rules("f", "[n 2] -> [n]"))) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("f").invoke((Object) new float[3][2]))
+                    .withMessageContaining("result 0 of 'java.f' is 4x2xf32, and by its shape rules [n]")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INTERNAL));
+        }
+    }
+
+    @Test
+    void functionsThatAreOnlyCalledAlikeAreNone() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f", "%x: tensor<?xf32>", "%y: tensor<?xf32>");
+        add(module, "f_4", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
+        add(module, "f_double", "%x: tensor<4xf64>", "%y: tensor<4xf64>");
+        add(module, "f_two", "%x: tensor<4xf32>, %z: tensor<4xf32>", "%y: tensor<4xf32>");
+        add(module, "factor", "%x: tensor<8xf32>", "%y: tensor<8xf32>");
+        try (Program program = load(module, rules("f", "[n] -> [n]"))) {
+            FunctionVariants variants = program.function("f").variants();
+            assertThat(variants).isNotNull();
+            assertThat(variants.all()).map(each -> each.function().name()).containsExactly("f", "f_4");
+            assertThat(program.functions())
+                    .map(ProgramFunction::name)
+                    .containsExactlyInAnyOrder("f", "f_double", "f_two", "factor");
+        }
+    }
+
+    @Test
+    void anInterfaceIsImplementedByAFunctionThatStandsForSeveral() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f_4", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
+        add(module, "f_8", "%x: tensor<8xf32>", "%y: tensor<8xf32>");
+        try (Program program = load(module, rules("f", "[n] -> [n]"))) {
+            assertThat(program.bind(Same.class).f(new float[] {1, 2, 3, 4, 5})).containsExactly(1, 2, 3, 4, 5);
+        }
+    }
+
+    interface Same {
+        float[] f(float[] x);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "%x: tensor<4xf32> | [n m] -> [n]     | argument 0 of 'java.f' is tensor<4xf32>, and its rule [n m]",
+                "%x: tensor<4xf32> | [n 3] -> [n]     | argument 0 of 'java.f' is tensor<4xf32>, and its rule [n 3]",
+                "%x: tensor<4x5xf32> | [n 3] -> [n]   | argument 0 of 'java.f' is tensor<4x5xf32>, and its rule [n 3]",
+                "%x: tensor<4x5xf32> | [n n] -> [n]   | argument 0 of 'java.f' is tensor<4x5xf32>, where 'n' is 5, and elsewhere it is 4",
+                "%x: tensor<5xf32> | [n] -> [n]       | result 0 of 'java.f' is tensor<4xf32>, where 'n' is 4, and elsewhere it is 5",
+                "%x: tensor<?xf32> | [n] -> [n]       | result 0 of 'java.f' is tensor<4xf32>, where 'n' is 4, and elsewhere it is open",
+                "%x: tensor<4xf32> | [n], [n] -> [n]  | are for 2 arguments and 1 results, and 'java.f' has 1 and 1",
+                "%x: tensor<4xf32> | [n]              | are for 1 arguments and 0 results",
+                "%x: tensor<4xi8>  | [n] fill=300 -> [n] | argument 0 of 'java.f' cannot be filled",
+                "%x: tensor<4xi8>  | [n] fill=0.5 -> [n] | 0.5 is no number of element type i8",
+                "%x: tensor<4xi4>  | [n] -> [n]       | whose elements share bytes",
+                "%x: tensor<4xf32>, %m: tensor<4x?xi1> | [n], [n _] mask -> [n] | is a mask, and nothing says how large its dimension 1 is",
+            })
+    void rulesThatDoNotFitAreRefusedAtLoad(String arguments, String rules, String said) {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f", arguments.strip(), "%y: tensor<4xf32>");
+        refused(said.strip(), module, rules("f", rules.strip()));
+    }
+
+    private void refused(String said, NativeModule.Builder<List<Object>> module, VariantOptions... variants) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> load(module, variants))
+                .withMessageContaining("variants of 'f' cannot be used")
+                .withMessageContaining(said)
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT))
+                .satisfies(e -> assertThat(e.detail(VariantFault.class)).isEqualTo(new VariantFault("f")));
+    }
+
+    @Test
+    void functionsThatDoNotFitTogetherAreRefused() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "a", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
+        add(module, "b", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
+        add(module, "c", "%x: tensor<8xf64>", "%y: tensor<8xf64>");
+        refused("'java.a' and 'java.b' are of the same sizes, 4", module, rules("f", "[n] -> [n]", "a", "b"));
+        refused(
+                "'java.a' and 'java.c' differ in more than the sizes of axes",
+                module,
+                rules("f", "[n] -> [n]", "a", "c"));
+        refused("there is no function 'd'; there are a, b, c", module, rules("f", "[n] -> [n]", "a", "d"));
+        refused("there is no function 'x*'", module, rules("f", "[n] -> [n]", "x*"));
+        refused(
+                "no function is called so and fits the rules [n] -> [n]; there are a, b, c",
+                module,
+                rules("f", "[n] -> [n]"));
+    }
+
+    @Test
+    void rulesOfAModuleAreNotTrusted() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f", "%x: tensor<4xf32>", "%y: tensor<4xf32>").attribute("iree4j.shapes", "[n -> [n]");
+        refused("shape rules cannot be used", module);
+    }
+
+    @Test
+    void rulesMustComeFromSomewhere() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
+        refused(
+                "neither the options nor the module say the rules",
+                module,
+                new VariantOptions("f", null, List.of(), List.of(), 1));
+    }
+
+    @Test
+    void aFunctionHasVariantsOnce() {
+        VariantOptions once = rules("f", "[n] -> [n]");
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> ProgramOptions.builder()
+                        .variants(once)
+                        .variants(once.costing(2))
+                        .build())
+                .withMessageContaining("declared twice")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> once.costing(0.5))
+                .withMessageContaining("not within [1, 1e9]");
+    }
+
+    @Test
+    void anAbsurdSizeIsRefusedWhenItIsCalled() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f", "%x: tensor<4611686018427387904xf32>", "%y: tensor<?xf32>");
+        try (Program program = load(module, rules("f", "[n] -> _"))) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("f").invoke((Object) new float[4]))
+                    .satisfies(e -> assertThat(e.code()).isIn(StatusCode.OUT_OF_RANGE, StatusCode.RESOURCE_EXHAUSTED));
+        }
+    }
+}

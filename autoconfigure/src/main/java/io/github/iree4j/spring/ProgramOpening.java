@@ -5,7 +5,10 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.VariantOptions;
 import io.github.iree4j.modules.parameters.ParameterProgress;
+import io.github.iree4j.spring.ProgramSource.VariantModule;
+import io.github.iree4j.spring.ProgramSource.Variants;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
 import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.status.IreeException;
@@ -72,13 +75,14 @@ final class ProgramOpening {
      */
     LoadedProgram open(boolean copy) {
         List<Program> instances = new ArrayList<>();
-        try (ModuleFiles files = new ModuleFiles(resources, copy)) {
-            progress.report(ProgramState.LOADING, "finding '%s'".formatted(source.location()), 0);
-            Path file = files.file(source.location(), "module");
-            try (ModuleBytes module = source.mapped() ? ModuleBytes.map(file) : ModuleBytes.read(file)) {
-                check(module.segment());
-                load(files, module, instances);
+        try (ModuleFiles files = new ModuleFiles(resources, copy);
+                OpenModules modules = new OpenModules()) {
+            ModuleBytes module = modules.open(files, source.location(), source.sha256());
+            List<VariantOptions> variants = new ArrayList<>();
+            for (Variants each : source.variants()) {
+                variants.add(options(each, files, modules));
             }
+            load(files, module, variants, instances);
             warmUp(instances);
             return new LoadedProgram(source, instances);
         } catch (IreeException | IOException e) {
@@ -90,8 +94,36 @@ final class ProgramOpening {
         }
     }
 
+    /** Bytes of modules, which programs keep for themselves. */
+    private final class OpenModules implements AutoCloseable {
+        private final List<ModuleBytes> open = new ArrayList<>();
+
+        ModuleBytes open(ModuleFiles files, String location, @Nullable String sha256) throws IOException {
+            progress.report(ProgramState.LOADING, "finding '%s'".formatted(location), 0);
+            Path file = files.file(location, "module");
+            ModuleBytes module = source.mapped() ? ModuleBytes.map(file) : ModuleBytes.read(file);
+            open.add(module);
+            check(module.segment(), location, sha256);
+            return module;
+        }
+
+        @Override
+        public void close() {
+            open.forEach(ModuleBytes::close);
+        }
+    }
+
+    private static VariantOptions options(Variants of, ModuleFiles files, OpenModules modules) throws IOException {
+        List<ProgramOptions.Source> further = new ArrayList<>();
+        for (VariantModule each : of.modules()) {
+            further.add(new ProgramOptions.Source.Shared(modules.open(files, each.location(), each.sha256())));
+        }
+        return new VariantOptions(of.function(), of.rules(), of.functions(), further, of.dynamicCost());
+    }
+
     /** Loads it for each placement and context. */
-    private void load(ModuleFiles files, ModuleBytes module, List<Program> instances) throws IOException {
+    private void load(ModuleFiles files, ModuleBytes module, List<VariantOptions> variants, List<Program> instances)
+            throws IOException {
         List<List<String>> placements = placements();
         for (List<String> devices : placements) {
             double begun = LOADED_FROM + LOADED_PART * instances.size() / (placements.size() * source.contexts());
@@ -99,7 +131,7 @@ final class ProgramOpening {
                     ProgramState.LOADING,
                     devices.isEmpty() ? "loading" : "loading on " + String.join(", ", devices),
                     begun);
-            instances.add(load(options(files, module, devices), begun, LOADED_PART / placements.size()));
+            instances.add(load(options(files, module, variants, devices), begun, LOADED_PART / placements.size()));
             Program first = instances.getLast();
             for (int i = 1; i < source.contexts(); i++) {
                 instances.add(first.newInstance());
@@ -147,13 +179,15 @@ final class ProgramOpening {
         return devices.stream().map(List::of).toList();
     }
 
-    private ProgramOptions.Builder options(ModuleFiles files, ModuleBytes module, List<String> devices)
+    private ProgramOptions.Builder options(
+            ModuleFiles files, ModuleBytes module, List<VariantOptions> variants, List<String> devices)
             throws IOException {
         ProgramOptions.Builder options = ProgramOptions.builder()
                 .module(module)
                 .consumer(source.name())
                 .overlappingCalls(source.overlappingCalls());
         devices.forEach(options::device);
+        variants.forEach(options::variants);
         for (Map.Entry<String, List<String>> scope : source.parameters().entrySet()) {
             for (String location : scope.getValue()) {
                 Path archive = files.file(location, "parameters of scope '%s'".formatted(scope.getKey()));
@@ -171,11 +205,11 @@ final class ProgramOpening {
     }
 
     /** Compares the bytes that are going to run with the checksum that they should have. */
-    private void check(MemorySegment module) {
-        if (source.sha256() == null) {
+    private void check(MemorySegment module, String location, @Nullable String sha256) {
+        if (sha256 == null) {
             return;
         }
-        MessageDigest digest = sha256();
+        MessageDigest digest = digest();
         long size = module.byteSize();
         for (long done = 0; done < size; ) {
             long part = Math.min(CHUNK, size - done);
@@ -187,17 +221,17 @@ final class ProgramOpening {
                     LOADED_FROM * ((double) done / size));
         }
         String actual = HexFormat.of().formatHex(digest.digest());
-        if (!actual.equals(source.sha256())) {
+        if (!actual.equals(sha256)) {
             throw new IreeException(
                     StatusCode.DATA_LOSS,
                     "module '%s' has checksum %s and should have %s; it is another file, or damaged"
-                            .formatted(source.location(), actual, source.sha256()),
+                            .formatted(location, actual, sha256),
                     null,
-                    new ChecksumMismatch(source.sha256(), actual));
+                    new ChecksumMismatch(sha256, actual));
         }
     }
 
-    private static MessageDigest sha256() {
+    private static MessageDigest digest() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

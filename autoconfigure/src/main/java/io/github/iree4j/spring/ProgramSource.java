@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.ShapeRules;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param overlappingCalls whether one call may run while another waits; for programs whose functions leave nothing behind that a call must
  *     find as it left it
  * @param warmUps calls to make before it counts as loaded
+ * @param variants functions that stand for several, of which each call takes the one that fits its shapes
  * @param customizer adapts the options it is loaded with, after all others
  */
 public record ProgramSource(
@@ -40,6 +42,7 @@ public record ProgramSource(
         int contexts,
         boolean overlappingCalls,
         List<WarmUp> warmUps,
+        List<Variants> variants,
         Consumer<ProgramOptions.Builder> customizer) {
 
     /** The scope whose archives also serve programs that name no scope. */
@@ -70,6 +73,66 @@ public record ProgramSource(
     }
 
     /**
+     * A function that stands for several compiled ones, see {@link io.github.iree4j.FunctionVariants}.
+     *
+     * @param function what it is called in the program
+     * @param rules how calls are padded and results cut; null for those that the module declares
+     * @param functions names of the functions to choose among, in which {@code *} stands for any characters; empty for those that are called
+     *     like this one, or so with an ending after {@code _}, {@code -}, {@code $} or {@code .}
+     * @param modules further modules with such functions, which get the parameters of the program
+     * @param dynamicCost what one element costs where a dimension was left open when the function was compiled, if it costs 1 where all were
+     *     known; at least 1
+     */
+    public record Variants(
+            String function,
+            @Nullable ShapeRules rules,
+            List<String> functions,
+            List<VariantModule> modules,
+            double dynamicCost) {
+        /** Copies. */
+        public Variants {
+            functions = List.copyOf(functions);
+            modules = List.copyOf(modules);
+        }
+
+        /** The same without further modules. */
+        public Variants withoutModules() {
+            return new Variants(function, rules, functions, List.of(), dynamicCost);
+        }
+    }
+
+    /**
+     * A further module of a program.
+     *
+     * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
+     * @param sha256 checksum that the module file must have, in hexadecimal; null for any
+     */
+    public record VariantModule(String location, @Nullable String sha256) {
+        /**
+         * Checks.
+         *
+         * @throws IllegalArgumentException when the location is empty or the checksum is none
+         */
+        public VariantModule {
+            if (location.isBlank()) {
+                throw new IllegalArgumentException("'location' of a module of variants must not be blank");
+            }
+            sha256 = checksum(sha256, location);
+        }
+    }
+
+    private static @Nullable String checksum(@Nullable String sha256, String of) {
+        if (sha256 == null) {
+            return null;
+        }
+        String digits = sha256.strip().toLowerCase(Locale.ROOT);
+        if (!digits.matches("[0-9a-f]{64}")) {
+            throw new IllegalArgumentException("'sha256' of '%s' must have 64 hexadecimal digits".formatted(of));
+        }
+        return digits;
+    }
+
+    /**
      * Copies what is given.
      *
      * @throws IllegalArgumentException when the name, version or location is empty, or another value is out of range
@@ -84,19 +147,14 @@ public record ProgramSource(
         if (location.isBlank()) {
             throw new IllegalArgumentException("'location' of program '%s' must not be blank".formatted(name));
         }
-        if (sha256 != null) {
-            sha256 = sha256.strip().toLowerCase(Locale.ROOT);
-            if (!sha256.matches("[0-9a-f]{64}")) {
-                throw new IllegalArgumentException(
-                        "'sha256' of program '%s' must have 64 hexadecimal digits".formatted(name));
-            }
-        }
+        sha256 = checksum(sha256, name);
         if (contexts < 1 || contexts > MAXIMUM_CONTEXTS) {
             throw new IllegalArgumentException("'contexts' of program '%s' is %d and must be within [1, %d]"
                     .formatted(name, contexts, MAXIMUM_CONTEXTS));
         }
         devices = List.copyOf(devices);
         warmUps = List.copyOf(warmUps);
+        variants = List.copyOf(variants);
         Map<String, List<String>> copy = new TreeMap<>();
         parameters.forEach((scope, locations) -> copy.put(scope, List.copyOf(locations)));
         parameters = Collections.unmodifiableMap(copy);
@@ -142,6 +200,7 @@ public record ProgramSource(
         private int contexts = 1;
         private boolean overlappingCalls;
         private final List<WarmUp> warmUps = new ArrayList<>();
+        private final List<Variants> variants = new ArrayList<>();
         private Consumer<ProgramOptions.Builder> customizer = options -> {};
 
         private Builder(String name, String location) {
@@ -251,6 +310,17 @@ public record ProgramSource(
         }
 
         /**
+         * Adds functions that stand for several.
+         *
+         * @param functions each for a name of its own
+         * @return this builder
+         */
+        public Builder variants(List<Variants> functions) {
+            variants.addAll(functions);
+            return this;
+        }
+
+        /**
          * Sets who adapts the options that the program is loaded with.
          *
          * @param last called for each placement, after everything else was set
@@ -280,6 +350,7 @@ public record ProgramSource(
                     contexts,
                     overlappingCalls,
                     warmUps,
+                    variants,
                     customizer);
         }
     }

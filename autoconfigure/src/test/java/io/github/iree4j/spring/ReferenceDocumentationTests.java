@@ -157,7 +157,7 @@ class ReferenceDocumentationTests {
                     .put("description", description.replace('`', '\''))
                     .put("sourceType", source.getName());
             if (!values.isEmpty()) {
-                JsonNode preset = raw == boolean.class || raw == int.class
+                JsonNode preset = raw == boolean.class || raw == int.class || raw == double.class
                         ? JSON.readTree(values.getFirst())
                         : JSON.valueToTree(values.getFirst());
                 property.set("defaultValue", preset);
@@ -213,6 +213,7 @@ class ReferenceDocumentationTests {
                         int.class, "number",
                         long.class, "number",
                         Integer.class, "number",
+                        double.class, "number",
                         String.class, "text",
                         List.class, "list",
                         Duration.class, "duration",

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.DeviceSource;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.VariantListener;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
@@ -94,9 +95,14 @@ public final class IreeAutoConfiguration {
             ResourceLoader resources,
             ProgramStatusPublisher publisher,
             ConfigurableListableBeanFactory beans,
-            ObjectProvider<IreeModuleCustomizer> customizers) {
+            ObjectProvider<IreeModuleCustomizer> customizers,
+            ObjectProvider<VariantListener> listeners) {
         Programs programs = new Programs(
-                runtime, ApplicationResourceLoader.get(resources, true), publisher, new JavaModuleBeans(beans));
+                runtime,
+                ApplicationResourceLoader.get(resources, true),
+                publisher,
+                new JavaModuleBeans(beans)
+                        .andThen(new VariantListeners(listeners.orderedStream().toList())));
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {

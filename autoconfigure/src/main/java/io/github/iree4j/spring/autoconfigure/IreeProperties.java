@@ -180,6 +180,7 @@ public record IreeProperties(
      *     behind that a call must find as it left it.
      * @param load When to load the program.
      * @param warmUp Calls to make before the program counts as loaded.
+     * @param variants Functions that stand for several compiled ones, by name. Each call takes the one that fits its shapes.
      * @param timeout Longest that a call may take. Same as 'iree.invocation.timeout' when not set.
      * @param batching Whether and how calls are gathered.
      * @param resilience What protects the program, and those who call it, when it fails or is slow.
@@ -197,6 +198,7 @@ public record IreeProperties(
             @DefaultValue("false") boolean overlappingCalls,
             @DefaultValue("eager") LoadPolicy load,
             @DefaultValue List<WarmUp> warmUp,
+            @DefaultValue Map<String, Variants> variants,
             @Nullable Duration timeout,
             @DefaultValue Batching batching,
             @DefaultValue Resilience resilience) {
@@ -212,6 +214,32 @@ public record IreeProperties(
                 @Nullable String location,
                 @Nullable String sha256,
                 @DefaultValue Map<String, List<String>> parameters) {}
+
+        /**
+         * A function that stands for several compiled ones.
+         *
+         * @param shapes Which dimensions of arguments and results belong together, such as '[batch length], [batch length] mask -> [batch 384]'.
+         *     What the module declares when not set.
+         * @param functions Names of the compiled functions, in which '*' stands for any characters. Those that are called like
+         *     this one, or so with an ending after an underscore, when empty.
+         * @param modules Further module files with such functions. They get the parameters of the program.
+         * @param dynamicCost What an element costs a function that was compiled without knowing all sizes, compared with one
+         *     that was. Calls are padded up to that many times their size rather than made without padding.
+         */
+        public record Variants(
+                @Nullable String shapes,
+                @DefaultValue List<String> functions,
+                @DefaultValue List<VariantModule> modules,
+                @DefaultValue("4") double dynamicCost) {}
+
+        /**
+         * A further module file.
+         *
+         * @param location Location of the module file (.vmfb).
+         * @param sha256 Checksum that the module file must have, in hexadecimal.
+         */
+        public record VariantModule(
+                @Nullable String location, @Nullable String sha256) {}
 
         /**
          * Calls of one function.

@@ -1,6 +1,8 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.VariantFault;
 import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.modules.parameters.MissingScope;
 import io.github.iree4j.spring.ChecksumMismatch;
@@ -64,6 +66,11 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         }
         if (failure.detail(ChecksumMismatch.class) != null) {
             return "Put the file there that was meant, or correct '%s.sha256'.".formatted(module);
+        }
+        VariantFault variants = failure.detail(VariantFault.class);
+        if (variants != null) {
+            return "Correct '%s.variants.%s', or what the module says of its shapes ('%s')."
+                    .formatted(module, variants.function(), FunctionVariants.ATTRIBUTE);
         }
         UnsupportedTarget target = failure.detail(UnsupportedTarget.class);
         if (target != null && wantsLibraries(target)) {

@@ -1,8 +1,12 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.ShapeRules;
 import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.ProgramSource.VariantModule;
+import io.github.iree4j.spring.ProgramSource.Variants;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
+import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +28,8 @@ final class ProgramSources {
     /** The sources of all versions of a module. */
     List<ProgramSource> of(String name, IreeProperties.Module module) {
         List<ProgramSource> sources = new ArrayList<>();
-        sources.add(source(name, "", module, module.version(), module.location(), module.sha256(), Map.of()));
+        List<Variants> variants = variants(name, module);
+        sources.add(source(name, "", module, module.version(), module.location(), module.sha256(), Map.of(), variants));
         module.versions()
                 .forEach((version, other) -> sources.add(source(
                         name,
@@ -33,8 +38,41 @@ final class ProgramSources {
                         version,
                         other.location(),
                         other.sha256(),
-                        other.parameters())));
+                        other.parameters(),
+                        variants.stream().map(Variants::withoutModules).toList())));
         return sources;
+    }
+
+    private static List<Variants> variants(String name, IreeProperties.Module module) {
+        List<Variants> all = new ArrayList<>();
+        module.variants().forEach((function, variants) -> {
+            String key = "iree.modules.%s.variants.%s.".formatted(name, function);
+            ShapeRules rules;
+            try {
+                rules = variants.shapes() == null ? null : ShapeRules.parse(variants.shapes());
+            } catch (IreeException e) {
+                throw invalid(key + "shapes", variants.shapes(), e.getMessage());
+            }
+            if (!(variants.dynamicCost() >= 1)) {
+                throw invalid(key + "dynamic-cost", variants.dynamicCost(), "it must be at least 1");
+            }
+            List<VariantModule> modules = new ArrayList<>();
+            for (IreeProperties.Module.VariantModule each : variants.modules()) {
+                try {
+                    modules.add(new VariantModule(each.location() == null ? "" : each.location(), each.sha256()));
+                } catch (IllegalArgumentException e) {
+                    throw invalid(key + "modules", each, e.getMessage());
+                }
+            }
+            all.add(new Variants(function, rules, variants.functions(), modules, variants.dynamicCost()));
+        });
+        return all;
+    }
+
+    private static InvalidConfigurationPropertyValueException invalid(
+            String property, @Nullable Object value, @Nullable String reason) {
+        return new InvalidConfigurationPropertyValueException(
+                property, value, StringUtils.capitalize(String.valueOf(reason)) + ".");
     }
 
     private ProgramSource source(
@@ -44,7 +82,8 @@ final class ProgramSources {
             String version,
             @Nullable String location,
             @Nullable String sha256,
-            Map<String, List<String>> parameters) {
+            Map<String, List<String>> parameters,
+            List<Variants> variants) {
         if (location == null || location.isBlank()) {
             throw new ModuleLocationMissingException(name + (prefix.isEmpty() ? "" : ".versions." + version));
         }
@@ -62,6 +101,7 @@ final class ProgramSources {
                     .warmUps(module.warmUp().stream()
                             .map(call -> new WarmUp(call.function(), call.inputs(), call.repeat()))
                             .toList())
+                    .variants(variants)
                     .customizer(options -> customize(name, options))
                     .build();
         } catch (IllegalArgumentException e) {

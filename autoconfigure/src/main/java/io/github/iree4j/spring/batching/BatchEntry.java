@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.batching;
 
+import io.github.iree4j.AlignedInputs;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationRequest;
@@ -20,12 +21,21 @@ final class BatchEntry extends CompletableFuture<Results> {
     /** How long it may wait for others; half of its deadline at most. */
     final long patience;
 
+    /** Of a function with variants: how inputs came to a shape that others have as well. */
+    private final @Nullable AlignedInputs aligned;
+
     private final Runnable deadline;
 
-    BatchEntry(InvocationRequest request, List<Tensor> inputs, int rows, BatchTimer timer) {
+    BatchEntry(
+            InvocationRequest request,
+            List<Tensor> inputs,
+            int rows,
+            @Nullable AlignedInputs aligned,
+            BatchTimer timer) {
         this.request = request;
         this.inputs = inputs;
         this.rows = rows;
+        this.aligned = aligned;
         this.since = timer.nanoTime();
         Duration timeout = request.options().timeout();
         long nanos = timeout == null ? Long.MAX_VALUE : nanos(timeout);
@@ -55,6 +65,22 @@ final class BatchEntry extends CompletableFuture<Results> {
         if (!complete(results)) {
             results.close();
         }
+    }
+
+    /** Hands over its rows of the results of a batch. */
+    void deliverPart(Results rows) {
+        if (aligned == null) {
+            deliver(rows);
+            return;
+        }
+        Results own;
+        try {
+            own = aligned.cut(rows);
+        } catch (IreeException e) {
+            fail(e);
+            return;
+        }
+        deliver(own);
     }
 
     /** As {@link #completeExceptionally}, with what went wrong. */

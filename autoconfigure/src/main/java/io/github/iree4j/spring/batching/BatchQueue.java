@@ -327,7 +327,7 @@ final class BatchQueue {
             return;
         }
         for (int i = 0; i < live.size(); i++) {
-            live.get(i).deliver(parts.get(i));
+            live.get(i).deliverPart(parts.get(i));
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.github.iree4j.spring.batching;
 
+import io.github.iree4j.AlignedInputs;
+import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
@@ -44,8 +46,8 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     private final Map<Key, BatchQueue> queues = new HashMap<>(); // guarded by itself
     private volatile boolean closed;
 
-    /** What calls must have in common. */
-    private record Key(LoadedProgram program, String function, List<Kind> inputs) {}
+    /** What calls must have in common; the most rows as well, which variants for other numbers of rows may say otherwise. */
+    private record Key(LoadedProgram program, String function, List<Kind> inputs, int maxSize) {}
 
     /** An input without its rows. */
     private record Kind(ElementType type, List<Long> row) {}
@@ -78,6 +80,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
             return chain.proceed(request);
         }
         try {
+            FunctionVariants variants = request.function().variants();
+            if (variants != null) {
+                return intercept(request, chain, wanted, variants);
+            }
             int fixed = Batchable.rows(request.function());
             List<Tensor> inputs = tensors(request);
             int rows = inputs == null ? -1 : rows(request.function(), inputs);
@@ -86,12 +92,37 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
                 return chain.proceed(request);
             }
             BatchingOptions effective = fixed == 0 ? wanted : fixed(wanted, fixed);
-            BatchEntry entry = new BatchEntry(request, inputs, rows, timer);
-            join(new Key(request.program(), request.function().fullName(), kinds(inputs)), effective, chain, entry);
+            BatchEntry entry = new BatchEntry(request, inputs, rows, null, timer);
+            join(request, kinds(inputs), effective, chain, entry);
             return entry;
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    /** Calls whose shapes differ go together when they would be padded to the same one, up to as many rows as a variant of it has. */
+    private CompletableFuture<Results> intercept(
+            InvocationRequest request, InvocationChain chain, BatchingOptions wanted, FunctionVariants variants) {
+        if (request.inputs().stream()
+                .anyMatch(input -> input != null
+                        && !(input instanceof Tensor)
+                        && !input.getClass().isArray())) {
+            return chain.proceed(request);
+        }
+        AlignedInputs aligned = variants.align(request.inputs().toArray());
+        int most = (int) Math.min(wanted.maxSize(), aligned.mostRows());
+        if (aligned.rows() < 1 || aligned.rows() > most) {
+            return chain.proceed(request);
+        }
+        BatchingOptions effective = new BatchingOptions(
+                most,
+                wanted.maxDelay(),
+                wanted.buckets().stream().filter(bucket -> bucket <= most).toList(),
+                wanted.maxWaiting(),
+                wanted.maxInFlight());
+        BatchEntry entry = new BatchEntry(request, aligned.inputs(), (int) aligned.rows(), aligned, timer);
+        join(request, kinds(aligned.inputs()), effective, chain, entry);
+        return entry;
     }
 
     /** A function with a number of rows of its own has one bucket. */
@@ -99,7 +130,13 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         return new BatchingOptions(rows, wanted.maxDelay(), List.of(rows), wanted.maxWaiting(), wanted.maxInFlight());
     }
 
-    private void join(Key key, BatchingOptions effective, InvocationChain chain, BatchEntry entry) {
+    private void join(
+            InvocationRequest request,
+            List<Kind> kinds,
+            BatchingOptions effective,
+            InvocationChain chain,
+            BatchEntry entry) {
+        Key key = new Key(request.program(), request.function().fullName(), kinds, effective.maxSize());
         BatchQueue queue;
         synchronized (queues) {
             queue = queues.computeIfAbsent(

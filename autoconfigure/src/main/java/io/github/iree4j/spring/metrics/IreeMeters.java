@@ -205,7 +205,35 @@ public enum IreeMeters implements MeterDocumentation {
             null,
             Meter.Type.TIMER,
             "Time for which the first call of a batch waited for others.",
-            Key.MODULE);
+            Key.MODULE),
+
+    /** Calls of functions that have variants by shape, by the variant that was chosen. */
+    VARIANT_CALLS(
+            "iree.variant.calls",
+            "calls",
+            Meter.Type.COUNTER,
+            "Calls of functions that have variants by shape, by the variant that was chosen.",
+            Key.MODULE,
+            Key.FUNCTION,
+            Key.VARIANT),
+
+    /** Elements of the inputs that variants were called with, padding included. */
+    VARIANT_ELEMENTS(
+            "iree.variant.elements",
+            "elements",
+            Meter.Type.COUNTER,
+            "Elements of the inputs that variants were called with, padding included.",
+            Key.MODULE,
+            Key.FUNCTION),
+
+    /** Elements of these inputs that no caller gave: what was added to reach the shape of a variant. */
+    VARIANT_PADDING(
+            "iree.variant.padding",
+            "elements",
+            Meter.Type.COUNTER,
+            "Elements of these inputs that no caller gave: what was added to reach the shape of a variant.",
+            Key.MODULE,
+            Key.FUNCTION);
 
     private final String meterName;
     private final @Nullable String unit;
@@ -265,7 +293,11 @@ public enum IreeMeters implements MeterDocumentation {
         /** How it ended. */
         OUTCOME("outcome", "How it ended."),
         /** Name of a program. */
-        MODULE("module", "Name of the program in {@code iree.modules}.");
+        MODULE("module", "Name of the program in {@code iree.modules}."),
+        /** Name of a function. */
+        FUNCTION("function", "Name of the function that was called."),
+        /** Name of a variant. */
+        VARIANT("variant", "Name of the compiled function that was chosen.");
 
         private final String key;
         private final String description;

@@ -43,6 +43,9 @@ class IreeMetricsTests {
             MeterRegistry registry = context.getBean(MeterRegistry.class);
             context.getBean(IreeMetrics.class).bindTo(registry);
             context.getBean(BatchMetrics.class).batched("adding", "add", 2, 3, 4, 5_000_000);
+            context.getBean(VariantMetrics.class).called("adding", "add", "add_8", 8, 3);
+            context.getBean(VariantMetrics.class).aligned("adding", "add", 2);
+            assertThat(registry.get("iree.variant.padding").counter().count()).isEqualTo(5);
             assertThat(registry.get("iree.batch.size")
                             .tag("module", "adding")
                             .summary()

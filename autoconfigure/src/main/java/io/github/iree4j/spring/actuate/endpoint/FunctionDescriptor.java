@@ -1,6 +1,8 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
+import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.spring.Programs.LoadedProgram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,10 +11,20 @@ import org.jspecify.annotations.Nullable;
  * @param name its name in the program
  * @param declaration its arguments and results as the compiler wrote them; null when it did not
  * @param asynchronous whether it was compiled to run on fences of its caller
+ * @param variants what it chooses among; null when it is itself compiled
  */
-public record FunctionDescriptor(String name, @Nullable String declaration, boolean asynchronous) {
+public record FunctionDescriptor(
+        String name,
+        @Nullable String declaration,
+        boolean asynchronous,
+        @Nullable VariantsDescriptor variants) {
 
-    static FunctionDescriptor of(ProgramFunction function) {
-        return new FunctionDescriptor(function.name(), function.declaration(), function.isAsynchronous());
+    static FunctionDescriptor of(LoadedProgram program, ProgramFunction function) {
+        FunctionVariants variants = function.variants();
+        return new FunctionDescriptor(
+                function.name(),
+                function.declaration(),
+                function.isAsynchronous(),
+                variants == null ? null : VariantsDescriptor.of(variants, program, function.fullName()));
     }
 }

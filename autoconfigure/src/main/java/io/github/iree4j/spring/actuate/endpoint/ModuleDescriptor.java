@@ -88,7 +88,7 @@ public record ModuleDescriptor(String name, List<Version> versions) implements O
                 loaded == null
                         ? List.of()
                         : loaded.program().functions().stream()
-                                .map(FunctionDescriptor::of)
+                                .map(function -> FunctionDescriptor.of(loaded, function))
                                 .toList());
     }
 

@@ -6,6 +6,7 @@ import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.metrics.BatchMetrics;
 import io.github.iree4j.spring.metrics.IreeMetrics;
 import io.github.iree4j.spring.metrics.ProgramLoadMetrics;
+import io.github.iree4j.spring.metrics.VariantMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -14,7 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** {@link AutoConfiguration Auto-configuration} for {@link IreeMetrics} and {@link ProgramLoadMetrics}. */
+/** {@link AutoConfiguration Auto-configuration} for {@link IreeMetrics} and what else is measured. */
 @AutoConfiguration(
         after = IreeAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
@@ -41,5 +42,11 @@ public final class IreeMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     static BatchMetrics ireeBatchMetrics(ObjectProvider<MeterRegistry> registry) {
         return new BatchMetrics(registry::getIfUnique);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    static VariantMetrics ireeVariantMetrics(ObjectProvider<MeterRegistry> registry) {
+        return new VariantMetrics(registry::getIfUnique);
     }
 }

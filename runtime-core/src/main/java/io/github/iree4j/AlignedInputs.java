@@ -12,7 +12,7 @@ public final class AlignedInputs {
     private final long[] sizes;
     private final long[] shared;
     private final int rows;
-    private final long mostRows;
+    private final List<Long> rowSizes;
     private final long added;
 
     AlignedInputs(
@@ -21,14 +21,14 @@ public final class AlignedInputs {
             long[] sizes,
             long[] shared,
             int rows,
-            long mostRows,
+            List<Long> rowSizes,
             long added) {
         this.function = function;
         this.inputs = List.copyOf(inputs);
         this.sizes = sizes;
         this.shared = shared;
         this.rows = rows;
-        this.mostRows = mostRows;
+        this.rowSizes = rowSizes;
         this.added = added;
     }
 
@@ -51,12 +51,12 @@ public final class AlignedInputs {
     }
 
     /**
-     * Returns how many rows a call has room for that is made of several such.
+     * Returns how many rows calls have that are made of several such: the sizes of variants for this shape.
      *
-     * @return {@link Long#MAX_VALUE} when there is a variant for any number
+     * @return ascending, at least one; {@link Long#MAX_VALUE} as the last, and only then, where there is one for any number
      */
-    public long mostRows() {
-        return mostRows;
+    public List<Long> rowSizes() {
+        return rowSizes;
     }
 
     /**

@@ -84,6 +84,11 @@ public final class FunctionVariant {
         return true;
     }
 
+    /** Whether another is of the same sizes but for one axis. */
+    boolean isLike(FunctionVariant other, int but) {
+        return IntStream.range(0, sizes.length).allMatch(axis -> axis == but || sizes[axis] == other.sizes[axis]);
+    }
+
     /** The sizes that a call gets. */
     long[] padded(long[] given) {
         long[] padded = given.clone();

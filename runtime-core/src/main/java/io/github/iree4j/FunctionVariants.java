@@ -120,26 +120,20 @@ public final class FunctionVariants {
         long[] shared = chosen.padded(sizes);
         shared[rows] = sizes[rows];
         return new AlignedInputs(
-                function, given.tensors(shared), sizes, shared, rows, mostRows(chosen), added(given, shared));
+                function, given.tensors(shared), sizes, shared, rows, rowSizes(chosen), added(given, shared));
     }
 
     private static long added(VariantInputs given, long[] shared) {
         return (long) (given.elements(shared) - given.elements(given.sizes()));
     }
 
-    /** How many rows there are at most in a call whose other axes are those of a variant. */
-    private long mostRows(FunctionVariant like) {
-        long most = 0;
-        for (FunctionVariant each : all) {
-            boolean alike = true;
-            for (int axis = 0; axis < axes.size(); axis++) {
-                alike &= axis == rows || each.size(axis) == like.size(axis);
-            }
-            most = alike
-                    ? Math.max(most, each.size(rows) == FunctionVariant.OPEN ? Long.MAX_VALUE : each.size(rows))
-                    : most;
-        }
-        return most;
+    /** How many rows calls have whose other axes are those of a variant. */
+    private List<Long> rowSizes(FunctionVariant like) {
+        return all.stream()
+                .filter(each -> each.isLike(like, rows))
+                .map(each -> each.size(rows) == FunctionVariant.OPEN ? Long.MAX_VALUE : each.size(rows))
+                .sorted()
+                .toList();
     }
 
     /**
@@ -153,6 +147,9 @@ public final class FunctionVariants {
         FunctionVariant best = null;
         double least = Double.POSITIVE_INFINITY;
         for (FunctionVariant each : all) {
+            if (!each.isOpen() && each.fits(sizes, false)) {
+                return each; // nothing has fewer elements than the call
+            }
             if (each.fits(sizes, !asTheyAre)) {
                 double cost = given.elements(each.padded(sizes)) * (each.isOpen() ? dynamicCost : 1);
                 if (best == null || cost < least || (cost == least && best.isOpen())) {

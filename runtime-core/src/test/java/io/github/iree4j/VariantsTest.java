@@ -324,7 +324,7 @@ class VariantsTest {
             assertThat(seven.inputs()).map(Tensor::shape).containsExactly(new long[] {2, 8}, new long[] {2, 8});
             assertThat(five.rows()).isEqualTo(1);
             assertThat(seven.rows()).isEqualTo(2);
-            assertThat(five.mostRows()).isEqualTo(4);
+            assertThat(five.rowSizes()).containsExactly(1L, 4L);
             float[] words = new float[24];
             int[] mask = new int[24];
             System.arraycopy(five.inputs().get(0).toFloatArray(), 0, words, 0, 8);

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** Calls of one kind that wait to be made together. Its lock is held while entries are sorted in and taken out, and during nothing else. */
 final class BatchQueue {
     private final BatchingOptions options;
+    private final RowSizes sizes;
     private final InvocationChain chain;
     private final BatchTimer timer;
     private final BatchListener listener;
@@ -36,11 +37,13 @@ final class BatchQueue {
 
     BatchQueue(
             BatchingOptions options,
+            RowSizes sizes,
             InvocationChain chain,
             BatchTimer timer,
             BatchListener listener,
             Consumer<BatchQueue> idle) {
         this.options = options;
+        this.sizes = sizes;
         this.chain = chain;
         this.timer = timer;
         this.listener = listener;
@@ -145,11 +148,22 @@ final class BatchQueue {
             wakeAt(now, first);
             return List.of();
         }
+        List<BatchEntry> batch = take(sizes.next(Math.min(waitingRows, options.maxSize())));
+        if (batch.isEmpty()) { // the smallest is larger than that
+            batch = take(options.maxSize());
+        }
+        inFlight++;
+        silence();
+        return batch;
+    }
+
+    /** Under the lock: those who come first and have no more rows together. */
+    private List<BatchEntry> take(int most) {
         List<BatchEntry> batch = new ArrayList<>();
         int rows = 0;
         for (int i = 0; i < waiting.size(); ) {
             BatchEntry entry = waiting.get(i);
-            if (rows + entry.rows <= options.maxSize()) {
+            if (rows + entry.rows <= most) {
                 waiting.remove(i);
                 waitingRows -= entry.rows;
                 rows += entry.rows;
@@ -158,8 +172,6 @@ final class BatchQueue {
                 i++;
             }
         }
-        inFlight++;
-        silence();
         return batch;
     }
 

@@ -93,7 +93,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
             }
             BatchingOptions effective = fixed == 0 ? wanted : fixed(wanted, fixed);
             BatchEntry entry = new BatchEntry(request, inputs, rows, null, timer);
-            join(request, kinds(inputs), effective, chain, entry);
+            join(request, kinds(inputs), effective, RowSizes.ANY, chain, entry);
             return entry;
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
@@ -110,7 +110,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
             return chain.proceed(request);
         }
         AlignedInputs aligned = variants.align(request.inputs().toArray());
-        int most = (int) Math.min(wanted.maxSize(), aligned.mostRows());
+        int most = (int) Math.min(wanted.maxSize(), aligned.rowSizes().getLast());
         if (aligned.rows() < 1 || aligned.rows() > most) {
             return chain.proceed(request);
         }
@@ -121,7 +121,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
                 wanted.maxWaiting(),
                 wanted.maxInFlight());
         BatchEntry entry = new BatchEntry(request, aligned.inputs(), (int) aligned.rows(), aligned, timer);
-        join(request, kinds(aligned.inputs()), effective, chain, entry);
+        join(request, kinds(aligned.inputs()), effective, RowSizes.of(aligned.rowSizes()), chain, entry);
         return entry;
     }
 
@@ -134,13 +134,14 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
             InvocationRequest request,
             List<Kind> kinds,
             BatchingOptions effective,
+            RowSizes sizes,
             InvocationChain chain,
             BatchEntry entry) {
         Key key = new Key(request.program(), request.function().fullName(), kinds, effective.maxSize());
         BatchQueue queue;
         synchronized (queues) {
             queue = queues.computeIfAbsent(
-                    key, _ -> new BatchQueue(effective, chain, timer, listener, idle -> forget(key, idle)));
+                    key, _ -> new BatchQueue(effective, sizes, chain, timer, listener, idle -> forget(key, idle)));
             queue.announce();
         }
         queue.add(entry);

@@ -233,10 +233,9 @@ public final class IreeRuntime implements AutoCloseable {
         List<Program.Part> parts = new ArrayList<>();
         try {
             for (VariantOptions variants : program.variants()) {
-                for (ProgramOptions.Source module : variants.modules()) {
-                    ProgramOptions part = program.part(module);
-                    parts.add(new Program.Part(
-                            variants.function(), open(seen, () -> loader(seen).load(part), List.of())));
+                for (VariantOptions.Module module : variants.modules()) {
+                    ProgramOptions part = program.part(module.source());
+                    parts.add(new Program.Part(variants.function(), module.sizes(), open(seen, () -> loader(seen).load(part), List.of())));
                 }
             }
             return open(seen, () -> loader(seen).load(program), parts);
@@ -255,7 +254,7 @@ public final class IreeRuntime implements AutoCloseable {
         List<Program.Part> parts = new ArrayList<>();
         try {
             others.forEach(part ->
-                    parts.add(new Program.Part(part.function(), part.program().newInstance())));
+                    parts.add(new Program.Part(part.function(), part.sizes(), part.program().newInstance())));
             return open(seen, () -> given.again(options.context()), parts);
         } catch (RuntimeException | Error e) {
             parts.forEach(part -> part.program().close());

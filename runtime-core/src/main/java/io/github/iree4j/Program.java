@@ -60,9 +60,10 @@ public final class Program implements AutoCloseable {
      * A further module, which is a program by itself.
      *
      * @param function what it has variants of
+     * @param sizes what these were compiled for, where the module does not declare it
      * @param program closed with the program that it is a part of
      */
-    record Part(String function, Program program) {}
+    record Part(String function, Map<String, Long> sizes, Program program) {}
 
     /** Takes over what was loaded, and the parts unless it throws; the caller has entered the runtime for it. */
     Program(IreeRuntime runtime, List<Device> devices, ProgramLoader.Loaded loaded, List<Part> parts) {
@@ -97,9 +98,9 @@ public final class Program implements AutoCloseable {
             if (compiled.stream().anyMatch(one -> one.name().equals(each.function()) && hidden.contains(one))) {
                 continue; // declares rules, and is a variant itself
             }
-            List<List<CompiledFunction>> further = parts.stream()
+            List<VariantBinder.Further> further = parts.stream()
                     .filter(part -> part.function().equals(each.function()))
-                    .map(part -> part.program().compiled)
+                    .map(part -> new VariantBinder.Further(part.program().compiled, part.sizes()))
                     .toList();
             VariantFunction function = new VariantFunction(
                     this, new VariantBinder(each, compiled, further, loaded.consumer(), loaded.variantListener()));

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A value in brackets is a tensor with a word for each dimension: the name of an axis, which has one size in a call wherever it stands; a
  * number that the dimension has; or {@code _} for any dimension that is not padded. A value that is only {@code _} is passed on as it is.
  * What is added to an argument is zero, or what {@code fill=} says. An argument that is a {@code mask} is 1 where the call has elements and
- * 0 where they were added: callers may leave masks out, all of them or by null, and what they give is padded with 0.
+ * 0 where they were added: callers may leave masks out, all of them or by null, and what they give is padded with 0. An element type behind
+ * the brackets, {@code [batch length] i64}, is for values of which the module declares nothing, as in programs imported from ONNX.
  *
  * @param inputs one for each argument
  * @param results one for each result
@@ -45,9 +47,14 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
      * @param dimensions for each dimension an axis, a number or {@code _}; null for a value that is passed on as it is
      * @param fill what is added to an argument
      * @param mask whether it is an argument that says which elements were given
+     * @param type the type of its elements; null for that which the module declares
      */
-    public record Value(@Nullable List<String> dimensions, double fill, boolean mask) {
-        private static final Value UNTOUCHED = new Value(null, 0, false);
+    public record Value(
+            @Nullable List<String> dimensions,
+            double fill,
+            boolean mask,
+            @Nullable ElementType type) {
+        private static final Value UNTOUCHED = new Value(null, 0, false, null);
 
         /** Keeps its own copy. */
         public Value {
@@ -66,7 +73,9 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
             String number = fill == Math.rint(fill) && Math.abs(fill) < 1e15
                     ? Long.toString((long) fill)
                     : Double.toString(fill);
-            return "[" + String.join(" ", dimensions) + "]" + (mask ? " mask" : fill == 0 ? "" : " fill=" + number);
+            return "[" + String.join(" ", dimensions) + "]"
+                    + (type == null ? "" : " " + type)
+                    + (mask ? " mask" : fill == 0 ? "" : " fill=" + number);
         }
     }
 
@@ -194,17 +203,34 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
                 next();
             }
             next();
-            String word = token;
-            if (argument && "mask".equals(word)) {
+            boolean mask = false;
+            double fill = 0;
+            ElementType type = null;
+            for (String word = token; word != null && !word.equals(",") && !word.equals("->"); word = token) {
+                if (argument && word.equals("mask") && fill == 0) {
+                    mask = true;
+                } else if (argument && word.startsWith("fill=") && !mask) {
+                    fill = number(word.substring(5));
+                } else if (type == null) {
+                    type = type(word);
+                } else {
+                    throw unexpected("',', '->' or the end");
+                }
                 next();
-                return new Value(dimensions, 0, true);
             }
-            if (argument && word != null && word.startsWith("fill=")) {
-                double fill = number(word.substring(5));
-                next();
-                return new Value(dimensions, fill, false);
+            return new Value(dimensions, fill, mask, type);
+        }
+
+        private ElementType type(String word) {
+            try {
+                ElementType type = ElementType.parse(word);
+                if (type.isByteAligned() && type.bitCount() > 0) {
+                    return type;
+                }
+            } catch (IreeException e) {
+                // Said below.
             }
-            return new Value(dimensions, 0, false);
+            throw unexpected("an element type of whole bytes, 'mask', 'fill=', ',', '->' or the end");
         }
 
         private double number(String digits) {

@@ -7,7 +7,10 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -22,41 +25,67 @@ final class VariantBinder {
     /** Ends names of functions that compilers of 2024 export beside those without fences. */
     private static final String WITH_FENCES = "$async";
 
+    /** Of a pattern: any characters, an axis, or what stands for itself. */
+    private static final Pattern WORD = Pattern.compile("\\*|\\{[^{}*]*\\}|[^*{]+|\\{");
+
     private final VariantOptions options;
     private final List<CompiledFunction> known;
     private final String consumer;
     private final @Nullable VariantListener listener;
     private final ShapeRules rules;
+    /** What functions were compiled for, where somebody says so. */
+    private final Map<CompiledFunction, Map<String, Long>> said = new HashMap<>();
+
     private final List<CompiledFunction> functions = new ArrayList<>();
     private final List<FunctionVariant> variants = new ArrayList<>();
+
+    /**
+     * A further module.
+     *
+     * @param functions what it has
+     * @param sizes what these were compiled for, by axis, as far as somebody says so
+     */
+    record Further(List<CompiledFunction> functions, Map<String, Long> sizes) {}
 
     /**
      * Finds and checks.
      *
      * @param own functions of the program
-     * @param parts functions of each further module
+     * @param parts those of each further module
      */
     VariantBinder(
             VariantOptions options,
             List<CompiledFunction> own,
-            List<List<CompiledFunction>> parts,
+            List<Further> parts,
             String consumer,
             @Nullable VariantListener listener) {
         this.options = options;
         this.consumer = consumer;
         this.listener = listener;
         this.known = new ArrayList<>(own);
-        parts.forEach(known::addAll);
+        parts.forEach(part -> known.addAll(part.functions()));
         this.rules = rulesOf(options);
+        for (Further part : parts) {
+            checkAxes(part.sizes());
+            part.functions().forEach(function -> said.put(function, part.sizes()));
+        }
+        own.stream()
+                .filter(function -> function.name().equals(options.function()))
+                .forEach(function -> said.put(function, Map.of())); // one that says nothing is for any shape
         if (options.functions().isEmpty()) {
             own.stream().filter(this::isCalledSo).filter(this::agrees).forEach(this::add);
-            for (List<CompiledFunction> part : parts) {
-                List<CompiledFunction> called =
-                        part.stream().filter(this::isCalledSo).toList();
-                (called.isEmpty() && part.size() == 1 ? part : called).forEach(this::add);
-                if (called.isEmpty() && part.size() != 1) {
-                    throw fault("a further module has no function of that name; it has %s".formatted(names(part)));
+            for (Further part : parts) {
+                List<CompiledFunction> called = part.functions().stream()
+                        .filter(this::isCalledSo)
+                        .toList();
+                List<CompiledFunction> only = part.functions().stream()
+                        .filter(function -> !function.name().endsWith(WITH_FENCES))
+                        .toList();
+                if (called.isEmpty() && only.size() != 1) {
+                    throw fault(
+                            "a further module has no function of that name; it has %s".formatted(names(part.functions())));
                 }
+                (called.isEmpty() ? only : called).forEach(this::add);
             }
         } else {
             options.functions().forEach(this::addThoseOf);
@@ -103,7 +132,7 @@ final class VariantBinder {
         List<@Nullable TensorType> types = new ArrayList<>();
         for (int i = 0; i < rules.inputs().size(); i++) {
             Value rule = rules.inputs().get(i);
-            types.add(rule.dimensions() == null ? null : type(rule.dimensions(), i, true));
+            types.add(type(rule, i, true));
         }
         return types;
     }
@@ -113,9 +142,8 @@ final class VariantBinder {
         List<ValueDeclaration> open = new ArrayList<>();
         for (int i = 0; i < given.size(); i++) {
             ValueDeclaration value = given.get(i);
-            List<String> dimensions = of.get(i).dimensions();
-            if (dimensions != null) {
-                TensorType type = type(dimensions, i, of == rules.inputs());
+            TensorType type = type(of.get(i), i, of == rules.inputs());
+            if (type != null) {
                 List<Long> shape = Arrays.stream(type.shape()).boxed().toList();
                 value = new ValueDeclaration(value.name(), type.toString(), type.type(), shape);
             }
@@ -124,19 +152,26 @@ final class VariantBinder {
         return open;
     }
 
-    /** Axes are open, and whatever some variant leaves open. */
-    private TensorType type(List<String> dimensions, int index, boolean argument) {
+    /** Axes are open, and whatever some variant leaves open; null where nobody says of what type elements are. */
+    private @Nullable TensorType type(Value rule, int index, boolean argument) {
+        List<String> dimensions = rule.dimensions();
+        if (dimensions == null) {
+            return null;
+        }
         long[] shape = new long[dimensions.size()];
-        ElementType type = ElementType.NONE;
+        for (int d = 0; d < shape.length; d++) {
+            shape[d] = Character.isDigit(dimensions.get(d).charAt(0)) ? Long.parseLong(dimensions.get(d)) : 0;
+        }
+        ElementType type = rule.type();
         for (CompiledFunction each : functions) {
             ValueDeclaration value = (argument ? each.arguments() : each.results()).get(index);
-            type = elementType(value);
+            type = value.isTensor() && type == null ? elementType(value) : type;
             for (int d = 0; d < shape.length; d++) {
-                long size = shape(value).get(d);
+                long size = value.isTensor() ? shape(value).get(d) : dimensions.get(d).equals("_") ? -1 : shape[d];
                 shape[d] = Value.isAxis(dimensions.get(d)) || size < 0 || shape[d] < 0 ? -1 : size;
             }
         }
-        return new TensorType(type, shape);
+        return type == null ? null : new TensorType(type, shape);
     }
 
     // Finding.
@@ -168,15 +203,47 @@ final class VariantBinder {
                         && !other.endsWith(WITH_FENCES);
     }
 
+    private void checkAxes(Map<String, Long> sizes) {
+        for (String axis : sizes.keySet()) {
+            if (!rules.axes().contains(axis)) {
+                throw fault("there is no axis '%s' in the rules %s".formatted(TensorText.abbreviate(axis), rules));
+            }
+        }
+    }
+
     private void addThoseOf(String pattern) {
-        Pattern compiled = Pattern.compile(
-                Arrays.stream(pattern.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*")));
+        List<String> named = new ArrayList<>();
+        Matcher words = WORD.matcher(pattern);
+        StringBuilder expression = new StringBuilder();
+        while (words.find()) {
+            String word = words.group();
+            if (word.equals("*")) {
+                expression.append(".*");
+            } else if (word.startsWith("{") && word.length() > 1) {
+                named.add(word.substring(1, word.length() - 1));
+                expression.append("([0-9]{1,18})");
+            } else {
+                expression.append(Pattern.quote(word));
+            }
+        }
+        Pattern compiled = Pattern.compile(expression.toString());
         boolean found = false;
         for (CompiledFunction each : known) {
-            if (compiled.matcher(each.name()).matches()
-                    || compiled.matcher(each.fullName()).matches()) {
+            Matcher match = compiled.matcher(each.name());
+            if (!match.matches()) {
+                match = compiled.matcher(each.fullName());
+            }
+            if (match.matches()) {
                 found = true;
                 if (!functions.contains(each)) {
+                    Map<String, Long> sizes = new HashMap<>();
+                    for (int i = 0; i < named.size(); i++) {
+                        sizes.put(named.get(i), Long.parseLong(match.group(i + 1)));
+                    }
+                    checkAxes(sizes);
+                    if (!sizes.isEmpty()) {
+                        said.put(each, sizes);
+                    }
                     add(each);
                 }
             }
@@ -239,22 +306,32 @@ final class VariantBinder {
                             function.arguments().size(),
                             function.results().size()));
         }
-        long[] sizes = new long[rules.axes().size()];
-        Arrays.fill(sizes, FunctionVariant.OPEN);
+        Map<String, Long> given = said.get(function);
+        long[] sizes = rules.axes().stream()
+                .mapToLong(axis -> given == null ? FunctionVariant.OPEN : given.getOrDefault(axis, FunctionVariant.OPEN))
+                .toArray();
+        boolean declared = false;
         for (int i = 0; i < rules.inputs().size(); i++) {
             Value rule = rules.inputs().get(i);
             if (rule.dimensions() != null) {
+                ValueDeclaration value = function.arguments().get(i);
                 String where = "argument %d of '%s'".formatted(i, function.fullName());
-                measure(where, rule.dimensions(), function.arguments().get(i), sizes, true);
-                checkFills(where, rule, function.arguments().get(i));
+                declared |= isDeclared(value);
+                measure(where, rule, value, sizes, true);
+                checkFills(where, rule, value);
             }
         }
+        if (!declared && given == null) {
+            throw fault(
+                    "the module says nothing of the shapes of '%s'; say for which sizes it was compiled, by a pattern such as '%s_{%s}', or beside its module"
+                            .formatted(function.fullName(), options.function(), String.join("}x{", rules.axes())));
+        }
         for (int i = 0; i < rules.results().size(); i++) {
-            List<String> dimensions = rules.results().get(i).dimensions();
-            if (dimensions != null) {
+            Value rule = rules.results().get(i);
+            if (rule.dimensions() != null) {
                 measure(
                         "result %d of '%s'".formatted(i, function.fullName()),
-                        dimensions,
+                        rule,
                         function.results().get(i),
                         sizes,
                         false);
@@ -263,10 +340,21 @@ final class VariantBinder {
         return sizes;
     }
 
-    private void measure(
-            String where, List<String> dimensions, ValueDeclaration value, long[] sizes, boolean argument) {
+    /** Programs that were imported from ONNX, for one, declare their values as references of no known type. */
+    private static boolean isDeclared(ValueDeclaration value) {
+        return value.isTensor() || value.elementType() != null || !value.type().equals("!vm.ref<?>");
+    }
+
+    private void measure(String where, Value rule, ValueDeclaration value, long[] sizes, boolean argument) {
+        List<String> dimensions = rule.dimensions() == null ? List.of() : rule.dimensions();
+        if (!isDeclared(value)) {
+            return;
+        }
         if (!value.isTensor() || shape(value).size() != dimensions.size()) {
             throw fault("%s is %s, and its rule [%s]".formatted(where, value.type(), String.join(" ", dimensions)));
+        }
+        if (rule.type() != null && !rule.type().equals(elementType(value))) {
+            throw fault("%s is %s, and its rule %s".formatted(where, value.type(), rule));
         }
         if (!elementType(value).isByteAligned()) {
             throw fault("%s is %s, whose elements share bytes, so that it cannot be padded or cut"
@@ -295,14 +383,17 @@ final class VariantBinder {
     }
 
     private void checkFills(String where, Value rule, ValueDeclaration value) {
+        ElementType type = value.isTensor() ? value.elementType() : rule.type();
         try {
-            Fills.encoded(elementType(value), rule.mask() ? 1 : rule.fill());
+            if (type != null) { // else it is that of what is given
+                Fills.encoded(type, rule.mask() ? 1 : rule.fill());
+            }
         } catch (IreeException e) {
             throw fault("%s cannot be filled: %s".formatted(where, e.getMessage()), e);
         }
         List<String> dimensions = rule.dimensions();
         for (int d = 0; rule.mask() && dimensions != null && d < dimensions.size(); d++) {
-            if (!Value.isAxis(dimensions.get(d)) && shape(value).get(d) < 0) {
+            if (dimensions.get(d).equals("_") && (!value.isTensor() || shape(value).get(d) < 0)) {
                 throw fault("%s is a mask, and nothing says how large its dimension %d is".formatted(where, d));
             }
         }
@@ -337,6 +428,9 @@ final class VariantBinder {
     private static boolean alike(Value rule, ValueDeclaration a, ValueDeclaration b) {
         if (rule.dimensions() == null) {
             return a.type().equals(b.type());
+        }
+        if (!a.isTensor() || !b.isTensor()) {
+            return true; // nothing is known
         }
         boolean alike = elementType(a).equals(elementType(b));
         for (int d = 0; alike && d < rule.dimensions().size(); d++) {

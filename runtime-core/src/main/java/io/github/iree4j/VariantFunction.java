@@ -133,13 +133,10 @@ final class VariantFunction extends ProgramFunction {
         return rules;
     }
 
-    /** The type of an argument that has axes. */
+    /** The type of an argument that has axes; null where nobody says. */
+    @Nullable
     TensorType type(int index) {
-        TensorType type = types.get(index);
-        if (type == null) {
-            throw new IllegalStateException("argument " + index + " of '" + fullName + "' has no axes");
-        }
-        return type;
+        return types.get(index);
     }
 
     /** Names an argument in messages. */
@@ -173,7 +170,7 @@ final class VariantFunction extends ProgramFunction {
         Tensor tensor = returned.tensor(index);
         long[] shape = tensor.shape();
         long[] part = shape.clone();
-        boolean fits = shape.length == dimensions.size();
+        boolean fits = shape.length == dimensions.size() && tensor.elementType().isByteAligned();
         for (int d = 0; fits && d < shape.length; d++) {
             int axis = rules.axes().indexOf(dimensions.get(d));
             if (axis >= 0) {
@@ -189,7 +186,7 @@ final class VariantFunction extends ProgramFunction {
                                     index,
                                     fullName,
                                     tensor.header(),
-                                    new Value(dimensions, 0, false),
+                                    new Value(dimensions, 0, false, null),
                                     String.join(" x ", rules.axes()),
                                     Arrays.toString(padded)));
         }

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.AbiDeclaration.TensorType;
 import io.github.iree4j.ShapeRules.Value;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
@@ -42,7 +43,7 @@ final class VariantInputs {
             Object value = values[i];
             if (value == null) {
                 if (!rule.mask()) {
-                    throw invalid("%s is %s; given null", i, function.type(i));
+                    throw invalid("%s is %s; given null", i, wanted(i));
                 }
                 continue;
             }
@@ -51,8 +52,9 @@ final class VariantInputs {
                 values[i] = value;
             }
             long[] shape = shapeOf(value);
-            if (!function.type(i).accepts(typeOf(value), shape)) {
-                throw invalid("%s is %s; given %s", i, function.type(i), Shape.format(shape, typeOf(value)));
+            TensorType type = function.type(i);
+            if (type == null ? shape.length != rule.dimensions().size() : !type.accepts(typeOf(value), shape)) {
+                throw invalid("%s is %s; given %s", i, wanted(i), Shape.format(shape, typeOf(value)));
             }
             measure(i, rule.dimensions(), shape, said);
         }
@@ -106,6 +108,12 @@ final class VariantInputs {
         return new IreeException(StatusCode.INVALID_ARGUMENT, text.formatted(all));
     }
 
+    /** What an argument is to be, for messages. */
+    private Object wanted(int index) {
+        TensorType type = function.type(index);
+        return type == null ? rules.get(index) : type;
+    }
+
     /** How large the call is, by axis. */
     long[] sizes() {
         return sizes;
@@ -130,12 +138,20 @@ final class VariantInputs {
     private long[] shape(int index, long[] of) {
         List<String> dimensions = dimensions(index);
         Object value = values[index];
-        long[] shape = value == null ? function.type(index).shape().clone() : shapeOf(value);
+        long[] shape = value == null ? typeOfMask(index).shape().clone() : shapeOf(value);
         for (int d = 0; d < shape.length; d++) {
             int axis = axes.indexOf(dimensions.get(d));
             shape[d] = axis < 0 ? shape[d] : of[axis];
         }
         return shape;
+    }
+
+    private TensorType typeOfMask(int index) {
+        TensorType type = function.type(index);
+        if (type == null) {
+            throw invalid("%s is a mask of a type that neither the module nor its rule says; give it, or say it: %s i64", index, wanted(index));
+        }
+        return type;
     }
 
     private List<String> dimensions(int index) {
@@ -184,6 +200,9 @@ final class VariantInputs {
             return value;
         }
         ElementType type = typeOf(value);
+        if (!type.isByteAligned()) {
+            throw invalid("%s cannot be padded, since elements of type %s share bytes", index, type);
+        }
         MemorySegment data = Fills.filled(type, wanted, rule.mask() ? 0 : rule.fill());
         read(value, from -> Blocks.copy(from, shape, data, wanted, shape, type.bitCount() / 8));
         if (value instanceof TransferredTensor transfer) {
@@ -194,7 +213,7 @@ final class VariantInputs {
 
     /** Ones where the call has elements. */
     private Tensor mask(int index, long[] wanted) {
-        ElementType type = function.type(index).type();
+        ElementType type = typeOfMask(index).type();
         long[] own = shape(index, sizes);
         MemorySegment ones = Fills.filled(type, own, 1);
         if (Arrays.equals(own, wanted)) {

@@ -3,6 +3,8 @@ package io.github.iree4j;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,8 +12,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param function what it is called, without a module's name
  * @param rules how calls are padded and results cut; null for those that the module declares ({@value FunctionVariants#ATTRIBUTE})
- * @param functions names of the functions to choose among, in which {@code *} stands for any characters; empty for those of the program
- *     that are called like this one, or so with an ending after {@code _}, {@code -}, {@code $} or {@code .}, and fit the rules
+ * @param functions names of the functions to choose among, in which {@code *} stands for any characters and <code>{axis}</code> for the size of
+ *     an axis, where the module declares no shapes; empty for those of the program that are called like this one, or so with an ending after
+ *     {@code _}, {@code -}, {@code $} or {@code .}, and fit the rules
  * @param modules further modules with such functions, each loaded by itself with the parameters and devices of the program
  * @param dynamicCost what one element costs where a dimension was left open when the function was compiled, if it costs 1 where all were
  *     known; at least 1
@@ -20,8 +23,31 @@ public record VariantOptions(
         String function,
         @Nullable ShapeRules rules,
         List<String> functions,
-        List<ProgramOptions.Source> modules,
+        List<Module> modules,
         double dynamicCost) {
+
+    /**
+     * A further module.
+     *
+     * @param source the compiled module
+     * @param sizes what its functions were compiled for, by axis, where the module does not declare it; an axis that is left out is open
+     */
+    public record Module(ProgramOptions.Source source, Map<String, Long> sizes) {
+        /**
+         * Keeps its own copy.
+         *
+         * @throws IreeException INVALID_ARGUMENT for a negative size
+         */
+        public Module {
+            sizes = Map.copyOf(sizes);
+            sizes.forEach((axis, size) -> {
+                if (size < 0) {
+                    throw new IreeException(
+                            StatusCode.INVALID_ARGUMENT, "size %d of axis '%s' is negative".formatted(size, axis));
+                }
+            });
+        }
+    }
 
     /**
      * What a program pays for shapes that were not known: a sentence encoder of six layers took 4.1 times as long at 16 x 128 tokens. A
@@ -72,11 +98,16 @@ public record VariantOptions(
     /**
      * Returns these options with further modules.
      *
-     * @param sources compiled modules
+     * @param sources compiled modules that declare their shapes
      * @return the options
      */
     public VariantOptions in(ProgramOptions.Source... sources) {
-        return new VariantOptions(function, rules, functions, List.of(sources), dynamicCost);
+        return new VariantOptions(
+                function,
+                rules,
+                functions,
+                Stream.of(sources).map(source -> new Module(source, Map.of())).toList(),
+                dynamicCost);
     }
 
     /**

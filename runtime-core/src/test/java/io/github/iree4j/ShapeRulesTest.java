@@ -35,7 +35,8 @@ class ShapeRulesTest {
                 "[n n 3 _] -> [n]",
                 "[a] fill=-0.5",
                 "[a] fill=1.0E20 -> [a]",
-                "[a] fill=NaN, [], _ -> [_ 4], []"
+                "[a] fill=NaN, [], _ -> [_ 4], []",
+                "[a] i64 mask, [a] f16 fill=2, [a] ui8 -> [a] f32"
             })
     void textIsReadAsItIsWritten(String text) {
         assertThat(ShapeRules.parse(text)).hasToString(text);
@@ -71,6 +72,10 @@ class ShapeRulesTest {
                 "'[a] -> [b]' | axis 'b' is of a result",
                 "'[a] -> [a] mask' | 'mask'",
                 "'[a], [4] mask' | a mask without an axis",
+                "'[a] i64 f32' | 'f32'",
+                "'[a] i4' | 'i4'",
+                "'[a] mask fill=1' | 'fill=1'",
+                "'[a] foo' | 'foo'",
                 "'[a] mask -> _' | only masks",
                 "'[a;b]' | another word",
                 "'[a.b]' | another word",

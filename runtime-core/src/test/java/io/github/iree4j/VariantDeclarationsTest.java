@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.BufferView;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -21,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class VariantDeclarationsTest {
     private final IreeRuntime runtime = IreeRuntime.create();
     private final AtomicReference<@Nullable BufferView> seen = new AtomicReference<>();
+    private final AtomicReference<byte[]> contents = new AtomicReference<>(new byte[0]);
     private final List<Object> numbers = new ArrayList<>();
 
     @AfterEach
@@ -47,6 +51,7 @@ class VariantDeclarationsTest {
     private void first(List<Object> state, VmCall call) {
         BufferView view = call.required(BufferView.class);
         seen.set(view);
+        contents.set(view.buffer().map(MemoryAccess.READ, 0, view.byteLength()).toArray(ValueLayout.JAVA_BYTE));
         view.retain();
         call.returnRef(view);
     }
@@ -89,6 +94,9 @@ class VariantDeclarationsTest {
                 Results results = program.function("f").invoke((Object) new short[][] {{1, 2}, {3, 4}})) {
             assertThat(results.tensor(0)).hasToString("2x2xi16=[1 2][3 4]");
             assertThat(results.tensor(0).byteSize()).isEqualTo(8);
+            assertThat(contents.get())
+                    .as("1 2 -7, 3 4 -7, -7 -7 -7")
+                    .containsExactly(1, 0, 2, 0, -7, -1, 3, 0, 4, 0, -7, -1, -7, -1, -7, -1, -7, -1);
         }
     }
 
@@ -202,6 +210,59 @@ class VariantDeclarationsTest {
                 "no function is called so and fits the rules [n] -> [n]; there are a, b, c",
                 module,
                 rules("f", "[n] -> [n]"));
+    }
+
+    /** As what is imported from ONNX. */
+    private Program undeclared(String... names) {
+        NativeModule.Builder<List<Object>> module = module();
+        for (String each : names) {
+            module.function(each, "0rr_r", this::first);
+        }
+        return load(
+                module,
+                rules("f", "[batch length], [batch length] i64 mask -> [batch length]", "f", "f_{batch}x{length}"));
+    }
+
+    @Test
+    void functionsWithoutDeclarationsHaveTheSizesOfTheirNames() {
+        try (Program program = undeclared("f_2x4", "f_2x8", "f", "f$async")) {
+            ProgramFunction f = program.function("f");
+            FunctionVariants variants = f.variants();
+            assertThat(variants).isNotNull();
+            assertThat(variants.all()).map(FunctionVariant::sizes).containsExactly(
+                    Map.of("batch", -1L, "length", -1L),
+                    Map.of("batch", 2L, "length", 4L),
+                    Map.of("batch", 2L, "length", 8L));
+            try (Results results = f.invoke((Object) new long[][] {{1, 2, 3}})) {
+                assertThat(results.tensor(0)).hasToString("1x3xi64=[1 2 3]");
+                assertThat(contents.get()).as("eight longs").hasSize(64);
+            }
+            assertThat(f.arguments().get(1).type()).isEqualTo("tensor<?x?xi64>");
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> f.invoke((Object) new long[3]))
+                    .withMessageContaining("is [batch length]; given 3xi64");
+        }
+    }
+
+    @Test
+    void sizesThatNobodySaysAreNotGuessed() {
+        NativeModule.Builder<List<Object>> module = module().function("g", "0r_r", this::first);
+        refused("the module says nothing of the shapes of 'java.g'", module, rules("f", "[n] -> [n]", "g"));
+        refused("there is no axis 'm' in the rules", module.function("h_4", "0r_r", this::first), rules("f", "[n] -> [n]", "h_{m}"));
+        add(module, "k_4", "%x: tensor<8xf32>", "%y: tensor<8xf32>");
+        refused("where 'n' is 8, and elsewhere it is 4", module, rules("f", "[n] -> [n]", "k_{n}"));
+    }
+
+    @Test
+    void aMaskOfNoKnownTypeMustBeGiven() {
+        NativeModule.Builder<List<Object>> module = module().function("f_4", "0rr_r", this::first);
+        try (Program program = load(module, rules("f", "[n], [n] mask -> [n]", "f_{n}"))) {
+            ProgramFunction f = program.function("f");
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> f.invoke((Object) new float[3]))
+                    .withMessageContaining("is a mask of a type that neither the module nor its rule says");
+            f.invoke(new float[3], new int[3]).close();
+        }
     }
 
     @Test

@@ -114,9 +114,11 @@ final class ProgramOpening {
     }
 
     private static VariantOptions options(Variants of, ModuleFiles files, OpenModules modules) throws IOException {
-        List<ProgramOptions.Source> further = new ArrayList<>();
+        List<VariantOptions.Module> further = new ArrayList<>();
         for (VariantModule each : of.modules()) {
-            further.add(new ProgramOptions.Source.Shared(modules.open(files, each.location(), each.sha256())));
+            further.add(new VariantOptions.Module(
+                    new ProgramOptions.Source.Shared(modules.open(files, each.location(), each.sha256())),
+                    each.sizes()));
         }
         return new VariantOptions(of.function(), of.rules(), of.functions(), further, of.dynamicCost());
     }

@@ -106,10 +106,12 @@ public record ProgramSource(
      *
      * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
      * @param sha256 checksum that the module file must have, in hexadecimal; null for any
+     * @param sizes what it was compiled for, by axis, where it does not say so itself
      */
-    public record VariantModule(String location, @Nullable String sha256) {
+    public record VariantModule(
+            String location, @Nullable String sha256, Map<String, Long> sizes) {
         /**
-         * Checks.
+         * Checks and copies.
          *
          * @throws IllegalArgumentException when the location is empty or the checksum is none
          */
@@ -118,6 +120,7 @@ public record ProgramSource(
                 throw new IllegalArgumentException("'location' of a module of variants must not be blank");
             }
             sha256 = checksum(sha256, location);
+            sizes = Map.copyOf(sizes);
         }
     }
 

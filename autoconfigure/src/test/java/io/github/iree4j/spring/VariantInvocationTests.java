@@ -275,6 +275,12 @@ class VariantInvocationTests {
                         .getFailure()
                         .rootCause()
                         .hasMessageContaining("variants_wide.vmfb' has checksum"));
+        runner.withPropertyValues(
+                        key + "location=" + TestModules.fixture("3.13.0/cpu/variants_wide.vmfb"), key + "sizes.length=8")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("where 'length' is 16, and elsewhere it is 8"));
         runner.withPropertyValues(key + "sha256=12")
                 .run(context -> assertThat(context)
                         .getFailure()

@@ -220,8 +220,8 @@ public record IreeProperties(
          *
          * @param shapes Which dimensions of arguments and results belong together, such as '[batch length], [batch length] mask -> [batch 384]'.
          *     What the module declares when not set.
-         * @param functions Names of the compiled functions, in which '*' stands for any characters. Those that are called like
-         *     this one, or so with an ending after an underscore, when empty.
+         * @param functions Names of the compiled functions, in which '*' stands for any characters, and '{axis}' for the size of an axis where
+         *     the module says nothing of shapes. Those that are called like this one, or so with an ending after an underscore, when empty.
          * @param modules Further module files with such functions. They get the parameters of the program.
          * @param dynamicCost What an element costs a function that was compiled without knowing all sizes, compared with one
          *     that was. Calls are padded up to that many times their size rather than made without padding.
@@ -237,9 +237,12 @@ public record IreeProperties(
          *
          * @param location Location of the module file (.vmfb).
          * @param sha256 Checksum that the module file must have, in hexadecimal.
+         * @param sizes Sizes that it was compiled for, by axis, where it does not say so itself, as modules made from ONNX.
          */
         public record VariantModule(
-                @Nullable String location, @Nullable String sha256) {}
+                @Nullable String location,
+                @Nullable String sha256,
+                @DefaultValue Map<String, Long> sizes) {}
 
         /**
          * Calls of one function.

@@ -235,7 +235,10 @@ public final class IreeRuntime implements AutoCloseable {
             for (VariantOptions variants : program.variants()) {
                 for (VariantOptions.Module module : variants.modules()) {
                     ProgramOptions part = program.part(module.source());
-                    parts.add(new Program.Part(variants.function(), module.sizes(), open(seen, () -> loader(seen).load(part), List.of())));
+                    parts.add(new Program.Part(
+                            variants.function(),
+                            module.sizes(),
+                            open(seen, () -> loader(seen).load(part), List.of())));
                 }
             }
             return open(seen, () -> loader(seen).load(program), parts);
@@ -253,8 +256,8 @@ public final class IreeRuntime implements AutoCloseable {
     Program loadAgain(List<Device> seen, ProgramLoader.Loaded given, List<Program.Part> others) {
         List<Program.Part> parts = new ArrayList<>();
         try {
-            others.forEach(part ->
-                    parts.add(new Program.Part(part.function(), part.sizes(), part.program().newInstance())));
+            others.forEach(part -> parts.add(new Program.Part(
+                    part.function(), part.sizes(), part.program().newInstance())));
             return open(seen, () -> given.again(options.context()), parts);
         } catch (RuntimeException | Error e) {
             parts.forEach(part -> part.program().close());

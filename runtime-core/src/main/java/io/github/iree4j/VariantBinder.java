@@ -75,15 +75,14 @@ final class VariantBinder {
         if (options.functions().isEmpty()) {
             own.stream().filter(this::isCalledSo).filter(this::agrees).forEach(this::add);
             for (Further part : parts) {
-                List<CompiledFunction> called = part.functions().stream()
-                        .filter(this::isCalledSo)
-                        .toList();
+                List<CompiledFunction> called =
+                        part.functions().stream().filter(this::isCalledSo).toList();
                 List<CompiledFunction> only = part.functions().stream()
                         .filter(function -> !function.name().endsWith(WITH_FENCES))
                         .toList();
                 if (called.isEmpty() && only.size() != 1) {
-                    throw fault(
-                            "a further module has no function of that name; it has %s".formatted(names(part.functions())));
+                    throw fault("a further module has no function of that name; it has %s"
+                            .formatted(names(part.functions())));
                 }
                 (called.isEmpty() ? only : called).forEach(this::add);
             }
@@ -167,7 +166,9 @@ final class VariantBinder {
             ValueDeclaration value = (argument ? each.arguments() : each.results()).get(index);
             type = value.isTensor() && type == null ? elementType(value) : type;
             for (int d = 0; d < shape.length; d++) {
-                long size = value.isTensor() ? shape(value).get(d) : dimensions.get(d).equals("_") ? -1 : shape[d];
+                long size = value.isTensor()
+                        ? shape(value).get(d)
+                        : dimensions.get(d).equals("_") ? -1 : shape[d];
                 shape[d] = Value.isAxis(dimensions.get(d)) || size < 0 || shape[d] < 0 ? -1 : size;
             }
         }
@@ -308,7 +309,8 @@ final class VariantBinder {
         }
         Map<String, Long> given = said.get(function);
         long[] sizes = rules.axes().stream()
-                .mapToLong(axis -> given == null ? FunctionVariant.OPEN : given.getOrDefault(axis, FunctionVariant.OPEN))
+                .mapToLong(
+                        axis -> given == null ? FunctionVariant.OPEN : given.getOrDefault(axis, FunctionVariant.OPEN))
                 .toArray();
         boolean declared = false;
         for (int i = 0; i < rules.inputs().size(); i++) {
@@ -393,7 +395,8 @@ final class VariantBinder {
         }
         List<String> dimensions = rule.dimensions();
         for (int d = 0; rule.mask() && dimensions != null && d < dimensions.size(); d++) {
-            if (dimensions.get(d).equals("_") && (!value.isTensor() || shape(value).get(d) < 0)) {
+            if (dimensions.get(d).equals("_")
+                    && (!value.isTensor() || shape(value).get(d) < 0)) {
                 throw fault("%s is a mask, and nothing says how large its dimension %d is".formatted(where, d));
             }
         }

@@ -149,7 +149,9 @@ final class VariantInputs {
     private TensorType typeOfMask(int index) {
         TensorType type = function.type(index);
         if (type == null) {
-            throw invalid("%s is a mask of a type that neither the module nor its rule says; give it, or say it: %s i64", index, wanted(index));
+            throw invalid(
+                    "%s is a mask of a type that neither the module nor its rule says; give it, or say it: %s i64",
+                    index, wanted(index));
         }
         return type;
     }

@@ -20,11 +20,7 @@ import org.jspecify.annotations.Nullable;
  *     known; at least 1
  */
 public record VariantOptions(
-        String function,
-        @Nullable ShapeRules rules,
-        List<String> functions,
-        List<Module> modules,
-        double dynamicCost) {
+        String function, @Nullable ShapeRules rules, List<String> functions, List<Module> modules, double dynamicCost) {
 
     /**
      * A further module.

@@ -229,10 +229,12 @@ class VariantDeclarationsTest {
             ProgramFunction f = program.function("f");
             FunctionVariants variants = f.variants();
             assertThat(variants).isNotNull();
-            assertThat(variants.all()).map(FunctionVariant::sizes).containsExactly(
-                    Map.of("batch", -1L, "length", -1L),
-                    Map.of("batch", 2L, "length", 4L),
-                    Map.of("batch", 2L, "length", 8L));
+            assertThat(variants.all())
+                    .map(FunctionVariant::sizes)
+                    .containsExactly(
+                            Map.of("batch", -1L, "length", -1L),
+                            Map.of("batch", 2L, "length", 4L),
+                            Map.of("batch", 2L, "length", 8L));
             try (Results results = f.invoke((Object) new long[][] {{1, 2, 3}})) {
                 assertThat(results.tensor(0)).hasToString("1x3xi64=[1 2 3]");
                 assertThat(contents.get()).as("eight longs").hasSize(64);
@@ -248,7 +250,10 @@ class VariantDeclarationsTest {
     void sizesThatNobodySaysAreNotGuessed() {
         NativeModule.Builder<List<Object>> module = module().function("g", "0r_r", this::first);
         refused("the module says nothing of the shapes of 'java.g'", module, rules("f", "[n] -> [n]", "g"));
-        refused("there is no axis 'm' in the rules", module.function("h_4", "0r_r", this::first), rules("f", "[n] -> [n]", "h_{m}"));
+        refused(
+                "there is no axis 'm' in the rules",
+                module.function("h_4", "0r_r", this::first),
+                rules("f", "[n] -> [n]", "h_{m}"));
         add(module, "k_4", "%x: tensor<8xf32>", "%y: tensor<8xf32>");
         refused("where 'n' is 8, and elsewhere it is 4", module, rules("f", "[n] -> [n]", "k_{n}"));
     }

@@ -108,8 +108,7 @@ public record ProgramSource(
      * @param sha256 checksum that the module file must have, in hexadecimal; null for any
      * @param sizes what it was compiled for, by axis, where it does not say so itself
      */
-    public record VariantModule(
-            String location, @Nullable String sha256, Map<String, Long> sizes) {
+    public record VariantModule(String location, @Nullable String sha256, Map<String, Long> sizes) {
         /**
          * Checks and copies.
          *

@@ -276,7 +276,8 @@ class VariantInvocationTests {
                         .rootCause()
                         .hasMessageContaining("variants_wide.vmfb' has checksum"));
         runner.withPropertyValues(
-                        key + "location=" + TestModules.fixture("3.13.0/cpu/variants_wide.vmfb"), key + "sizes.length=8")
+                        key + "location=" + TestModules.fixture("3.13.0/cpu/variants_wide.vmfb"),
+                        key + "sizes.length=8")
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()

@@ -59,7 +59,8 @@ final class ProgramSources {
             List<VariantModule> modules = new ArrayList<>();
             for (IreeProperties.Module.VariantModule each : variants.modules()) {
                 try {
-                    modules.add(new VariantModule(each.location() == null ? "" : each.location(), each.sha256(), each.sizes()));
+                    modules.add(new VariantModule(
+                            each.location() == null ? "" : each.location(), each.sha256(), each.sizes()));
                 } catch (IllegalArgumentException e) {
                     throw invalid(key + "modules", each, e.getMessage());
                 }

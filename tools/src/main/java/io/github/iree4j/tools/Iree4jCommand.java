@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
             RunCommand.class,
             BenchmarkCommand.class,
             CheckCommand.class,
+            BatchCommand.class,
             TraceCommand.class,
             DumpCommand.class,
             AsmCommand.class,

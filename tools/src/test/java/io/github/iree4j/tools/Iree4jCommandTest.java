@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class Iree4jCommandTest {
     private static final String[] COMMANDS = {
-        "run", "benchmark", "check", "trace", "dump", "asm", "verify", "devices", "topology", "parameters"
+        "run", "benchmark", "check", "batch", "trace", "dump", "asm", "verify", "devices", "topology", "parameters"
     };
 
     @Test
@@ -30,6 +30,7 @@ class Iree4jCommandTest {
                 "run",
                 "benchmark",
                 "check",
+                "batch",
                 "trace",
                 "dump",
                 "asm",

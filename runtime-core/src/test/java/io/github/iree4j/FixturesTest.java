@@ -126,6 +126,12 @@ class FixturesTest {
         String reason = KNOWN_FAILURES.getOrDefault(given.toString(), KNOWN_FAILURES.get(given.key()));
         if (reason == null) {
             check(given);
+        } else if (reason.startsWith("undefined")) {
+            try {
+                check(given);
+            } catch (AssertionError _) {
+                // What nobody has written is whatever the memory held before.
+            }
         } else {
             ThrowingCallable attempt = () -> check(given);
             assertThatThrownBy(attempt)

@@ -15,7 +15,8 @@ class BatchCommandTest {
     private Path directory;
 
     private CommandLineRun batch(String text) throws IOException {
-        return iree4j("batch", Files.writeString(directory.resolve("commands"), text).toString());
+        return iree4j(
+                "batch", Files.writeString(directory.resolve("commands"), text).toString());
     }
 
     private static String add(String function) {

@@ -16,6 +16,12 @@ public final class HostSlabProvider implements SlabProvider {
     /** To which boundary memory is aligned at least. */
     public static final long ALIGNMENT = 64;
 
+    /*
+     * Compiled kernels load outside of their buffers: of operators that pad with zeros the compiler makes loads from wherever the indices
+     * lead, whose values it drops. A load just outside of a slab would find no memory, so a slab lies between pages of zeros.
+     */
+    static final long MARGIN = 4096;
+
     /** Creates a provider. */
     public HostSlabProvider() {}
 
@@ -39,8 +45,10 @@ public final class HostSlabProvider implements SlabProvider {
     @Override
     public Slab acquire(long size, long alignment) {
         Arena arena = Arena.ofShared();
+        long boundary = Math.max(alignment, ALIGNMENT);
+        long lead = Math.max(MARGIN, boundary); // powers of two, both
         try {
-            return new HostSlab(arena.allocate(size, Math.max(alignment, ALIGNMENT)), arena);
+            return new HostSlab(arena.allocate(lead + size + MARGIN, boundary).asSlice(lead, size), arena);
         } catch (OutOfMemoryError | IllegalArgumentException e) {
             arena.close();
             throw new IreeException(

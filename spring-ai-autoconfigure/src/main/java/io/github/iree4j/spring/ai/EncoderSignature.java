@@ -1,0 +1,164 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a function that encodes texts takes and returns.
+ *
+ * @param inputs what each argument is
+ * @param types the type of each argument's elements
+ * @param rows how many texts it takes; 0 for any number
+ * @param length how many tokens of each text; 0 for any number
+ * @param pooling how its result becomes one vector for each text
+ * @param dimensions how many numbers a vector has; 0 when it is not declared
+ */
+record EncoderSignature(
+        List<TokenInput> inputs, List<ElementType> types, int rows, int length, Pooling pooling, int dimensions) {
+
+    private static final Set<ElementType> INTEGERS = Set.of(ElementType.I64, ElementType.I32);
+    private static final Set<ElementType> FLOATS =
+            Set.of(ElementType.F32, ElementType.F16, ElementType.BF16, ElementType.F64);
+
+    /** Whether padding can be told from tokens. */
+    boolean masks() {
+        return inputs.contains(TokenInput.ATTENTION_MASK);
+    }
+
+    /**
+     * Reads what a function declares.
+     *
+     * @throws IreeException FAILED_PRECONDITION when texts cannot be encoded by it, or it is not said how
+     */
+    static EncoderSignature of(ProgramFunction function, EmbeddingSettings settings) {
+        List<ValueDeclaration> arguments = function.arguments();
+        List<TokenInput> inputs = inputs(function, settings);
+        List<ElementType> types = new ArrayList<>();
+        int rows = 0;
+        int length = 0;
+        for (int i = 0; i < arguments.size(); i++) {
+            ValueDeclaration argument = arguments.get(i);
+            List<Long> shape = argument.shape();
+            if (!argument.isTensor()
+                    || shape == null
+                    || shape.size() != 2
+                    || !INTEGERS.contains(argument.elementType())) {
+                throw not(
+                        function,
+                        "argument %d is %s, wanted is a tensor of texts by tokens, tensor<?x?xi64> for example"
+                                .formatted(i, argument.type()));
+            }
+            rows = agreed(function, i, "texts", rows, shape.get(0));
+            length = agreed(function, i, "tokens", length, shape.get(1));
+            types.add(argument.elementType());
+        }
+        if (settings.maxTokens() != null && length > 0 && settings.maxTokens() > length) {
+            throw not(
+                    function,
+                    "it takes %d tokens of a text, and iree.ai.embedding.max-tokens is %d"
+                            .formatted(length, settings.maxTokens()));
+        }
+        ValueDeclaration result = result(function, settings);
+        List<Long> shape = Objects.requireNonNull(result.shape());
+        Pooling pooling =
+                settings.pooling() != null ? settings.pooling() : shape.size() == 2 ? Pooling.NONE : Pooling.MEAN;
+        if (shape.size() != (pooling == Pooling.NONE ? 2 : 3)) {
+            throw not(
+                    function,
+                    "result %d is %s; pooling %s wants %s"
+                            .formatted(
+                                    settings.result(),
+                                    result.type(),
+                                    pooling.name().toLowerCase(Locale.ROOT),
+                                    pooling == Pooling.NONE
+                                            ? "a vector for each text, tensor<?x384xf32> for example"
+                                            : "one for each token of each text, tensor<?x?x384xf32> for example"));
+        }
+        int dimensions = Math.toIntExact(Math.max(0, shape.getLast()));
+        if (settings.dimensions() != null && dimensions > 0 && settings.dimensions() > dimensions) {
+            throw not(
+                    function,
+                    "its vectors have %d numbers, and iree.ai.embedding.dimensions is %d"
+                            .formatted(dimensions, settings.dimensions()));
+        }
+        return new EncoderSignature(List.copyOf(inputs), List.copyOf(types), rows, length, pooling, dimensions);
+    }
+
+    private static List<TokenInput> inputs(ProgramFunction function, EmbeddingSettings settings) {
+        List<ValueDeclaration> arguments = function.arguments();
+        if (!settings.inputs().isEmpty()) {
+            if (settings.inputs().size() != arguments.size()) {
+                throw not(
+                        function,
+                        "it has %d arguments, and iree.ai.embedding.inputs names %d"
+                                .formatted(arguments.size(), settings.inputs().size()));
+            }
+            return settings.inputs();
+        }
+        List<TokenInput> named = new ArrayList<>();
+        for (ValueDeclaration argument : arguments) {
+            TokenInput input = TokenInput.named(argument.name());
+            if (input != null && !named.contains(input)) {
+                named.add(input);
+            }
+        }
+        if (named.size() == arguments.size() && named.contains(TokenInput.INPUT_IDS)) {
+            return named;
+        }
+        // Beyond two, models differ in their order, and a wrong one gives wrong embeddings without a word.
+        return switch (arguments.size()) {
+            case 1 -> List.of(TokenInput.INPUT_IDS);
+            case 2 -> List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK);
+            default ->
+                throw not(
+                        function,
+                        "it has %d arguments; say what they are, in their order, in iree.ai.embedding.inputs, 'input-ids, attention-mask, token-type-ids' for example"
+                                .formatted(arguments.size()));
+        };
+    }
+
+    private static int agreed(ProgramFunction function, int argument, String what, int before, long declared) {
+        int size = Math.toIntExact(Math.max(0, declared));
+        if (argument > 0 && size != before) {
+            throw not(function, "its arguments differ in their number of %s".formatted(what));
+        }
+        if (declared == 0) {
+            throw not(function, "argument %d has room for no %s".formatted(argument, what));
+        }
+        return size;
+    }
+
+    private static ValueDeclaration result(ProgramFunction function, EmbeddingSettings settings) {
+        List<ValueDeclaration> results = function.results();
+        if (settings.result() >= results.size()) {
+            throw not(
+                    function,
+                    "it has %d results, and iree.ai.embedding.result is %d"
+                            .formatted(results.size(), settings.result()));
+        }
+        ValueDeclaration result = results.get(settings.result());
+        if (!result.isTensor() || result.shape() == null || !FLOATS.contains(result.elementType())) {
+            throw not(
+                    function,
+                    "result %d is %s, wanted is a tensor of floats; iree.ai.embedding.result says which one it is"
+                            .formatted(settings.result(), result.type()));
+        }
+        return result;
+    }
+
+    private static IreeException not(ProgramFunction function, @Nullable String why) {
+        return new IreeException(
+                StatusCode.FAILED_PRECONDITION,
+                "'%s' cannot embed texts, since %s; it is %s"
+                        .formatted(function.fullName(), why, function.declaration()));
+    }
+}

@@ -1,0 +1,229 @@
+package io.github.iree4j.spring.ai;
+
+import ai.djl.huggingface.tokenizers.Encoding;
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.Resource;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A tokenizer of Hugging Face, from its {@code tokenizer.json}, by DJL's binding. Native code; it comes with the jar and is copied to DJL's cache
+ * directory, {@code ~/.djl.ai} or what {@code DJL_CACHE_DIR} says. Nothing is read from the network. Safe for use by any number of threads.
+ */
+public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoCloseable {
+
+    /** The largest in use, of 250,000 words of a hundred languages, have 20 MB. */
+    private static final int LARGEST_FILE = 256 << 20;
+
+    private static final Map<String, String> OFFLINE = Map.of("OPT_OUT_TRACKING", "true", "RUST_FLAVOR", "cpu");
+
+    /*
+     * Three things of the native code shape this class. A failure within a call for several texts ends the process, so texts go one by
+     * one. What it cuts off is never freed, so it cuts nothing and Tokens.cut does. And it does not know whether a tokenizer is still in
+     * use when that is deleted, so close() waits for those who are in it.
+     */
+    private final String location;
+    private final ReadWriteLock inUse = new ReentrantReadWriteLock();
+    private final OptionalInt maxTokens;
+    private @Nullable HuggingFaceTokenizer tokenizer; // guarded by inUse
+
+    private HuggingFaceTextTokenizer(String location, HuggingFaceTokenizer tokenizer, OptionalInt maxTokens) {
+        this.location = location;
+        this.tokenizer = tokenizer;
+        this.maxTokens = maxTokens;
+    }
+
+    /**
+     * Reads a tokenizer.
+     *
+     * @param file its {@code tokenizer.json}
+     * @return the tokenizer, to be closed by the caller
+     * @throws IreeException NOT_FOUND when the file cannot be opened; DATA_LOSS when it cannot be read; INVALID_ARGUMENT when it is no tokenizer;
+     *     RESOURCE_EXHAUSTED when it is larger than 256 MB; UNAVAILABLE when the native code cannot be used here
+     */
+    public static HuggingFaceTextTokenizer load(Resource file) {
+        String location = file.getDescription();
+        byte[] json = read(file, location);
+        OptionalInt maxTokens = check(json, location);
+        try {
+            return new HuggingFaceTextTokenizer(location, open(json), maxTokens);
+        } catch (IOException | RuntimeException e) {
+            if (e instanceof RuntimeException && e.getCause() != null) { // an EngineException, which says why
+                throw unusable(location, e);
+            }
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s is no tokenizer that the library understands: %s; it has to be the tokenizer.json of the model"
+                            .formatted(location, e.getMessage()),
+                    e);
+        } catch (LinkageError e) {
+            throw unusable(location, e);
+        }
+    }
+
+    private static IreeException unusable(String location, Throwable cause) {
+        Throwable root = cause;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return new IreeException(
+                StatusCode.UNAVAILABLE,
+                "%s needs native code of ai.djl.huggingface:tokenizers, which cannot be used here: %s; it is there for Linux, macOS and Windows, is copied to ~/.djl.ai or DJL_CACHE_DIR, which must be writable, and needs native access (--enable-native-access=ALL-UNNAMED)"
+                        .formatted(location, root),
+                cause);
+    }
+
+    private static byte[] read(Resource file, String location) {
+        try (InputStream in = file.getInputStream()) {
+            byte[] json = in.readNBytes(LARGEST_FILE + 1);
+            if (json.length > LARGEST_FILE) {
+                throw new IreeException(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "%s has more than %d bytes, which no tokenizer has".formatted(location, LARGEST_FILE));
+            }
+            return json;
+        } catch (IOException e) {
+            boolean missing = !file.exists();
+            throw new IreeException(
+                    missing ? StatusCode.NOT_FOUND : StatusCode.DATA_LOSS,
+                    "%s %s; it has to be the tokenizer.json of the model"
+                            .formatted(
+                                    location,
+                                    missing ? "does not exist" : "cannot be read: %s".formatted(e.getMessage())),
+                    e);
+        }
+    }
+
+    /** What is clearly no tokenizer never gets to native code. */
+    private static OptionalInt check(byte[] json, String location) {
+        JsonNode tokenizer;
+        try {
+            tokenizer = JsonMapper.shared().readTree(json);
+        } catch (JacksonException e) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s is no JSON: %s; it has to be the tokenizer.json of the model"
+                            .formatted(location, e.getOriginalMessage()),
+                    e);
+        }
+        if (!tokenizer.path("model").isObject()) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s has no member 'model'; it has to be the tokenizer.json of the model".formatted(location));
+        }
+        checkTemplates(tokenizer.path("post_processor"), location);
+        int most = tokenizer.path("truncation").path("max_length").asInt(0);
+        return most > 0 ? OptionalInt.of(most) : OptionalInt.empty();
+    }
+
+    /** A template with a special token that is not declared passes the library's own checks, and ends the process at the first text. */
+    private static void checkTemplates(JsonNode processor, String location) {
+        JsonNode declared = processor.path("special_tokens");
+        for (String template : List.of("single", "pair")) {
+            for (JsonNode piece : processor.path(template)) {
+                JsonNode special = piece.path("SpecialToken").path("id");
+                if (special.isString() && !declared.path(special.stringValue()).isObject()) {
+                    throw new IreeException(
+                            StatusCode.INVALID_ARGUMENT,
+                            "%s has a template with the special token '%s', which it does not declare"
+                                    .formatted(location, special.stringValue()));
+                }
+            }
+        }
+        for (JsonNode part : processor.path("processors")) {
+            checkTemplates(part, location);
+        }
+    }
+
+    /**
+     * Unless told otherwise, the library asks the cloud where it runs, tells its makers, and downloads native code where it finds a GPU.
+     */
+    private static HuggingFaceTokenizer open(byte[] json) throws IOException {
+        synchronized (OFFLINE) {
+            Map<String, String> changed = new HashMap<>();
+            OFFLINE.forEach((name, value) -> {
+                if (System.getenv(name) == null && System.getProperty(name) == null) {
+                    System.setProperty(name, value);
+                    changed.put(name, value);
+                }
+            });
+            try {
+                return HuggingFaceTokenizer.newInstance(
+                        new ByteArrayInputStream(json), Map.of("truncation", "false", "padding", "false"));
+            } finally {
+                changed.keySet().forEach(System::clearProperty); // they are meant for us and not for others who use it
+            }
+        }
+    }
+
+    @Override
+    public OptionalInt maxTokens() {
+        return maxTokens;
+    }
+
+    @Override
+    public Tokens tokenize(String text) {
+        Encoding encoding = encode(text);
+        long[] special = encoding.getSpecialTokenMask();
+        int leading = 0;
+        while (leading < special.length && special[leading] != 0) {
+            leading++;
+        }
+        int trailing = 0;
+        while (trailing < special.length - leading && special[special.length - 1 - trailing] != 0) {
+            trailing++;
+        }
+        return new Tokens(encoding.getIds(), encoding.getTypeIds(), leading, trailing);
+    }
+
+    private Encoding encode(String text) {
+        Lock reading = inUse.readLock();
+        reading.lock();
+        try {
+            if (tokenizer == null) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION, "the tokenizer of %s is closed".formatted(location));
+            }
+            return tokenizer.encode(text);
+        } catch (IreeException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the tokenizer of %s fails on a text of %d characters: %s"
+                            .formatted(location, text.length(), e.getMessage()),
+                    e);
+        } finally {
+            reading.unlock();
+        }
+    }
+
+    /** Frees native memory, once nobody uses it. Harmless when repeated. */
+    @Override
+    public void close() {
+        Lock writing = inUse.writeLock();
+        writing.lock();
+        try {
+            if (tokenizer != null) {
+                tokenizer.close();
+                tokenizer = null;
+            }
+        } finally {
+            writing.unlock();
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package io.github.iree4j.spring.ai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import ai.djl.util.Ec2Utils;
+import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.FileSystemResource;
+
+@Timeout(300)
+class HuggingFaceTextTokenizerTests {
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void putsSpecialTokensAroundATextAndCountsThem() {
+        try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
+            Tokens tokens = tokenizer.tokenize("One, two aab");
+            assertThat(tokens.ids()).containsExactly(TestTokenizers.CLS, 10, 1, 11, 20, 21, 23, TestTokenizers.SEP);
+            assertThat(tokens.typeIds()).hasSize(8).containsOnly(0);
+            assertThat(tokens.leading()).isEqualTo(1);
+            assertThat(tokens.trailing()).isEqualTo(1);
+            assertThat(tokenizer.maxTokens()).hasValue(16);
+        }
+    }
+
+    @Test
+    void anEmptyTextHasTheSpecialTokensAlone() {
+        try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
+            Tokens tokens = tokenizer.tokenize("");
+            assertThat(tokens.ids()).containsExactly(TestTokenizers.CLS, TestTokenizers.SEP);
+            assertThat(tokens.leading() + tokens.trailing()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void cutsTextAndNeitherSpecialToken() {
+        try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
+            Tokens tokens = tokenizer.tokenize("one ".repeat(1000));
+            assertThat(tokens.size())
+                    .as("the limit of the file is not applied here")
+                    .isEqualTo(1002);
+            assertThat(tokens.cut(5).ids()).containsExactly(TestTokenizers.CLS, 10, 10, 10, TestTokenizers.SEP);
+            assertThat(tokens.cut(5).typeIds()).hasSize(5);
+            assertThat(tokens.cut(2000)).isSameAs(tokens);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> tokens.cut(2))
+                    .withMessageContaining("no room for text beside 2 special ones");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\ud800",
+                "one \udc00 two",
+                "one\0two",
+                "\u202e\ufeff\u200d",
+                "\ud83d\ude00",
+                "\uffff",
+                "a\u0301\u0301\u0301"
+            })
+    void takesAnyTextThatJavaHas(String text) {
+        try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
+            assertThat(tokenizer.tokenize(text).size()).isGreaterThanOrEqualTo(2);
+        }
+    }
+
+    @Test
+    void aTextThatTheModelHasNoTokenForIsAnErrorAndNotTheEnd() {
+        try (HuggingFaceTextTokenizer tokenizer =
+                HuggingFaceTextTokenizer.load(TestTokenizers.file(TestTokenizers.BARE))) {
+            assertThat(tokenizer.tokenize("one two").ids()).containsExactly(0, 1);
+            assertThat(tokenizer.tokenize("").size()).isZero();
+            assertThat(tokenizer.maxTokens()).isEmpty();
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> tokenizer.tokenize("three"))
+                    .withMessageContaining("[UNK]")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+        }
+    }
+
+    static Stream<Arguments> saysWhatIsWrongWithAFile() {
+        return Stream.of(
+                Arguments.of("", "has no member 'model'"),
+                Arguments.of("this is not it", "is no JSON"),
+                Arguments.of(TestTokenizers.BERT.substring(0, 700), "is no JSON"),
+                Arguments.of("[]", "has no member 'model'"),
+                Arguments.of("{\"hidden_size\": 384}", "has no member 'model'"),
+                Arguments.of("{\"model\": {}}", "no tokenizer that the library understands"),
+                Arguments.of(
+                        TestTokenizers.BERT.replace("\"WordPiece\", \"unk", "\"Telepathy\", \"unk"),
+                        "no tokenizer that the library understands"),
+                Arguments.of(
+                        TestTokenizers.BERT.replace("\"one\": 10", "\"one\": -10"),
+                        "no tokenizer that the library understands"));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void saysWhatIsWrongWithAFile(String json, String problem) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> HuggingFaceTextTokenizer.load(TestTokenizers.file(json)))
+                .withMessageContaining("tokenizer.json of the test")
+                .withMessageContaining(problem)
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void saysThatAFileIsMissing() {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() ->
+                        HuggingFaceTextTokenizer.load(new FileSystemResource(directory.resolve("tokenizer.json"))))
+                .withMessageContaining("does not exist")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND));
+    }
+
+    @Test
+    void damagedFilesAreRefusedOrRead() {
+        long seed = Long.getLong("iree4j.test.seed", 20251122);
+        System.out.println("fuzz: damaged tokenizers, seed " + seed);
+        Random random = new Random(seed);
+        byte[] good = TestTokenizers.BERT.getBytes(StandardCharsets.UTF_8);
+        int refused = 0;
+        for (int round = 0; round < 500; round++) {
+            byte[] bad = good.clone();
+            for (int i = 0; i <= random.nextInt(3); i++) {
+                bad[random.nextInt(bad.length)] =
+                        (byte) (random.nextBoolean() ? '0' + random.nextInt(10) : random.nextInt(256));
+            }
+            try (HuggingFaceTextTokenizer tokenizer =
+                    HuggingFaceTextTokenizer.load(new ByteArrayResource(bad, "damaged file"))) {
+                assertThat(tokenizer.tokenize("one two ab").size()).isNotNegative();
+            } catch (IreeException e) {
+                assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
+                refused++;
+            }
+        }
+        assertThat(refused).isGreaterThan(100);
+    }
+
+    @Test
+    void closingWaitsForThoseWhoAreInIt() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert();
+            String text = "one two three ".repeat(200);
+            CountDownLatch begun = new CountDownLatch(4);
+            AtomicInteger wrong = new AtomicInteger();
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                threads.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        while (true) {
+                            wrong.addAndGet(tokenizer.tokenize(text).size() == 602 ? 0 : 1);
+                            begun.countDown();
+                        }
+                    } catch (IreeException e) {
+                        wrong.addAndGet(e.code() == StatusCode.FAILED_PRECONDITION ? 0 : 1);
+                    }
+                }));
+            }
+            begun.await();
+            tokenizer.close();
+            tokenizer.close();
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertThat(wrong).hasValue(0);
+        }
+    }
+
+    @Test
+    void theLibraryAsksNoCloudWhereItRuns() throws Exception {
+        TestTokenizers.bert().close();
+        Field asked = Ec2Utils.class.getDeclaredField("lastCheckIn");
+        asked.setAccessible(true);
+        assertThat(asked.getLong(null)).isZero();
+        assertThat(System.getProperty("OPT_OUT_TRACKING"))
+                .as("nobody else's business")
+                .isNull();
+    }
+}

@@ -1,0 +1,605 @@
+package io.github.iree4j.spring.ai;
+
+import static io.github.iree4j.spring.test.IreeAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
+import io.github.iree4j.spring.test.FakePrograms;
+import io.github.iree4j.spring.test.IreeTest;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.ai.document.Document;
+import org.springframework.ai.document.MetadataMode;
+import org.springframework.ai.embedding.Embedding;
+import org.springframework.ai.embedding.EmbeddingOptions;
+import org.springframework.ai.embedding.EmbeddingRequest;
+import org.springframework.ai.embedding.EmbeddingResponse;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+
+/** On a program whose vectors are known, see {@link ScriptedEncoder}. */
+@IreeTest
+@Timeout(300)
+class IreeEmbeddingModelTests {
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration
+    static class Application {}
+
+    @Autowired
+    private FakePrograms scripts;
+
+    @Autowired
+    private Programs programs;
+
+    @Autowired
+    private InvocationService invocations;
+
+    @Autowired
+    private IreeRuntime runtime;
+
+    private final HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert();
+    private final ScriptedEncoder encoder = new ScriptedEncoder();
+
+    @BeforeEach
+    void script() {
+        encoder.program(scripts, "?x?");
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        tokenizer.close();
+        assertThat(runtime).hasNoOpenTensors();
+        scripts.reset();
+    }
+
+    /** Settings that tests adapt; embeddings are not normalized, so that their numbers can be read. */
+    private static final class Adapted {
+        private List<TokenInput> inputs = List.of();
+        private Pooling pooling;
+        private boolean normalize;
+        private Integer dimensions;
+        private Integer maxTokens;
+        private boolean truncate = true;
+        private int maxTextLength = 10_000;
+        private int maxRequestSize = 100;
+        private int maxBatchSize = 4;
+        private int maxBatchTokens = 1000;
+        private List<Integer> padTo = List.of();
+        private Duration timeout;
+        private MetadataMode metadataMode = MetadataMode.NONE;
+
+        EmbeddingSettings settings() {
+            return new EmbeddingSettings(
+                    "encoder",
+                    null,
+                    inputs,
+                    0,
+                    pooling,
+                    normalize,
+                    dimensions,
+                    maxTokens,
+                    truncate,
+                    maxTextLength,
+                    maxRequestSize,
+                    maxBatchSize,
+                    maxBatchTokens,
+                    padTo,
+                    0,
+                    timeout,
+                    metadataMode);
+        }
+    }
+
+    private IreeEmbeddingModel model(UnaryOperator<Adapted> adapter) {
+        return model(adapter, tokenizer, ObservationRegistry.NOOP);
+    }
+
+    private IreeEmbeddingModel model(
+            UnaryOperator<Adapted> adapter, TextTokenizer tokens, ObservationRegistry observations) {
+        return new IreeEmbeddingModel(
+                programs, invocations, tokens, adapter.apply(new Adapted()).settings(), observations, null);
+    }
+
+    private IreeEmbeddingModel model() {
+        return model(adapted -> adapted);
+    }
+
+    // -- pooling
+
+    @Test
+    void theMeanIsOfAllTokensAndOfNoPadding() {
+        List<float[]> vectors = model().embed(List.of("one", "one two three"));
+        assertThat(vectors.get(0)).containsExactly((2 + 10 + 3) / 3f, 1, 1);
+        assertThat(vectors.get(1)).containsExactly((2 + 10 + 11 + 12 + 3) / 5f, 2, 1);
+        assertThat(encoder.shapes()).containsExactly("2x5");
+    }
+
+    @Test
+    void theVectorOfTheFirstTokenIsThatOfCls() {
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.pooling = Pooling.CLS;
+            return adapted;
+        });
+        assertThat(model.embed(List.of("one", "one two")).get(0)).containsExactly(TestTokenizers.CLS, 0, 1);
+    }
+
+    @Test
+    void theVectorOfTheLastTokenIsNotThatOfPadding() {
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.pooling = Pooling.LAST;
+            return adapted;
+        });
+        assertThat(model.embed(List.of("one", "one two")).get(0)).containsExactly(TestTokenizers.SEP, 2, 1);
+    }
+
+    @Test
+    void whatTheProgramPoolsIsTakenAsItIs() {
+        scripts.program(
+                "encoder",
+                program -> program.function("pool", "(tensor<?x?xi32>) -> tensor<?x2xf16>")
+                        .answers(inputs -> {
+                            Tensor ids = (Tensor) inputs.getFirst();
+                            float[] sums = new float[(int) ids.shape()[0] * 2];
+                            Arrays.fill(sums, 0.5f);
+                            return List.of(Tensor.of(io.github.iree4j.hal.ElementType.F16, sums, ids.shape()[0], 2));
+                        }));
+        IreeEmbeddingModel model = model();
+        assertThat(model.embed(List.of("one", "two", "six")))
+                .allSatisfy(vector -> assertThat(vector).containsExactly(0.5f, 0.5f));
+        assertThat(model.dimensions()).isEqualTo(2);
+    }
+
+    @Test
+    void normalizedEmbeddingsHaveLengthOne() {
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.normalize = true;
+            return adapted;
+        });
+        float[] vector = model.embed("one two");
+        assertThat(IntStream.range(0, vector.length)
+                        .mapToDouble(i -> (double) vector[i] * vector[i])
+                        .sum())
+                .isCloseTo(1, within(1e-6));
+        assertThat(vector[0] / vector[1]).isCloseTo(6.5f / 1.5f, within(1e-5f));
+    }
+
+    @Test
+    void aVectorOfZerosIsNotDividedByItsLength() {
+        assertThat(Vectors.finished(new float[2], 2, true)).containsExactly(0, 0);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> Vectors.finished(new float[] {1, Float.NaN}, 2, false))
+                .withMessageContaining("NaN");
+    }
+
+    @Test
+    void cutEmbeddingsAreNormalizedAfterwards() {
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.normalize = true;
+            adapted.dimensions = 2;
+            return adapted;
+        });
+        assertThat(model.dimensions()).isEqualTo(2);
+        float[] two = model.embed("one");
+        assertThat(Math.hypot(two[0], two[1])).isCloseTo(1, within(1e-6));
+        EmbeddingRequest one = new EmbeddingRequest(
+                List.of("one"), EmbeddingOptions.builder().dimensions(1).build());
+        assertThat(model.call(one).getResult().getOutput()).containsExactly(1);
+    }
+
+    // -- batches
+
+    @Test
+    void textsGoTogetherByLengthAndComeBackInTheirOrder() {
+        List<String> texts = List.of("one two three", "one", "one two", "two", "one two six", "six", "nine", "one two");
+        EmbeddingResponse response = model().embedForResponse(texts);
+        assertThat(encoder.shapes()).containsExactly("4x3", "4x5");
+        assertThat(response.getResults()).extracting(Embedding::getIndex).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+        for (int i = 0; i < texts.size(); i++) {
+            assertThat(response.getResults().get(i).getOutput())
+                    .as(texts.get(i))
+                    .containsExactly(model().embed(texts.get(i)));
+        }
+    }
+
+    @Test
+    void batchesKeepWithinTheirLimitsWhateverComes() {
+        long seed = Long.getLong("iree4j.test.seed", 7);
+        System.out.println("random: batches, seed " + seed);
+        Random random = new Random(seed);
+        EncoderSignature open = new EncoderSignature(
+                List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK), List.of(), 0, 0, Pooling.MEAN, 3);
+        for (int round = 0; round < 300; round++) {
+            Adapted adapted = new Adapted();
+            adapted.maxBatchSize = 1 + random.nextInt(8);
+            adapted.maxBatchTokens = 1 + random.nextInt(64);
+            adapted.padTo = random.nextBoolean() ? List.of(4, 8, 16) : List.of();
+            List<Tokens> tokens = new ArrayList<>();
+            for (int i = 0; i <= random.nextInt(30); i++) {
+                int size = 1 + random.nextInt(20);
+                tokens.add(new Tokens(new long[size], new long[size], 0, 0));
+            }
+            List<TokenBatch> batches = TokenBatch.plan(tokens, open, adapted.settings());
+            assertThat(batches.stream().flatMap(batch -> batch.texts().stream()))
+                    .containsExactlyInAnyOrderElementsOf(
+                            IntStream.range(0, tokens.size()).boxed().toList());
+            for (TokenBatch batch : batches) {
+                assertThat(batch.rows()).isEqualTo(batch.texts().size()).isBetween(1, adapted.maxBatchSize);
+                assertThat(batch.rows() == 1 || batch.rows() * batch.length() <= adapted.maxBatchTokens)
+                        .isTrue();
+                int longest = batch.texts().stream()
+                        .mapToInt(text -> tokens.get(text).size())
+                        .max()
+                        .orElseThrow();
+                assertThat(batch.length())
+                        .isEqualTo(adapted.padTo.stream()
+                                .filter(each -> each >= longest)
+                                .findFirst()
+                                .orElse(longest));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2x?, 2x4 2x4", "?x8, 3x8", "2x8, 2x8 2x8"})
+    void programsOfFixedShapesAreFilledUp(String dimensions, String shapes) {
+        encoder.program(scripts, dimensions);
+        List<float[]> vectors = model().embed(List.of("one two", "two one", "six six"));
+        assertThat(encoder.shapes()).containsExactly(shapes.split(" "));
+        assertThat(vectors.get(2)).containsExactly((2 + 15 + 15 + 3) / 4f, 1.5f, 1);
+    }
+
+    @Test
+    void whatAProgramOfAFixedLengthCannotTakeIsCut() {
+        encoder.program(scripts, "?x4");
+        assertThat(model().embed("one two three four five")).containsExactly((2 + 10 + 11 + 3) / 4f, 1.5f, 1);
+    }
+
+    @Test
+    void textsArePaddedToTheNextOfTheConfiguredLengths() {
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.padTo = List.of(8, 4);
+            return adapted;
+        });
+        model.embed(List.of("one"));
+        model.embed(List.of("one two three"));
+        model.embed(List.of("one two three four five six seven"));
+        assertThat(encoder.shapes()).containsExactly("1x4", "1x8", "1x9");
+    }
+
+    @Test
+    void withoutAMaskOnlyTextsOfOneLengthGoTogether() {
+        scripts.program(
+                "encoder",
+                program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x?x3xf32>")
+                        .answers(inputs -> {
+                            Tensor ids = (Tensor) inputs.getFirst();
+                            long[] ones = new long[(int) ids.elementCount()];
+                            Arrays.fill(ones, 1);
+                            try (Tensor mask = Tensor.ofLongs(ones, ids.shape());
+                                    Tensor types = Tensor.ofLongs(new long[ones.length], ids.shape())) {
+                                return List.of(encoder.encode(ids, mask, types));
+                            }
+                        }));
+        model().embed(List.of("one", "one two", "two", "one two three", "six two"));
+        assertThat(encoder.shapes()).containsExactly("2x3", "2x4", "1x5");
+    }
+
+    // -- what is said of it
+
+    @Test
+    void theResponseSaysWhoAnsweredAndHowManyTokensThatTook() {
+        EmbeddingResponse response = model().embedForResponse(List.of("one", "one two", "one ".repeat(30)));
+        assertThat(response.getMetadata().getModel()).isEqualTo("encoder");
+        assertThat(response.getMetadata().getUsage().getPromptTokens()).isEqualTo(3 + 4 + 16);
+        assertThat(response.getMetadata().getUsage().getTotalTokens()).isEqualTo(3 + 4 + 16);
+        assertThat(response.getMetadata().<Integer>get("truncated")).isEqualTo(1);
+    }
+
+    @Test
+    void requestsAreObservedAsThoseOfOtherModelsAre() {
+        TestObservationRegistry registry = TestObservationRegistry.create();
+        model(adapted -> adapted, tokenizer, registry).embed("one two");
+        TestObservationRegistryAssert.assertThat(registry)
+                .hasObservationWithNameEqualTo("gen_ai.client.operation")
+                .that()
+                .hasContextualNameEqualTo("embedding encoder")
+                .hasLowCardinalityKeyValue("gen_ai.operation.name", "embedding")
+                .hasLowCardinalityKeyValue("gen_ai.system", "iree")
+                .hasLowCardinalityKeyValue("gen_ai.request.model", "encoder")
+                .hasLowCardinalityKeyValue("gen_ai.response.model", "encoder")
+                .hasHighCardinalityKeyValue("gen_ai.usage.input_tokens", "4")
+                .hasBeenStarted()
+                .hasBeenStopped();
+    }
+
+    @Test
+    void failuresAreObserved() {
+        TestObservationRegistry registry = TestObservationRegistry.create();
+        scripts.function("encoder.main").fails(StatusCode.UNAVAILABLE, "warming up");
+        model().embed("one"); // as scripted before
+        assertRefused(
+                () -> model(adapted -> adapted, tokenizer, registry).embed("one"),
+                StatusCode.UNAVAILABLE,
+                "warming up");
+        TestObservationRegistryAssert.assertThat(registry)
+                .hasObservationWithNameEqualTo("gen_ai.client.operation")
+                .that()
+                .hasError();
+    }
+
+    @Test
+    void dimensionsAreThoseThatAreDeclaredWithoutACall() {
+        assertThat(model().dimensions()).isEqualTo(3);
+        assertThat(encoder.shapes()).isEmpty();
+    }
+
+    @Test
+    void dimensionsThatAreNotDeclaredAreMeasuredOnce() {
+        scripts.program(
+                "encoder",
+                program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x?xf32>")
+                        .returns(Tensor.of(new float[5], 1, 5)));
+        IreeEmbeddingModel model = model();
+        assertThat(model.dimensions()).isEqualTo(5);
+        assertThat(model.dimensions()).isEqualTo(5);
+        assertThat(scripts).wereCalled("encoder.main");
+    }
+
+    @Test
+    void metadataAreEmbeddedWhereThatIsAskedFor() {
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.metadataMode = MetadataMode.EMBED;
+            return adapted;
+        });
+        Document document =
+                Document.builder().text("one").metadata("six", "two").build();
+        assertThat(model.getEmbeddingContent(document))
+                .contains("six")
+                .contains("two")
+                .contains("one");
+        assertThat(model().getEmbeddingContent(document)).isEqualTo("one");
+        assertThat(model().embed(document)).containsExactly(model().embed("one"));
+    }
+
+    @Test
+    void aRequestWithoutTextsIsAnsweredWithoutACall() {
+        assertThat(model().embed(List.of())).isEmpty();
+        assertThat(encoder.shapes()).isEmpty();
+    }
+
+    @Test
+    void aProgramThatIsReplacedIsUsedAtOnce() {
+        IreeEmbeddingModel model = model();
+        assertThat(model.dimensions()).isEqualTo(3);
+        scripts.program(
+                "encoder",
+                program -> program.function("other", "(tensor<?x?xi32>) -> tensor<?x1xf32>")
+                        .returns(Tensor.of(new float[] {7}, 1, 1)));
+        assertThat(model.embed("one")).containsExactly(7);
+        assertThat(model.dimensions()).isEqualTo(1);
+    }
+
+    // -- what is refused
+
+    static Stream<Arguments> refusesWhatItCannotEmbed() {
+        return Stream.of(
+                Arguments.of(Collections.singletonList(null), "text 1 of 1 is null"),
+                Arguments.of(Arrays.asList("one", null), "text 2 of 2 is null"),
+                Arguments.of(
+                        List.of("one", "x".repeat(10_001)),
+                        "text 2 of 2 has 10001 characters, and at most 10000 are taken; divide it or raise iree.ai.embedding.max-text-length"),
+                Arguments.of(
+                        Collections.nCopies(101, "one"),
+                        "a request of 101 texts, and at most 100 are taken; divide it or raise iree.ai.embedding.max-request-size"));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void refusesWhatItCannotEmbed(List<String> texts, String problem) {
+        assertRefused(() -> model().embed(texts), StatusCode.INVALID_ARGUMENT, problem);
+        assertThat(encoder.shapes()).as("calls").isEmpty();
+    }
+
+    @Test
+    void refusesLongTextsWhereTheyMayNotBeCut() {
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.truncate = false;
+            adapted.maxTokens = 4;
+            return adapted;
+        });
+        assertThat(model.embed("one two")).hasSize(3);
+        assertRefused(
+                () -> model.embed("one two three"),
+                StatusCode.INVALID_ARGUMENT,
+                "text 1 of 1 has 5 tokens, and at most 4 are taken");
+    }
+
+    @Test
+    void refusesTextsWithoutASingleToken() {
+        try (HuggingFaceTextTokenizer bare = HuggingFaceTextTokenizer.load(TestTokenizers.file(TestTokenizers.BARE))) {
+            assertRefused(
+                    () -> model(adapted -> adapted, bare, ObservationRegistry.NOOP)
+                            .embed(List.of("one", "  ")),
+                    StatusCode.INVALID_ARGUMENT,
+                    "text 2 of 2 has no tokens, of 2 characters");
+        }
+        assertThat(model().embed("")).as("special tokens are tokens").hasSize(3);
+    }
+
+    @Test
+    void refusesOtherModelsAndDimensionsThatItDoesNotHave() {
+        IreeEmbeddingModel model = model();
+        EmbeddingOptions other = EmbeddingOptions.builder().model("ada").build();
+        assertRefused(
+                () -> model.call(new EmbeddingRequest(List.of("one"), other)),
+                StatusCode.INVALID_ARGUMENT,
+                "model 'ada' was asked for, and this is 'encoder'");
+        EmbeddingOptions same = EmbeddingOptions.builder().model("encoder").build();
+        assertThat(model.call(new EmbeddingRequest(List.of("one"), same)).getResults())
+                .hasSize(1);
+        assertRefused(
+                () -> model.call(new EmbeddingRequest(List.of("one"), IreeEmbeddingOptions.DEFAULTS.cutTo(4))),
+                StatusCode.INVALID_ARGUMENT,
+                "embeddings of 4 dimensions were asked for, and model 'encoder' has 3");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "(tensor<?xi64>) -> tensor<?x3xf32> | argument 0 is tensor<?xi64>",
+                "(tensor<?x?xf32>) -> tensor<?x3xf32> | argument 0 is tensor<?x?xf32>",
+                "(tensor<?x?xi64>, tensor<?x4xi64>) -> tensor<?x3xf32> | its arguments differ in their number of tokens",
+                "(tensor<?x?xi64>, tensor<?x?xi64>, tensor<?x?xi64>) -> tensor<?x3xf32> | it has 3 arguments; say what they are, in their order, in iree.ai.embedding.inputs",
+                "(tensor<?x?xi64>) -> tensor<?xf32> | result 0 is tensor<?xf32>; pooling mean wants one for each token",
+                "(tensor<?x?xi64>) -> tensor<?x3xi32> | result 0 is tensor<?x3xi32>, wanted is a tensor of floats",
+                "(i64) -> tensor<?x3xf32> | argument 0 is i64",
+                "(tensor<?x?xi64>) -> () | it has 0 results, and iree.ai.embedding.result is 0"
+            })
+    void refusesProgramsThatAreNoEncoders(String signature, String problem) {
+        scripts.program("encoder", program -> program.function("main", signature));
+        IreeEmbeddingModel model = model();
+        assertRefused(model::check, StatusCode.FAILED_PRECONDITION, problem);
+        assertRefused(() -> model.embed("one"), StatusCode.FAILED_PRECONDITION, "'encoder.main' cannot embed texts");
+    }
+
+    @Test
+    void asksWhichFunctionWhereThereAreSeveral() {
+        scripts.program("encoder", program -> {
+            program.function("first", "(tensor<?x?xi64>) -> tensor<?x3xf32>");
+            program.function("second", "(tensor<?x?xi64>) -> tensor<?x3xf32>");
+        });
+        assertRefused(model()::check, StatusCode.FAILED_PRECONDITION, "iree.ai.embedding.function");
+    }
+
+    @Test
+    void saysThatThereIsNoSuchProgram() {
+        scripts.reset();
+        assertRefused(() -> model().embed("one"), StatusCode.NOT_FOUND, "there is no program 'encoder'");
+    }
+
+    @Test
+    void aProgramThatReturnsSomethingElseThanItDeclaresIsReported() {
+        scripts.program(
+                "encoder",
+                program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x3xf32>")
+                        .returns(Tensor.of(new float[6], 2, 3)));
+        assertRefused(() -> model().embed("one"), StatusCode.INTERNAL, "shape [2, 3] of 1x3 tokens");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "input-ids missing | inputs must contain input-ids",
+                "twice | inputs must differ",
+                "batch | max-batch-size must be at least 1, not 0",
+                "timeout | timeout must be positive"
+            })
+    void refusesSettingsOutOfRange(String which, String problem) {
+        Adapted adapted = new Adapted();
+        switch (which) {
+            case "twice" -> adapted.inputs = List.of(TokenInput.INPUT_IDS, TokenInput.INPUT_IDS);
+            case "batch" -> adapted.maxBatchSize = 0;
+            case "timeout" -> adapted.timeout = Duration.ZERO;
+            default -> adapted.inputs = List.of(TokenInput.ATTENTION_MASK);
+        }
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(adapted::settings)
+                .withMessageContaining(problem);
+    }
+
+    // -- time
+
+    @Test
+    void aRequestEndsWhenItsTimeIsUp() {
+        TextTokenizer slow = text -> {
+            long until = System.nanoTime() + 1_000_000;
+            while (System.nanoTime() < until) {
+                Thread.onSpinWait();
+            }
+            return tokenizer.tokenize(text);
+        };
+        EmbeddingRequest request = new EmbeddingRequest(
+                Collections.nCopies(100, "one"), IreeEmbeddingOptions.DEFAULTS.within(Duration.ofMillis(1)));
+        assertRefused(
+                () -> model(adapted -> adapted, slow, ObservationRegistry.NOOP).call(request),
+                StatusCode.DEADLINE_EXCEEDED,
+                "embedding by 'encoder' took longer than PT0.001S");
+        assertThat(encoder.shapes()).isEmpty();
+    }
+
+    /** The device stands still, so that nothing but the deadline ends the call. */
+    @Test
+    void aCallUnderWayEndsWhenTheTimeOfItsRequestIsUp() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        scripts.program(
+                "encoder",
+                program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x3xf32>")
+                        .answers(inputs -> {
+                            try {
+                                release.await();
+                            } catch (InterruptedException e) {
+                                Thread.currentThread().interrupt();
+                            }
+                            return List.of(Tensor.of(new float[3], 1, 3));
+                        }));
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.timeout = Duration.ofMillis(50);
+            return adapted;
+        });
+        try {
+            assertRefused(() -> model.embed("one"), StatusCode.DEADLINE_EXCEEDED, "");
+        } finally {
+            release.countDown();
+        }
+    }
+
+    @Test
+    void anInterruptedThreadGivesItsRequestUp() {
+        Thread.currentThread().interrupt();
+        try {
+            assertRefused(() -> model().embed("one"), StatusCode.CANCELLED, "interrupted");
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(encoder.shapes()).isEmpty();
+    }
+
+    private static void assertRefused(Runnable what, StatusCode code, String problem) {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(what::run)
+                .withMessageContaining(problem)
+                .satisfies(e -> assertThat(e.code()).isEqualTo(code));
+    }
+}

@@ -1,0 +1,25 @@
+package io.github.iree4j.spring.ai;
+
+import java.nio.file.Path;
+
+/** The encoder of the sample, a program that iree-compile made. */
+public final class SmallEncoder {
+
+    /** Where its files are. */
+    public static final Path DIRECTORY = Path.of("../sample-search/src/main/resources/models");
+
+    /** Numbers of an embedding. */
+    public static final int DIMENSIONS = 128;
+
+    private SmallEncoder() {}
+
+    /** Configures it as module {@code encoder}. */
+    public static String[] properties() {
+        return new String[] {
+            "iree.modules.encoder.location=file:" + DIRECTORY.resolve("encoder.vmfb"),
+            "iree.modules.encoder.parameters.encoder=file:" + DIRECTORY.resolve("encoder.irpa"),
+            "iree.ai.embedding.module=encoder",
+            "iree.ai.embedding.tokenizer=file:" + DIRECTORY.resolve("tokenizer.json"),
+        };
+    }
+}

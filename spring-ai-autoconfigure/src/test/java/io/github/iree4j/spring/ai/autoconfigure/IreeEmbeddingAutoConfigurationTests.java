@@ -1,0 +1,207 @@
+package io.github.iree4j.spring.ai.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
+import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.SmallEncoder;
+import io.github.iree4j.spring.ai.TextTokenizer;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.ai.document.Document;
+import org.springframework.ai.embedding.EmbeddingModel;
+import org.springframework.ai.embedding.EmbeddingRequest;
+import org.springframework.ai.embedding.EmbeddingResponse;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+@Timeout(300)
+class IreeEmbeddingAutoConfigurationTests {
+
+    @TempDir
+    private Path directory;
+
+    private final ApplicationContextRunner bare = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(IreeAutoConfiguration.class, IreeEmbeddingAutoConfiguration.class));
+    private final ApplicationContextRunner configured = bare.withPropertyValues(SmallEncoder.properties());
+
+    @Test
+    void aModuleAndATokenizerMakeAnEmbeddingModel() {
+        configured.run(context -> {
+            EmbeddingModel model = context.getBean(EmbeddingModel.class);
+            assertThat(model).isInstanceOf(IreeEmbeddingModel.class);
+            assertThat(model.dimensions()).isEqualTo(SmallEncoder.DIMENSIONS);
+            assertThat(model.embed("workers")).hasSize(SmallEncoder.DIMENSIONS);
+        });
+    }
+
+    @Test
+    void withoutAModuleThereIsNone() {
+        bare.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EmbeddingModel.class));
+    }
+
+    @Test
+    void backsOffWhereAnotherModelIsNamed() {
+        configured
+                .withPropertyValues("spring.ai.model.embedding=openai")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EmbeddingModel.class));
+        configured
+                .withPropertyValues("spring.ai.model.embedding=iree")
+                .run(context -> assertThat(context).hasSingleBean(EmbeddingModel.class));
+    }
+
+    @Test
+    void backsOffWhereProgramsAreSwitchedOff() {
+        configured
+                .withPropertyValues("iree.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EmbeddingModel.class));
+    }
+
+    @Test
+    void backsOffForAModelOfTheApplication() {
+        configured
+                .withBean(IreeEmbeddingModel.class, () -> null)
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(EmbeddingModel.class));
+        EmbeddingModel other = new OtherModel();
+        configured
+                .withBean("other", EmbeddingModel.class, () -> other)
+                .run(context -> assertThat(context.getBeansOfType(EmbeddingModel.class))
+                        .as("Spring AI allows several models")
+                        .containsOnlyKeys("other", "ireeEmbeddingModel"));
+    }
+
+    @Test
+    void isNotThereWithoutSpringAi() {
+        configured
+                .withClassLoader(new FilteredClassLoader("org.springframework.ai"))
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("ireeEmbeddingModel"));
+    }
+
+    @Test
+    void takesATokenizerOfTheApplicationAndNeedsNoLibraryThen() {
+        TextTokenizer letters = text -> new TextTokenizer.Tokens(
+                text.chars().mapToLong(letter -> letter % 100).toArray(), new long[text.length()], 0, 0);
+        configured
+                .withClassLoader(new FilteredClassLoader(HuggingFaceTokenizer.class))
+                .withBean(TextTokenizer.class, () -> letters)
+                .run(context -> {
+                    assertThat(context).doesNotHaveBean(HuggingFaceTextTokenizer.class);
+                    assertThat(context.getBean(EmbeddingModel.class).embed("abc"))
+                            .hasSize(SmallEncoder.DIMENSIONS);
+                });
+    }
+
+    @Test
+    void saysWhichLibraryIsMissing() {
+        configured
+                .withClassLoader(new FilteredClassLoader(HuggingFaceTokenizer.class))
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
+                        .contains("ai.djl.huggingface:tokenizers"));
+    }
+
+    @Test
+    void saysThatTheTokenizerIsMissing() {
+        bare.withPropertyValues("iree.ai.embedding.module=encoder")
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("'encoder'")
+                        .contains("'iree.ai.embedding.tokenizer' is not set"));
+        configured
+                .withPropertyValues("iree.ai.embedding.tokenizer=file:" + directory.resolve("none.json"))
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("none.json")
+                        .contains("does not exist"));
+    }
+
+    @Test
+    void saysThatTheTokenizerIsDamaged() throws Exception {
+        String whole = Files.readString(SmallEncoder.DIRECTORY.resolve("tokenizer.json"));
+        Path cut = Files.writeString(directory.resolve("cut.json"), whole.substring(0, whole.length() / 2));
+        configured
+                .withPropertyValues("iree.ai.embedding.tokenizer=file:" + cut)
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("cut.json")
+                        .contains("is no JSON"));
+    }
+
+    @Test
+    void saysThatTheProgramIsNoEncoder() {
+        configured
+                .withPropertyValues(
+                        "iree.modules.add.location=file:../fixtures/modules/3.13.0/cpu/add.vmfb",
+                        "iree.ai.embedding.module=add")
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("'add'")
+                        .contains("cannot embed texts")
+                        .contains("tensor<4xf32>"));
+    }
+
+    @Test
+    void namesThePropertyThatIsOutOfRange() {
+        configured
+                .withPropertyValues("iree.ai.embedding.max-batch-size=0")
+                .run(context ->
+                        assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("iree.ai.embedding"));
+    }
+
+    @Test
+    void aModuleThatIsLoadedLaterIsLookedAtThen() {
+        configured.withPropertyValues("iree.modules.encoder.load=lazy").run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBean(EmbeddingModel.class).embed("workers")).hasSize(SmallEncoder.DIMENSIONS);
+        });
+        configured
+                .withPropertyValues("iree.ai.embedding.module=later")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void observesWhereThereIsARegistry() {
+        TestObservationRegistry registry = TestObservationRegistry.create();
+        configured.withBean(ObservationRegistry.class, () -> registry).run(context -> {
+            context.getBean(EmbeddingModel.class).embed("workers");
+            TestObservationRegistryAssert.assertThat(registry)
+                    .hasObservationWithNameEqualTo("gen_ai.client.operation")
+                    .that()
+                    .hasLowCardinalityKeyValue("gen_ai.response.model", "encoder");
+        });
+    }
+
+    @Test
+    void theTokenizerIsClosedWithTheContext() {
+        HuggingFaceTextTokenizer[] kept = new HuggingFaceTextTokenizer[1];
+        configured.run(context -> kept[0] = context.getBean(HuggingFaceTextTokenizer.class));
+        assertThat(org.assertj.core.api.Assertions.catchThrowable(() -> kept[0].tokenize("workers")))
+                .hasMessageContaining("is closed");
+    }
+
+    private static FailureAnalysis analysis(Throwable failure) {
+        FailureAnalysis analysis = new EmbeddingUnavailableFailureAnalyzer().analyze(failure);
+        assertThat(analysis).as("analysis of " + failure).isNotNull();
+        assertThat(analysis.getAction()).endsWith(".");
+        return analysis;
+    }
+
+    private static final class OtherModel implements EmbeddingModel {
+        @Override
+        public EmbeddingResponse call(EmbeddingRequest request) {
+            return new EmbeddingResponse(List.of());
+        }
+
+        @Override
+        public float[] embed(Document document) {
+            return new float[0];
+        }
+    }
+}

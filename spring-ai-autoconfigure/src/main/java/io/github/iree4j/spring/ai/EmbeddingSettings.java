@@ -11,6 +11,7 @@ import org.springframework.ai.document.MetadataMode;
  * @param module name of the program, which is the name of the model as well
  * @param function name of its function; null for the only one it has
  * @param inputs what each argument of the function is, in their order; empty where their names say it or there are at most two
+ * @param tokenType what tokens are where the function does not declare its arguments, as those that come from ONNX or PyTorch do not
  * @param result which result of the function, from 0
  * @param pooling how the vectors of tokens become one; null for {@link Pooling#NONE} where the result has two dimensions and {@link
  *     Pooling#MEAN} where it has three
@@ -31,6 +32,7 @@ public record EmbeddingSettings(
         String module,
         @Nullable String function,
         List<TokenInput> inputs,
+        TokenType tokenType,
         int result,
         @Nullable Pooling pooling,
         boolean normalize,
@@ -93,6 +95,7 @@ public record EmbeddingSettings(
                 module,
                 null,
                 List.of(),
+                TokenType.I64,
                 0,
                 null,
                 true,

@@ -8,7 +8,6 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -19,11 +18,16 @@ import org.jspecify.annotations.Nullable;
  * @param types the type of each argument's elements
  * @param rows how many texts it takes; 0 for any number
  * @param length how many tokens of each text; 0 for any number
- * @param pooling how its result becomes one vector for each text
+ * @param pooling how its result becomes one vector for each text; null where neither settings nor declaration say it
  * @param dimensions how many numbers a vector has; 0 when it is not declared
  */
 record EncoderSignature(
-        List<TokenInput> inputs, List<ElementType> types, int rows, int length, Pooling pooling, int dimensions) {
+        List<TokenInput> inputs,
+        List<ElementType> types,
+        int rows,
+        int length,
+        @Nullable Pooling pooling,
+        int dimensions) {
 
     private static final Set<ElementType> INTEGERS = Set.of(ElementType.I64, ElementType.I32);
     private static final Set<ElementType> FLOATS =
@@ -47,6 +51,10 @@ record EncoderSignature(
         int length = 0;
         for (int i = 0; i < arguments.size(); i++) {
             ValueDeclaration argument = arguments.get(i);
+            if (isUndeclared(argument)) {
+                types.add(settings.tokenType().elementType());
+                continue;
+            }
             List<Long> shape = argument.shape();
             if (!argument.isTensor()
                     || shape == null
@@ -68,10 +76,12 @@ record EncoderSignature(
                             .formatted(length, settings.maxTokens()));
         }
         ValueDeclaration result = result(function, settings);
-        List<Long> shape = Objects.requireNonNull(result.shape());
-        Pooling pooling =
-                settings.pooling() != null ? settings.pooling() : shape.size() == 2 ? Pooling.NONE : Pooling.MEAN;
-        if (shape.size() != (pooling == Pooling.NONE ? 2 : 3)) {
+        List<Long> shape = result.shape();
+        if (shape == null) { // what it is shows when it is there
+            return new EncoderSignature(List.copyOf(inputs), List.copyOf(types), rows, length, settings.pooling(), 0);
+        }
+        Pooling pooling = settings.pooling() != null ? settings.pooling() : Pooling.usual(shape.size());
+        if (shape.size() != pooling.rank()) {
             throw not(
                     function,
                     "result %d is %s; pooling %s wants %s"
@@ -79,9 +89,7 @@ record EncoderSignature(
                                     settings.result(),
                                     result.type(),
                                     pooling.name().toLowerCase(Locale.ROOT),
-                                    pooling == Pooling.NONE
-                                            ? "a vector for each text, tensor<?x384xf32> for example"
-                                            : "one for each token of each text, tensor<?x?x384xf32> for example"));
+                                    pooling.wanted()));
         }
         int dimensions = Math.toIntExact(Math.max(0, shape.getLast()));
         if (settings.dimensions() != null && dimensions > 0 && settings.dimensions() > dimensions) {
@@ -146,6 +154,9 @@ record EncoderSignature(
                             .formatted(results.size(), settings.result()));
         }
         ValueDeclaration result = results.get(settings.result());
+        if (isUndeclared(result)) {
+            return result;
+        }
         if (!result.isTensor() || result.shape() == null || !FLOATS.contains(result.elementType())) {
             throw not(
                     function,
@@ -153,6 +164,11 @@ record EncoderSignature(
                             .formatted(settings.result(), result.type()));
         }
         return result;
+    }
+
+    /** Programs that come from PyTorch, which those from ONNX do as well, say nothing but that there are references. */
+    private static boolean isUndeclared(ValueDeclaration value) {
+        return value.elementType() == null && value.type().equals("!vm.ref<?>");
     }
 
     private static IreeException not(ProgramFunction function, @Nullable String why) {

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -254,17 +255,19 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             IreeEmbeddingOptions options,
             float[][] vectors) {
         long[] shape = result.shape();
-        boolean pooled = signature.pooling() == Pooling.NONE;
-        if (shape[0] != batch.rows() || !pooled && shape[1] != batch.length()) {
+        Pooling pooling = signature.pooling() != null ? signature.pooling() : Pooling.usual(shape.length);
+        boolean pooled = pooling == Pooling.NONE;
+        if (shape.length != pooling.rank() || shape[0] != batch.rows() || !pooled && shape[1] != batch.length()) {
             throw new IreeException(
                     StatusCode.INTERNAL,
-                    "'%s.%s' made a tensor of shape %s of %dx%d tokens"
+                    "'%s' made a tensor of shape %s of %dx%d tokens; pooling %s wants %s"
                             .formatted(
-                                    settings.module(),
-                                    settings.function(),
+                                    model(),
                                     Arrays.toString(shape),
                                     batch.rows(),
-                                    batch.length()));
+                                    batch.length(),
+                                    pooling.name().toLowerCase(Locale.ROOT),
+                                    pooling.wanted()));
         }
         int dimensions = Math.toIntExact(shape[shape.length - 1]);
         int kept = kept(options, dimensions);
@@ -273,7 +276,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         for (int row = 0; row < batch.texts().size(); row++) {
             int text = batch.texts().get(row);
             float[] vector = Vectors.pooled(
-                    values, row * rowSize, dimensions, tokens.get(text).size(), signature.pooling());
+                    values, row * rowSize, dimensions, tokens.get(text).size(), pooling);
             vectors[text] = Vectors.finished(vector, kept, settings.normalize());
         }
     }
@@ -296,8 +299,10 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     private LocatedFunction locate() {
         String function = settings.function();
         if (function == null) {
-            List<ProgramFunction> all =
-                    programs.require(settings.module(), null).program().functions();
+            // Some modules have each function twice, the second with fences under a name like the first's.
+            List<ProgramFunction> all = programs.require(settings.module(), null).program().functions().stream()
+                    .filter(each -> !each.name().endsWith("$async"))
+                    .toList();
             if (all.size() != 1) {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,

@@ -9,5 +9,22 @@ public enum Pooling {
     /** That of the last token which is no padding. */
     LAST,
     /** The program returns one vector for each text. */
-    NONE
+    NONE;
+
+    /** The one for a result that has so many dimensions. */
+    static Pooling usual(int rank) {
+        return rank == 2 ? NONE : MEAN;
+    }
+
+    /** How many dimensions the result has. */
+    int rank() {
+        return this == NONE ? 2 : 3;
+    }
+
+    /** What the result has to be, for people. */
+    String wanted() {
+        return this == NONE
+                ? "a vector for each text, tensor<?x384xf32> for example"
+                : "one for each token of each text, tensor<?x?x384xf32> for example";
+    }
 }

@@ -9,7 +9,6 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
 import io.github.iree4j.spring.test.FakePrograms;
 import io.github.iree4j.spring.test.IreeTest;
 import io.github.iree4j.status.IreeException;
@@ -18,11 +17,9 @@ import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -102,6 +99,7 @@ class IreeEmbeddingModelTests {
                     "encoder",
                     null,
                     inputs,
+                    TokenType.I64,
                     0,
                     pooling,
                     normalize,
@@ -230,44 +228,6 @@ class IreeEmbeddingModelTests {
         }
     }
 
-    @Test
-    void batchesKeepWithinTheirLimitsWhateverComes() {
-        long seed = Long.getLong("iree4j.test.seed", 7);
-        System.out.println("random: batches, seed " + seed);
-        Random random = new Random(seed);
-        EncoderSignature open = new EncoderSignature(
-                List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK), List.of(), 0, 0, Pooling.MEAN, 3);
-        for (int round = 0; round < 300; round++) {
-            Adapted adapted = new Adapted();
-            adapted.maxBatchSize = 1 + random.nextInt(8);
-            adapted.maxBatchTokens = 1 + random.nextInt(64);
-            adapted.padTo = random.nextBoolean() ? List.of(4, 8, 16) : List.of();
-            List<Tokens> tokens = new ArrayList<>();
-            for (int i = 0; i <= random.nextInt(30); i++) {
-                int size = 1 + random.nextInt(20);
-                tokens.add(new Tokens(new long[size], new long[size], 0, 0));
-            }
-            List<TokenBatch> batches = TokenBatch.plan(tokens, open, adapted.settings());
-            assertThat(batches.stream().flatMap(batch -> batch.texts().stream()))
-                    .containsExactlyInAnyOrderElementsOf(
-                            IntStream.range(0, tokens.size()).boxed().toList());
-            for (TokenBatch batch : batches) {
-                assertThat(batch.rows()).isEqualTo(batch.texts().size()).isBetween(1, adapted.maxBatchSize);
-                assertThat(batch.rows() == 1 || batch.rows() * batch.length() <= adapted.maxBatchTokens)
-                        .isTrue();
-                int longest = batch.texts().stream()
-                        .mapToInt(text -> tokens.get(text).size())
-                        .max()
-                        .orElseThrow();
-                assertThat(batch.length())
-                        .isEqualTo(adapted.padTo.stream()
-                                .filter(each -> each >= longest)
-                                .findFirst()
-                                .orElse(longest));
-            }
-        }
-    }
-
     @ParameterizedTest
     @CsvSource({"2x?, 2x4 2x4", "?x8, 3x8", "2x8, 2x8 2x8"})
     void programsOfFixedShapesAreFilledUp(String dimensions, String shapes) {
@@ -311,6 +271,25 @@ class IreeEmbeddingModelTests {
                         }));
         model().embed(List.of("one", "one two", "two", "one two three", "six two"));
         assertThat(encoder.shapes()).containsExactly("2x3", "2x4", "1x5");
+    }
+
+    /** As programs that come from PyTorch and ONNX are. */
+    @Test
+    void programsThatDeclareNothingAreTakenForWhatTheirResultsAre() {
+        scripts.program("encoder", program -> {
+            program.function("main", "(!vm.ref<?>, !vm.ref<?>, !vm.ref<?>) -> !vm.ref<?>")
+                    .answers(inputs -> List.of(
+                            encoder.encode((Tensor) inputs.get(0), (Tensor) inputs.get(1), (Tensor) inputs.get(2))));
+            program.function("main$async", "(!vm.ref<?>, !vm.ref<?>, !vm.ref<?>) -> !vm.ref<?>");
+        });
+        assertRefused(model()::check, StatusCode.FAILED_PRECONDITION, "iree.ai.embedding.inputs");
+        IreeEmbeddingModel model = model(adapted -> {
+            adapted.inputs = List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK, TokenInput.TOKEN_TYPE_IDS);
+            return adapted;
+        });
+        model.check();
+        assertThat(model.embed(List.of("one", "one two three")).get(0)).containsExactly(5, 1, 1);
+        assertThat(model.dimensions()).isEqualTo(3);
     }
 
     // -- what is said of it
@@ -513,7 +492,10 @@ class IreeEmbeddingModelTests {
                 "encoder",
                 program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x3xf32>")
                         .returns(Tensor.of(new float[6], 2, 3)));
-        assertRefused(() -> model().embed("one"), StatusCode.INTERNAL, "shape [2, 3] of 1x3 tokens");
+        assertRefused(
+                () -> model().embed("one"),
+                StatusCode.INTERNAL,
+                "shape [2, 3] of 1x3 tokens; pooling none wants a vector for each text");
     }
 
     @ParameterizedTest

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.ai.autoconfigure;
 import io.github.iree4j.spring.ai.EmbeddingSettings;
 import io.github.iree4j.spring.ai.Pooling;
 import io.github.iree4j.spring.ai.TokenInput;
+import io.github.iree4j.spring.ai.TokenType;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,7 @@ import org.springframework.util.StringUtils;
  * @param function Its function, where it has several.
  * @param tokenizer The tokenizer.json of the model.
  * @param inputs What each argument of the function is, in their order. Needed where there are more than two and their names do not say it.
+ * @param tokenType What tokens are where the function does not declare its arguments, as those that come from ONNX or PyTorch do not.
  * @param result Which result of the function holds the vectors, from 0.
  * @param pooling How the vectors of a text's tokens become one. Unless set, 'mean' where the function returns one for each token, and 'none' where it returns one for each text.
  * @param normalize Whether embeddings have length 1.
@@ -41,6 +43,7 @@ public record IreeEmbeddingProperties(
         @Nullable String function,
         @Nullable Resource tokenizer,
         @DefaultValue List<TokenInput> inputs,
+        @DefaultValue("i64") TokenType tokenType,
         @DefaultValue("0") int result,
         @Nullable Pooling pooling,
         @DefaultValue("true") boolean normalize,
@@ -62,6 +65,7 @@ public record IreeEmbeddingProperties(
                     String.valueOf(module),
                     function,
                     inputs,
+                    tokenType,
                     result,
                     pooling,
                     normalize,

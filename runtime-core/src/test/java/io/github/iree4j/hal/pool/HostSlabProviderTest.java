@@ -34,6 +34,7 @@ class HostSlabProviderTest {
         provider.release(slab);
     }
 
+    @SuppressWarnings("restricted") // it looks beside what it was given
     private static boolean onlyZeros(long address) {
         byte[] page = MemorySegment.ofAddress(address).reinterpret(PAGE).toArray(ValueLayout.JAVA_BYTE);
         for (byte each : page) {

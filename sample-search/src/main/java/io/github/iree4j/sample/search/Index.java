@@ -1,0 +1,122 @@
+package io.github.iree4j.sample.search;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.ai.document.Document;
+import org.springframework.ai.vectorstore.SearchRequest;
+import org.springframework.ai.vectorstore.VectorStore;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.stereotype.Component;
+
+/** Puts the passages into the vector store, once the application is up, and finds them there. What is in it is found while the rest comes. */
+@Component
+final class Index implements AutoCloseable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Index.class);
+    private static final int TOGETHER = 16;
+
+    private final Documents documents;
+    private final VectorStore store;
+    private final Thread filler = Thread.ofVirtual().name("index").unstarted(this::fill);
+
+    private volatile Progress progress = new Progress(0, 0, null);
+
+    Index(Documents documents, VectorStore store) {
+        this.documents = documents;
+        this.store = store;
+    }
+
+    /**
+     * How far it is.
+     *
+     * @param passages how many there are; 0 before they are read
+     * @param indexed how many can be found
+     * @param problem why no more come; null when all is well
+     */
+    record Progress(int passages, int indexed, @Nullable String problem) {}
+
+    /**
+     * A passage that was found.
+     *
+     * @param passage the passage
+     * @param score how near it is, 1 for the same
+     */
+    record Hit(Passage passage, double score) {}
+
+    Progress progress() {
+        return progress;
+    }
+
+    List<Hit> find(String query, int most) {
+        return store
+                .similaritySearch(
+                        SearchRequest.builder().query(query).topK(most).build())
+                .stream()
+                .map(Index::hit)
+                .toList();
+    }
+
+    @EventListener(ApplicationReadyEvent.class)
+    void start() {
+        filler.start();
+    }
+
+    /** Waits until it has all that it will have. */
+    void join() throws InterruptedException {
+        filler.join();
+    }
+
+    private void fill() {
+        long began = System.nanoTime();
+        try {
+            List<Passage> passages = documents.passages();
+            for (int from = 0; from < passages.size(); from += TOGETHER) {
+                progress = new Progress(passages.size(), from, null);
+                store.add(passages.subList(from, Math.min(from + TOGETHER, passages.size())).stream()
+                        .map(Index::document)
+                        .toList());
+            }
+            progress = new Progress(passages.size(), passages.size(), null);
+            LOGGER.info("indexed {} passages in {} ms", passages.size(), (System.nanoTime() - began) / 1_000_000);
+        } catch (RuntimeException e) {
+            if (filler.isInterrupted()) {
+                return; // the application is stopping
+            }
+            progress = new Progress(progress.passages, progress.indexed, String.valueOf(e.getMessage()));
+            LOGGER.error("the index has {} of {} passages, and gets no more", progress.indexed, progress.passages, e);
+        }
+    }
+
+    private static Document document(Passage passage) {
+        return Document.builder()
+                .text(passage.content())
+                .metadata(Map.of(
+                        "page", passage.page(),
+                        "title", passage.title(),
+                        "heading", passage.heading(),
+                        "text", passage.text()))
+                .build();
+    }
+
+    private static Hit hit(Document document) {
+        Map<String, Object> metadata = document.getMetadata();
+        Double score = document.getScore();
+        return new Hit(
+                new Passage(
+                        String.valueOf(metadata.get("page")),
+                        String.valueOf(metadata.get("title")),
+                        String.valueOf(metadata.get("heading")),
+                        String.valueOf(metadata.get("text"))),
+                score == null ? 0 : score);
+    }
+
+    /** Gives up what is not indexed yet. */
+    @Override
+    public void close() {
+        filler.interrupt();
+    }
+}

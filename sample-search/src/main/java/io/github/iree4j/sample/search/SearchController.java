@@ -1,0 +1,70 @@
+package io.github.iree4j.sample.search;
+
+import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import java.util.List;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** Answers the page: {@code GET /search} and {@code GET /model}. */
+@RestController
+final class SearchController {
+
+    private static final int MOST = 50;
+
+    private final Index index;
+    private final IreeEmbeddingModel model;
+    private final SearchProperties properties;
+
+    SearchController(Index index, IreeEmbeddingModel model, SearchProperties properties) {
+        this.index = index;
+        this.model = model;
+        this.properties = properties;
+    }
+
+    /**
+     * What was found.
+     *
+     * @param query what was asked
+     * @param hits the nearest first
+     * @param millis how long that took
+     * @param index how much can be found
+     */
+    record Answer(String query, List<Index.Hit> hits, double millis, Index.Progress index) {}
+
+    /**
+     * What finds it.
+     *
+     * @param name the model's
+     * @param dimensions numbers of an embedding
+     * @param isSmall whether it is the one that comes with this application
+     * @param index how much can be found
+     */
+    record Model(String name, int dimensions, boolean isSmall, Index.Progress index) {}
+
+    @GetMapping("/search")
+    Answer search(@RequestParam(name = "q") String query, @RequestParam(defaultValue = "8") int limit) {
+        if (query.length() > properties.maxQueryLength()) {
+            throw refused("'q' has %d characters, and at most %d are taken"
+                    .formatted(query.length(), properties.maxQueryLength()));
+        }
+        if (limit < 1 || limit > MOST) {
+            throw refused("'limit' must be between 1 and %d, not %d".formatted(MOST, limit));
+        }
+        long began = System.nanoTime();
+        List<Index.Hit> hits =
+                query.codePoints().anyMatch(Character::isLetterOrDigit) ? index.find(query, limit) : List.of();
+        return new Answer(query, hits, (System.nanoTime() - began) / 1e6, index.progress());
+    }
+
+    private static ResponseStatusException refused(String why) {
+        return new ResponseStatusException(HttpStatus.BAD_REQUEST, why);
+    }
+
+    @GetMapping("/model")
+    Model model() {
+        return new Model(model.model(), model.dimensions(), "small-encoder".equals(model.model()), index.progress());
+    }
+}

@@ -1,0 +1,38 @@
+package io.github.iree4j.sample.search;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What is checked in is what its sources make. */
+class EncoderTests {
+
+    private static final Path SOURCES = Path.of("src/main/iree");
+
+    @Test
+    void theSourceIsTheOneThatWasCompiled() throws Exception {
+        String recorded = Files.readString(SOURCES.resolve("encoder.sha256"));
+        byte[] digest =
+                MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(SOURCES.resolve("encoder.mlir")));
+        assertThat(recorded)
+                .as("run src/main/iree/compile-encoder")
+                .isEqualTo(HexFormat.of().formatHex(digest) + "  encoder.mlir\n");
+    }
+
+    @Test
+    @Tag("nightly")
+    void theSameDocumentsMakeTheSameEncoder() throws Exception {
+        List<Passage> passages = Markdown.passages("README.md", Files.readString(Path.of("../README.md")));
+        EncoderTrainer.Encoder first = new EncoderTrainer(passages).train();
+        EncoderTrainer.Encoder second = new EncoderTrainer(passages).train();
+        assertThat(second.tokenizer()).isEqualTo(first.tokenizer());
+        assertThat(second.table()).isEqualTo(first.table());
+        assertThat(second.scale()).isEqualTo(first.scale());
+    }
+}

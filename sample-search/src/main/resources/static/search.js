@@ -1,6 +1,7 @@
 // Asks while one types: the last question counts, answers to earlier ones are given up.
 
 const PAUSE = 120; // milliseconds without a key before a question is sent
+const COMMON = new Set('and are but can does for from has how not that the this was what when where which who why will with you'.split(' '));
 const element = id => document.getElementById(id);
 const input = element('query');
 const status = element('status');
@@ -25,7 +26,7 @@ async function get(path, signal) {
 
 /** The words of the question that the text has, marked. */
 function marked(text, query) {
-  const words = query.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) || [];
+  const words = (query.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) || []).filter(word => !COMMON.has(word));
   if (!words.length) return [text];
   const found = new RegExp(`\\b(?:${words.join('|')})[\\p{L}\\p{N}]*`, 'giu');
   const parts = [];

@@ -9,12 +9,13 @@ import org.springframework.ai.document.Document;
 import org.springframework.ai.vectorstore.SearchRequest;
 import org.springframework.ai.vectorstore.VectorStore;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 /** Puts the passages into the vector store, once the application is up, and finds them there. What is in it is found while the rest comes. */
 @Component
-final class Index implements AutoCloseable {
+final class Index {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Index.class);
     private static final int TOGETHER = 16;
@@ -114,9 +115,9 @@ final class Index implements AutoCloseable {
                 score == null ? 0 : score);
     }
 
-    /** Gives up what is not indexed yet. */
-    @Override
-    public void close() {
+    /** Gives up what is not indexed yet, before programs stop to take calls. */
+    @EventListener(ContextClosedEvent.class)
+    void stop() {
         filler.interrupt();
     }
 }

@@ -2,7 +2,6 @@ package io.github.iree4j;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import org.jspecify.annotations.Nullable;
 
 /** What the caller of a padded call gets, who may complete it to give the call up: its results, once they are cut. */
 final class CutCall extends CompletableFuture<Results> {
@@ -42,7 +41,7 @@ final class CutCall extends CompletableFuture<Results> {
 
     /** What is attached to it is no call. */
     @Override
-    public <U> CompletableFuture<@Nullable U> newIncompleteFuture() {
+    public <U> CompletableFuture<U> newIncompleteFuture() {
         return new CompletableFuture<>();
     }
 }

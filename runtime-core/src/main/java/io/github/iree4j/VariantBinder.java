@@ -137,11 +137,13 @@ final class VariantBinder {
     }
 
     /** Arguments or results, with axes open. */
-    List<ValueDeclaration> declarations(List<Value> of, List<ValueDeclaration> given) {
+    List<ValueDeclaration> declarations(boolean arguments) {
+        List<Value> of = arguments ? rules.inputs() : rules.results();
+        List<ValueDeclaration> given = arguments ? like().arguments() : like().results();
         List<ValueDeclaration> open = new ArrayList<>();
         for (int i = 0; i < given.size(); i++) {
             ValueDeclaration value = given.get(i);
-            TensorType type = type(of.get(i), i, of == rules.inputs());
+            TensorType type = type(of.get(i), i, arguments);
             if (type != null) {
                 List<Long> shape = Arrays.stream(type.shape()).boxed().toList();
                 value = new ValueDeclaration(value.name(), type.toString(), type.type(), shape);

@@ -32,8 +32,8 @@ final class VariantFunction extends ProgramFunction {
         this.fullName = program.modules().getLast().name() + "." + name;
         this.rules = found.rules();
         this.types = found.types();
-        this.arguments = found.declarations(rules.inputs(), like.arguments());
-        this.results = found.declarations(rules.results(), like.results());
+        this.arguments = found.declarations(true);
+        this.results = found.declarations(false);
         this.variants = new FunctionVariants(this, found);
     }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs of the compiler whose kernels fault: the call fails, the next is right. */
-@Timeout(300)
+@Timeout(900)
 class FaultyProgramsTest {
     private final IreeRuntime runtime = IreeRuntime.builder().taskWorkers(2).build();
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.core.io.DefaultResourceLoader;
 
-@Timeout(300)
+@Timeout(900)
 class InvocationServiceTests {
 
     @TempDir

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What is reported of parameters on their way. */
-@Timeout(300)
+@Timeout(900)
 class ParameterReportsTests {
 
     private static final Path FILE = Path.of("weights.irpa");

@@ -36,7 +36,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** A program of the fixtures that was compiled for sentences of some lengths, and for any, called by an application. */
-@Timeout(300)
+@Timeout(900)
 class VariantInvocationTests {
 
     private static final String SHAPES = "[batch length] fill=1, [batch length] mask -> [batch length], [batch 4]";

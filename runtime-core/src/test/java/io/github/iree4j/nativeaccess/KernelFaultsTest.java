@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Kernels that store where they must not end their call, and nothing else. */
-@Timeout(600)
+@Timeout(1800)
 class KernelFaultsTest {
     @TempDir
     Path directory;
@@ -135,7 +135,7 @@ class KernelFaultsTest {
         }
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(600, TimeUnit.SECONDS)).isTrue();
         return new Ended(process.exitValue(), said);
     }
 }

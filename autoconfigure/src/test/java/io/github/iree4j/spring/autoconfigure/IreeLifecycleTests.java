@@ -41,7 +41,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.PriorityOrdered;
 
 /** Start and end of an application with work in flight. */
-@Timeout(300)
+@Timeout(900)
 class IreeLifecycleTests {
 
     @TempDir

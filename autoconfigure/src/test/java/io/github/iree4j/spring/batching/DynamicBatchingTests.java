@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Batches on a clock that the test moves, called on the thread of the test unless it says otherwise. */
-@Timeout(300)
+@Timeout(900)
 class DynamicBatchingTests {
 
     private static final long MILLI = 1_000_000;

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Batches of a function for 1 and 4 rows of 4 and of 8 words, on a clock that the test moves. */
-@Timeout(300)
+@Timeout(900)
 class VariantBatchingTests {
 
     private static final Duration DELAY = Duration.ofMillis(10);

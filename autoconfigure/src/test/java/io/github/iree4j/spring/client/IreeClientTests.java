@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.core.io.DefaultResourceLoader;
 import reactor.core.publisher.Mono;
 
-@Timeout(300)
+@Timeout(900)
 class IreeClientTests {
 
     record Pair(float[] left, Tensor right) {}

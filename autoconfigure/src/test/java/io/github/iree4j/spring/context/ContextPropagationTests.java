@@ -40,7 +40,7 @@ import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
 /** What is seen of the caller's thread where its call ends. */
-@Timeout(300)
+@Timeout(900)
 class ContextPropagationTests {
 
     @TempDir

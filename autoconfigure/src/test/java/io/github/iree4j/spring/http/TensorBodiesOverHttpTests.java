@@ -50,7 +50,7 @@ import tools.jackson.databind.json.JsonMapper;
             "spring.mvc.problemdetails.enabled=true",
             "spring.webflux.problemdetails.enabled=true"
         })
-@Timeout(300)
+@Timeout(900)
 class TensorBodiesOverHttpTests {
 
     private static final byte[] FOUR = Tensor.of(new float[] {1, 2, 3, 4}).toBytes();

@@ -28,7 +28,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-@Timeout(300)
+@Timeout(900)
 class ObservationInvocationInterceptorTests {
 
     private final ApplicationContextRunner bare = new ApplicationContextRunner()

@@ -28,7 +28,7 @@ import org.springframework.test.web.servlet.ResultActions;
 /** The application over this project's documents, with its small encoder. */
 @SpringBootTest
 @AutoConfigureMockMvc
-@Timeout(300)
+@Timeout(900)
 class SearchWebTests {
 
     @Autowired

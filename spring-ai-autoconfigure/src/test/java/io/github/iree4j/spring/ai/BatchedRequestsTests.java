@@ -30,7 +30,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "iree.modules.encoder.batching.max-size=4",
             "iree.modules.encoder.batching.max-delay=1h"
         })
-@Timeout(300)
+@Timeout(900)
 class BatchedRequestsTests {
 
     private static final AtomicInteger MOST_CALLS = new AtomicInteger();

@@ -37,7 +37,7 @@ import org.springframework.test.context.DynamicPropertySource;
 
 /** What Spring AI's interfaces promise to those who use them, by a real program with its kernels and parameters. */
 @SpringBootTest(webEnvironment = WebEnvironment.NONE)
-@Timeout(300)
+@Timeout(900)
 class EmbeddingModelContractTests {
 
     private static final List<String> TEXTS = List.of(

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.FileSystemResource;
 
-@Timeout(300)
+@Timeout(900)
 class HuggingFaceTextTokenizerTests {
 
     @TempDir

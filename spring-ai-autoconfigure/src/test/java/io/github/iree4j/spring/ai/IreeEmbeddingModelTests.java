@@ -44,7 +44,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
 /** On a program whose vectors are known, see {@link ScriptedEncoder}. */
 @IreeTest
-@Timeout(300)
+@Timeout(900)
 class IreeEmbeddingModelTests {
 
     @SpringBootConfiguration

@@ -22,7 +22,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-@Timeout(300)
+@Timeout(900)
 class IreeReactiveAutoConfigurationTests {
 
     @TempDir

@@ -27,7 +27,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 
-@Timeout(300)
+@Timeout(900)
 class IreeResilienceAutoConfigurationTests {
 
     @TempDir

@@ -26,7 +26,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-@Timeout(300)
+@Timeout(900)
 class IreeEmbeddingAutoConfigurationTests {
 
     @TempDir

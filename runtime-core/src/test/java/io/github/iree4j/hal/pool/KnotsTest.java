@@ -273,13 +273,51 @@ class KnotsTest extends MemoryLine {
     }
 
     @Test
+    void aCallThatBeginsToWaitLongAfterItAskedIsLookedAt() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        MemoryHolder before = a.enter();
+        ask(set, "more for a", HALF);
+        askFor(set, b, "more for b");
+        pass(LONG);
+        assertThat(failed).as("a runs").isEmpty();
+        a.leave(before);
+        pass(3 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
+    }
+
+    @Test
+    void aCallThatBeginsToWaitForOneThatAskedLongBeforeIsLookedAtAndGivesHopeWhenItGoesOn() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay());
+        askFor(set, b, "more for b");
+        askFor(set, inner, "inner");
+        MemoryHolder before = a.enter();
+        MemoryHolder awaited = a.awaits(inner);
+        a.goesOn(awaited);
+        pass(LONG);
+        assertThat(failed).as("a runs").isEmpty();
+        a.awaits(inner);
+        pass(3 * Knots.CONFIRM_NANOS);
+        assertThat(failed).isNotEmpty();
+        a.goesOn(null);
+        a.leave(before);
+    }
+
+    @Test
     void aPeakIsTheMostThatWasHeldAtOnce() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         askFor(set, a, "more");
         release("a");
+        release("more");
+        askFor(set, a, "less again");
         a.end();
         assertThat(a.peak()).isEqualTo(2 * HALF);
+        release("less again");
         MemoryHolder b = holding(set, "b");
         release("b");
         askFor(set, b, "again");

@@ -36,6 +36,8 @@ import org.openjdk.jmh.annotations.Warmup;
 public class PremiseBenchmark {
     private static final int OPERATIONS = 1000;
 
+    private final NoHardware producing = new NoHardware();
+    private final NoHardware consuming = new NoHardware();
     private FrontierTracker tracker;
     private VirtualDevice device;
     private QueueScheduler producer;
@@ -44,43 +46,10 @@ public class PremiseBenchmark {
     private TimelineSemaphore consumed;
     private TimelineSemaphore reached;
     private long epoch;
-    private long waits;
 
     /** For JMH. */
     @SuppressWarnings("NullAway.Init") // JMH calls open()
     public PremiseBenchmark() {}
-
-    /** Nothing to be done. */
-    private static final class Nothing extends QueueOperation {
-        Nothing() {
-            super("nothing");
-        }
-
-        @Override
-        protected void retain() {}
-
-        @Override
-        protected void release() {}
-    }
-
-    /** Takes what comes, and counts what it is to wait for. */
-    private final class Hardware implements FifoBackend {
-        @Override
-        public boolean issue(Issue next) {
-            waits += next.waits().size();
-            return true;
-        }
-
-        @Override
-        public boolean canWaitFor(FifoBackend producer, long epoch) {
-            return true;
-        }
-
-        @Override
-        public boolean canWaitForExternal(Object primitive) {
-            return false;
-        }
-    }
 
     /** Makes the streams. */
     @Setup
@@ -89,8 +58,8 @@ public class PremiseBenchmark {
         device = VirtualDevice.builder().build();
         SchedulingDomain domain =
                 SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
-        producer = QueueScheduler.create(domain, device, device, new Hardware());
-        consumer = QueueScheduler.create(domain, device, device, new Hardware());
+        producer = QueueScheduler.create(domain, device, device, producing);
+        consumer = QueueScheduler.create(domain, device, device, consuming);
         produced = TimelineSemaphore.create(0);
         consumed = TimelineSemaphore.create(0);
         reached = TimelineSemaphore.create(1);
@@ -155,14 +124,14 @@ public class PremiseBenchmark {
 
     private void produce(long value) {
         try (Fence signal = Fence.at(produced, value)) {
-            producer.submit(null, signal, Nothing::new);
+            producer.submit(null, signal, NoHardware.Nothing::new);
         }
     }
 
     private void consume(@Nullable Fence wait, long value) {
         try (wait;
                 Fence signal = Fence.at(consumed, value)) {
-            consumer.submit(wait, signal, Nothing::new);
+            consumer.submit(wait, signal, NoHardware.Nothing::new);
         }
     }
 
@@ -170,10 +139,11 @@ public class PremiseBenchmark {
         epoch += OPERATIONS;
         producer.completedUpTo(epoch);
         consumer.completedUpTo(epoch);
+        long waits = producing.waits + consuming.waits;
         if (waits != expected || consumed.value() != epoch) {
             throw new IllegalStateException("%d waits, at %d".formatted(waits, consumed.value()));
         }
-        waits = 0;
+        consuming.waits = 0;
         return epoch;
     }
 

@@ -44,37 +44,6 @@ public class SingleQueueBenchmark {
     @SuppressWarnings("NullAway.Init") // JMH calls open()
     public SingleQueueBenchmark() {}
 
-    /** Nothing to be done. */
-    private static final class Nothing extends QueueOperation {
-        Nothing() {
-            super("nothing");
-        }
-
-        @Override
-        protected void retain() {}
-
-        @Override
-        protected void release() {}
-    }
-
-    /** Takes what comes. */
-    private static final class Hardware implements FifoBackend {
-        @Override
-        public boolean issue(Issue next) {
-            return true;
-        }
-
-        @Override
-        public boolean canWaitFor(FifoBackend producer, long epoch) {
-            return true;
-        }
-
-        @Override
-        public boolean canWaitForExternal(Object primitive) {
-            return false;
-        }
-    }
-
     /** Makes the stream. */
     @Setup
     public void open() {
@@ -82,7 +51,7 @@ public class SingleQueueBenchmark {
         device = VirtualDevice.builder().build();
         SchedulingDomain domain =
                 SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
-        stream = QueueScheduler.create(domain, device, device, new Hardware());
+        stream = QueueScheduler.create(domain, device, device, new NoHardware());
         timeline = TimelineSemaphore.create(0);
     }
 
@@ -110,7 +79,7 @@ public class SingleQueueBenchmark {
     }
 
     private Fence submit(@Nullable Fence before, Fence after) {
-        stream.submit(before, after, Nothing::new);
+        stream.submit(before, after, NoHardware.Nothing::new);
         if (before != null) {
             before.close();
         }

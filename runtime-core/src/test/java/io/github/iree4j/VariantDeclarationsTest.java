@@ -130,6 +130,18 @@ class VariantDeclarationsTest {
     }
 
     @Test
+    void aResultOfAnotherSizeThanDeclaredIsInternal() {
+        NativeModule.Builder<List<Object>> module = module();
+        add(module, "f_4", "%x: tensor<4x8xf32>", "%y: tensor<?x?xf32>");
+        try (Program program = load(module, rules("f", "[n 8] -> [8 n]"))) { // the module gives 4x8, not 8x4
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("f").invoke((Object) new float[3][8]))
+                    .withMessageContaining("result 0 of 'java.f' is 4x8xf32, and by its shape rules [8 n]")
+                    .withMessageContaining("correct the rules");
+        }
+    }
+
+    @Test
     void functionsThatAreOnlyCalledAlikeAreNone() {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f", "%x: tensor<?xf32>", "%y: tensor<?xf32>");

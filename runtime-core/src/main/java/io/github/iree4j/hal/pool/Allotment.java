@@ -215,11 +215,6 @@ final class Allotment {
         return line.size() > 0;
     }
 
-    /** The same for those without the lock. */
-    boolean isAnybodyInLine() {
-        return knots.isAnybodyInLine();
-    }
-
     /** Puts a request that was not granted in line. */
     Waiter join(Pool pool, ReservationRequest request, ReservationListener listener) {
         Account account = accounts.of(request.consumer());
@@ -271,13 +266,8 @@ final class Allotment {
         if (line.size() > 0 && line.serve(pools, this::mustStayBehind, this::grant)) {
             watchDeaths();
         }
-        suspect();
-    }
-
-    /** Something may have become a knot: has the line looked at soon, if there is one. */
-    void suspect() {
         if (line.size() > 0) {
-            knots.suspect();
+            knots.suspect(); // KNOT-1
         }
     }
 

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A knot is looked at twice, {@link #CONFIRM_NANOS} apart: between the end of an operation and the start of the next nothing seems to be
  * under way.
+ *
+ * <p>KNOT-1: while somebody is in line and nothing is under way, a look is due, at most {@link #CONFIRM_NANOS} away. So nobody who begins to
+ * wait has to say so. While something is under way no look is needed: its end has the line served, which asks for one.
  */
 final class Knots {
     /** A guess, not measured: long for a thread that is about to start or resume an operation, short for a caller. */
@@ -40,7 +43,6 @@ final class Knots {
     final AdmissionGate gate;
     private final long hostPatience;
     private final StakeList stakes = new StakeList(); // those with requests in line, and all with bytes
-    private volatile int inLine; // requests; written under the lock
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
     private long released; // how often something was
@@ -133,9 +135,7 @@ final class Knots {
         }
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     void joined(Waiter waiter) {
-        inLine++; // KNOT-1: before the looks that are asked for below
         Stake stake = waiter.stake;
         if (stake != null) {
             stake.waiting++;
@@ -147,27 +147,21 @@ final class Knots {
         if (patience != Long.MAX_VALUE) {
             lookIn(patience);
         }
-        suspect();
+        suspect(); // KNOT-1
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // as above
     void left(Waiter waiter) {
-        inLine--;
         if (waiter.stake instanceof Stake stake) {
             stake.waiting--;
             forget(stake);
         }
     }
 
-    boolean isAnybodyInLine() {
-        return inLine > 0;
-    }
-
     // ---- Time.
 
-    /** Whoever waits may wait in vain from now on: looks soon. */
+    /** Somebody is in line, and may wait in vain: looks soon, unless something is under way. */
     void suspect() {
-        if (!busy.getAsBoolean() && (!stakes.isEmpty() || hostPatience != Long.MAX_VALUE)) {
+        if (!busy.getAsBoolean()) {
             lookIn(CONFIRM_NANOS);
         }
     }
@@ -191,14 +185,13 @@ final class Knots {
 
     // ---- Judging.
 
-    /** Says who is to fail, and has the line looked at again when that is needed. */
+    /** Says who is to fail. */
     List<Verdict> review(List<Waiter> line, long now, boolean growing) {
         if (isDue && due - now <= 0) {
             isDue = false;
         }
         List<Verdict> verdicts = new ArrayList<>();
         long next = Long.MAX_VALUE;
-        List<Waiter> left = new ArrayList<>(line);
         if (patience != Long.MAX_VALUE) {
             for (Waiter waiter : line) {
                 long rest = patience - (now - waiter.since);
@@ -208,14 +201,13 @@ final class Knots {
                             " has waited for memory for %d ms, the most that is allowed"
                                             .formatted(TimeUnit.NANOSECONDS.toMillis(now - waiter.since))
                                     + holders(waiter)));
-                    left.remove(waiter);
                 } else {
                     next = Math.min(next, rest);
                 }
             }
         }
-        if (!left.isEmpty() && verdicts.isEmpty()) {
-            next = Math.min(next, knot(left, now, growing, verdicts));
+        if (!line.isEmpty() && verdicts.isEmpty()) {
+            knot(line, now, growing, verdicts);
         }
         verdicts.forEach(each -> {
             if (each.waiter.stake instanceof Stake stake) {
@@ -228,17 +220,16 @@ final class Knots {
         return verdicts;
     }
 
-    /** Looks for a knot; returns in how many nanoseconds to look again. */
-    private long knot(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
+    /** Looks for a knot. */
+    private void knot(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
         boolean moved = released != releasedBefore;
         releasedBefore = released;
         hope(line);
         if (growing || busy.getAsBoolean() || isFreeingUnderWay()) {
             line.forEach(each -> each.hopeless = false);
-            return Long.MAX_VALUE; // whatever ends then has the line looked at
+            return;
         }
         Waiter victim = null;
-        long next = Long.MAX_VALUE;
         for (Waiter waiter : line) {
             if (isHopeful(waiter)) {
                 waiter.hopeless = false;
@@ -249,21 +240,17 @@ final class Knots {
                 waiter.hopelessSince = now;
             }
             long wanted = mayComeFromHost(waiter) ? Math.max(hostPatience, CONFIRM_NANOS) : CONFIRM_NANOS;
-            long rest = wanted - (now - waiter.hopelessSince);
-            if (rest > 0 && wanted != Long.MAX_VALUE) {
-                next = Math.min(next, rest);
-            } else if (rest <= 0 && (victim == null || frees(waiter) || !frees(victim))) {
+            boolean inVain = now - waiter.hopelessSince >= wanted;
+            if (inVain && (victim == null || frees(waiter) || !frees(victim))) {
                 victim = waiter; // the youngest of those whose call gives something back
             }
         }
-        if (victim == null) {
-            return next;
+        if (victim != null) {
+            verdicts.add(new Verdict(
+                    victim,
+                    (victim.stake == null ? "" : " for " + victim.stake.holder)
+                            + " waits for memory that nothing under way will free" + holders(victim)));
         }
-        verdicts.add(new Verdict(
-                victim,
-                (victim.stake == null ? "" : " for " + victim.stake.holder)
-                        + " waits for memory that nothing under way will free" + holders(victim)));
-        return CONFIRM_NANOS; // for the others
     }
 
     private static boolean frees(Waiter waiter) {

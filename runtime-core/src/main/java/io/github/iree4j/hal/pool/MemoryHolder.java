@@ -15,18 +15,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MemoryHolder {
     /*
-     * There is one for each call, and its state changes a dozen times, so what is written costs as little as it may.
-     *
-     * KNOT-1: whoever suspends a holder while a request joins a line has the line looked at, or the look that comes after the join finds it
-     * suspended. One stores `suspended` and then loads the number in line, the other stores the number and then loads `suspended`: both
-     * volatile, so one of them sees what the other stored.
-     *
-     * All else is written in release mode: it is read by looks at a line, which come later than what made them necessary, and what is seen
-     * late there is seen by the next. To say that a holder is over takes the lock of each set anyway.
+     * There is one for each call, and its state changes a dozen times, so what is written costs as little as it may: nobody is told, and
+     * all is written in release mode. It is read by looks at a line, of which there is always a next (KNOT-1), which sees what this one is
+     * too early for. To say that a holder is over takes the lock of each set anyway.
      */
     private static final ThreadLocal<@Nullable MemoryHolder> CURRENT = new ThreadLocal<>();
     private static final VarHandle FIRST;
     private static final VarHandle TURN;
+    private static final VarHandle AWAITED;
     private static final VarHandle SUSPENDED;
     private static final VarHandle OVER;
     private static final VarHandle UNDER_WAY;
@@ -36,6 +32,7 @@ public final class MemoryHolder {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             FIRST = lookup.findVarHandle(MemoryHolder.class, "first", Stake.class);
             TURN = lookup.findVarHandle(MemoryHolder.class, "turn", Supplier.class);
+            AWAITED = lookup.findVarHandle(MemoryHolder.class, "awaited", MemoryHolder.class);
             SUSPENDED = lookup.findVarHandle(MemoryHolder.class, "suspended", boolean.class);
             OVER = lookup.findVarHandle(MemoryHolder.class, "over", boolean.class);
             UNDER_WAY = lookup.findVarHandle(MemoryHolder.class, "underWay", int.class);
@@ -127,14 +124,7 @@ public final class MemoryHolder {
      */
     public void leave(@Nullable MemoryHolder before) {
         CURRENT.set(before);
-        suspended = true; // KNOT-1
-        tellSets();
-    }
-
-    private void tellSets() {
-        for (Stake stake = first; stake != null; stake = stake.next) {
-            stake.set.suspended(stake);
-        }
+        SUSPENDED.setRelease(this, true);
     }
 
     /**
@@ -146,8 +136,7 @@ public final class MemoryHolder {
      */
     public @Nullable MemoryHolder awaits(MemoryHolder inner) {
         MemoryHolder before = awaited;
-        awaited = inner; // KNOT-1: as if suspended
-        tellSets();
+        AWAITED.setRelease(this, inner);
         return before;
     }
 
@@ -157,7 +146,7 @@ public final class MemoryHolder {
      * @param before what {@link #awaits} returned
      */
     public void goesOn(@Nullable MemoryHolder before) {
-        awaited = before;
+        AWAITED.setRelease(this, before);
     }
 
     /**
@@ -219,7 +208,7 @@ public final class MemoryHolder {
 
     private void review() {
         for (Stake stake = first; stake != null; stake = stake.next) {
-            peak = Math.max(peak, stake.set.review(stake));
+            peak = Math.max(peak, stake.set.reviewed(stake));
         }
     }
 

@@ -374,26 +374,12 @@ public final class PoolSet implements AutoCloseable {
         locked(allotment::serve);
     }
 
-    /** A holder waits from now on: whoever waits for what it has may wait in vain. No lock unless there is a line: this is so often. */
-    void suspended(MemoryHolder.Stake stake) {
-        if (allotment.isAnybodyInLine()) { // KNOT-1
-            review(stake);
-        }
-    }
-
-    /** As above, or it is over; returns the most that it had. */
-    long review(MemoryHolder.Stake stake) {
-        boolean concerned;
-        long peak;
+    /** A holder is over, or a program that is loaded from now on: what it has is the host's. Returns the most that it had. */
+    long reviewed(MemoryHolder.Stake stake) {
         synchronized (lock) {
             allotment.reviewed(stake);
-            peak = stake.peak;
-            concerned = allotment.isAnybodyWaiting() && (stake.live > 0 || stake.waiting > 0);
+            return stake.peak;
         }
-        if (concerned) {
-            locked(allotment::suspect);
-        }
-        return peak;
     }
 
     /** It is time to look whether somebody in line waits in vain. */

@@ -15,10 +15,6 @@ final class StakeList implements Iterable<Stake> {
     private @Nullable Stake head;
     private @Nullable Stake tail;
 
-    boolean isEmpty() {
-        return head == null;
-    }
-
     /** Adds one at the end, unless it is here. */
     void add(Stake stake) {
         if (stake.listed) {

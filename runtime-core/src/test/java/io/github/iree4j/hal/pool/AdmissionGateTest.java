@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -109,7 +110,20 @@ class AdmissionGateTest {
         impatient.keep(90, false);
         impatient.enter(50, () -> false);
         assertThat(impatient.committed()).isEqualTo(50);
-        outside(impatient, 60); // not alone: for what is inside it waits
+    }
+
+    @Test
+    void aCallThatIsNotAloneWaitsForThoseInsideWhateverItWouldWaitForTheHost() throws Exception {
+        AdmissionGate impatient = new AdmissionGate(LIMIT, EVER, 0);
+        impatient.enter(50, () -> false);
+        AtomicBoolean asked = new AtomicBoolean();
+        impatient.enter(
+                60,
+                () -> { // asked before it waits, and not once its time is over
+                    asked.set(true);
+                    return true;
+                });
+        assertThat(asked).isTrue();
     }
 
     @Test

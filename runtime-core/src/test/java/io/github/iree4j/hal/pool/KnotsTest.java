@@ -2,11 +2,13 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.frontier.Frontier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -113,7 +115,7 @@ class KnotsTest extends MemoryLine {
         assertThat(got).containsKeys("more for b", "c");
     }
 
-    @Test // KNOT-1
+    @Test
     void aCallThatWaitsForOneThatItMadeGivesNoHopeWhileThatOneWaits() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
@@ -409,6 +411,25 @@ class KnotsTest extends MemoryLine {
     }
 
     @Test
+    void hopeGoesToHoldersThatCameBeforeThoseWhoGiveItToThem() {
+        PoolSet set = builder(4 * HALF)
+                .pool(PoolOptions.fixedBlock("f", HALF, 1))
+                .quota("q", HALF)
+                .quota("r", HALF)
+                .delayed(this::after)
+                .build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "r"); // all that this account may have
+        MemoryHolder c = holding(set, "q"); // and this one
+        holding(set, "d"); // runs, or may
+        askFor(set, c, "more for c"); // waits for what d has
+        askFor(set, b, "q"); // waits for what c has
+        askFor(set, a, "r"); // waits for what b has
+        pass(LONG);
+        assertThat(failed).isEmpty();
+    }
+
+    @Test
     void whatAProgramKeepsIsNotWaitedFor() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
@@ -481,7 +502,7 @@ class KnotsTest extends MemoryLine {
     }
 
     @Test
-    void aCallBeginsToWaitWithoutTheLockWhileNobodyIsInLine() throws Exception {
+    void aCallBeginsToWaitAndEndsItWithoutTheLock() throws Exception {
         CountDownLatch locked = new CountDownLatch(1);
         CountDownLatch done = new CountDownLatch(1);
         AtomicBoolean stops = new AtomicBoolean();
@@ -494,10 +515,16 @@ class KnotsTest extends MemoryLine {
                 })
                 .build();
         MemoryHolder a = holding(set, "a");
+        MemoryHolder inner = holding(set, "inner");
+        askFor(set, inner, "more");
         stops.set(true);
         Thread other = Thread.ofPlatform().daemon().start(set::statistics); // looks at the clock under the lock
         locked.await();
-        CompletableFuture<Void> step = CompletableFuture.runAsync(() -> a.leave(a.enter()));
+        CompletableFuture<Void> step = CompletableFuture.runAsync(() -> {
+            MemoryHolder before = a.enter();
+            a.goesOn(a.awaits(inner));
+            a.leave(before);
+        });
         try {
             assertThat(step).succeedsWithin(Duration.ofSeconds(30));
         } finally {
@@ -512,6 +539,58 @@ class KnotsTest extends MemoryLine {
             latch.await();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    @Test // KNOT-1
+    void whileSomebodyIsInLineAndNothingIsUnderWayALookIsDue() {
+        Random random = new Random(Effort.seed(KnotsTest.class, "looks", 50));
+        for (int round = 0; round < Effort.rounds(50); round++) {
+            looks.clear();
+            got.clear();
+            busy = false;
+            PoolSetBuilder some =
+                    builder(3 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).delayed(this::after);
+            if (random.nextBoolean()) {
+                some.patience(LONG);
+            }
+            if (random.nextBoolean()) {
+                some.hostPatience(random.nextInt(2) * LONG);
+            }
+            PoolSet set = some.build();
+            List<MemoryHolder> calls = new ArrayList<>();
+            for (int step = 0; step < 60; step++) {
+                String name = "%d of %d".formatted(step, round);
+                switch (random.nextInt(8)) {
+                    case 0 -> ask(set, name, HALF);
+                    case 1, 2 -> {
+                        MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
+                        calls.add(call);
+                        askFor(set, call, name);
+                    }
+                    case 3 -> got.keySet().stream().sorted().findFirst().ifPresent(this::release);
+                    case 4 ->
+                        calls.stream().skip(random.nextInt(4)).findFirst().ifPresent(call -> {
+                            calls.remove(call);
+                            if (random.nextBoolean()) {
+                                call.end();
+                            } else {
+                                call.keep();
+                            }
+                        });
+                    case 5 -> busy = true;
+                    case 6 -> {
+                        busy = false;
+                        set.idle();
+                    }
+                    default -> pass(random.nextInt(3) * Knots.CONFIRM_NANOS / 2);
+                }
+                if (!busy && set.statistics().waiting() > 0) {
+                    long soon = clock.get() + Knots.CONFIRM_NANOS;
+                    assertThat(looks).as(name).anyMatch(look -> look.at <= soon);
+                }
+            }
+            set.close();
         }
     }
 }

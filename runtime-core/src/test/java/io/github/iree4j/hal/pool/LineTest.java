@@ -551,6 +551,7 @@ class LineTest extends MemoryLine {
     void everyRequestOfManyThreadsEndsOnce() throws Exception {
         PoolSet set = PoolSet.builder(slabs, tracker)
                 .budget(8 * 64)
+                .delayed(nanos -> look -> {}) // which would grant on a thread that is not joined here
                 .pool(PoolOptions.tlsf("t", 64, 8 * 64))
                 .build();
         AtomicInteger owners = new AtomicInteger();

@@ -24,9 +24,8 @@ class StakeListTest {
 
     @Test
     void stakesComeInTheOrderInWhichTheyWereAdded() {
-        assertThat(list.isEmpty()).isTrue();
+        assertThat(list).isEmpty();
         addAll();
-        assertThat(list.isEmpty()).isFalse();
         assertThat(list).containsExactly(a, b, c);
         assertThat(list.all()).containsExactly(a, b, c);
     }
@@ -52,7 +51,7 @@ class StakeListTest {
         assertThat(list).containsExactly(b, a);
         list.remove(b);
         list.remove(a);
-        assertThat(list.isEmpty()).isTrue();
+        assertThat(list).isEmpty();
         list.add(c);
         assertThat(list).containsExactly(c);
     }
@@ -74,7 +73,7 @@ class StakeListTest {
         list.remove(b);
         list.remove(a);
         list.remove(c); // is the first by now
-        assertThat(list.isEmpty()).isTrue();
+        assertThat(list).isEmpty();
         addAll();
         list.remove(a);
         list.remove(b); // likewise

@@ -193,6 +193,11 @@ final class AsyncCall {
         }
     }
 
+    /** Whether it needs the turn no more. For whoever has the turn, which comes after what it wrote in it. */
+    boolean isPastTurn() {
+        return values != null || failure != null;
+    }
+
     /** What it returned, to be freed by the caller; null when it failed. After the last step. */
     @Nullable
     Object @Nullable [] values() {

@@ -38,12 +38,18 @@ final class CallFuture extends CompletableFuture<Results> {
     private static final int MOST_SPINNERS = Runtime.getRuntime().availableProcessors() / 2;
     private static final AtomicInteger SPINNERS = new AtomicInteger();
 
+    private final Runnable beforeWaiting;
     private final MemoryHolder holder;
     private final AtomicBoolean settled = new AtomicBoolean();
     private final AtomicReference<@Nullable Object> handoff = new AtomicReference<>();
 
-    /** Of a call that holds memory as that holder. */
-    CallFuture(MemoryHolder holder) {
+    /**
+     * Of a call that holds memory as that holder.
+     *
+     * @param beforeWaiting throws where the calling thread must not wait for the call
+     */
+    CallFuture(MemoryHolder holder, Runnable beforeWaiting) {
+        this.beforeWaiting = beforeWaiting;
         this.holder = holder;
     }
 
@@ -61,10 +67,15 @@ final class CallFuture extends CompletableFuture<Results> {
         return woken(super.complete(results));
     }
 
+    /** After a claim: the call has failed after all. */
+    void deliver(Throwable cause) {
+        woken(super.completeExceptionally(cause));
+    }
+
     /** The call has failed, unless it was given up before. */
     void failed(Throwable cause) {
         if (claim()) {
-            woken(super.completeExceptionally(cause));
+            deliver(cause);
         }
     }
 
@@ -105,9 +116,17 @@ final class CallFuture extends CompletableFuture<Results> {
         }
     }
 
-    /** The call whose code is about to wait here; null when it need not wait, or this is no code of a call. */
+    /**
+     * The call whose code is about to wait here; null when it need not wait, or this is no code of a call.
+     *
+     * @throws io.github.iree4j.status.IreeException when it must not wait
+     */
     private @Nullable MemoryHolder outer() {
-        return isDone() ? null : MemoryHolder.current();
+        if (isDone()) {
+            return null;
+        }
+        beforeWaiting.run();
+        return MemoryHolder.current();
     }
 
     @Override

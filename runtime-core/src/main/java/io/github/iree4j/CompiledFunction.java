@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A function that a module exports. */
@@ -197,13 +198,22 @@ final class CompiledFunction extends ProgramFunction {
 
     @Override
     public CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
+        return call(options, UnaryOperator.identity(), inputs);
+    }
+
+    /**
+     * Like {@link #call(CallOptions, Object...)}.
+     *
+     * @param cut makes what the caller gets of what the function returned, which it takes over; where anything may be done
+     */
+    CompletableFuture<Results> call(CallOptions options, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
         program().enter();
         ArgumentList arguments = null;
         Call call = null;
         try {
             arguments = new ArgumentList(signature, program().memory(), holder(), inputs);
             call = new Call(fullName(), arguments);
-            return Submission.start(program(), this, call, options);
+            return Submission.start(program(), this, call, options, cut);
         } catch (RuntimeException | Error e) {
             if (call != null) {
                 program().untrack(call);

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,31 +30,35 @@ final class Submission {
     private final Call call;
     private final @Nullable Fence signal;
     private final int priority;
+    private final UnaryOperator<Results> cut;
     private final CallFuture future;
+    private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
     /** Why it was given up, once it was. */
     private volatile @Nullable IreeException reason;
 
     private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not there yet
 
-    private Submission(Program program, CompiledFunction function, Call call, CallOptions options) {
+    private Submission(
+            Program program, CompiledFunction function, Call call, CallOptions options, UnaryOperator<Results> cut) {
         this.program = program;
         this.function = function;
         this.call = call;
-        this.future = new CallFuture(call.holder());
+        this.cut = cut;
+        this.future = new CallFuture(call.holder(), this::checkMayWait);
         this.signal = options.signal();
         this.priority = options.priority();
     }
 
     /** Takes over the use of the program and the arguments of the call; a throw means that it has not. */
     static CompletableFuture<Results> start(
-            Program program, CompiledFunction function, Call call, CallOptions options) {
+            Program program, CompiledFunction function, Call call, CallOptions options, UnaryOperator<Results> cut) {
         Fence wait = options.after();
         Fence signal = options.signal();
         if (wait != null) {
             wait.retain(); // fails for a closed one, before anything is promised
         }
-        Submission submission = new Submission(program, function, call, options);
+        Submission submission = new Submission(program, function, call, options, cut);
         TimelineSemaphore own = null;
         try {
             if (signal == null) {
@@ -114,6 +119,19 @@ final class Submission {
         }
     }
 
+    /** Whoever has the program's turn keeps it while it waits, so what needs it would never go on. */
+    private void checkMayWait() {
+        if (program.turn().isRunBySelf()) {
+            AsyncCall made = steps;
+            if (made == null || !made.isPastTurn()) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION,
+                        "'%s' was waited for from within a call of the same program, before whose end it cannot go on; load the program twice"
+                                .formatted(function.fullName()));
+            }
+        }
+    }
+
     private void cancel(Throwable failure) {
         reason = failure instanceof IreeException e ? e : null;
         call.cancel();
@@ -140,6 +158,7 @@ final class Submission {
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
         AsyncCall made = new AsyncCall(program, new ProgramCall(program, function, call, ready, done), priority);
+        steps = made;
         Runnable end = () -> {
             @Nullable Object[] values = made.values();
             if (values == null) {
@@ -290,11 +309,22 @@ final class Submission {
     }
 
     private boolean deliver(@Nullable Object[] values, boolean wanted) {
-        boolean received = wanted && future.deliver(new Results(function.fullName(), values));
-        if (!received) {
+        if (!wanted) {
             Results.free(values);
+            return false;
         }
-        return received;
+        Results results;
+        try {
+            results = cut.apply(new Results(function.fullName(), values));
+        } catch (RuntimeException | Error e) {
+            future.deliver(e);
+            return false;
+        }
+        if (!future.deliver(results)) {
+            results.close();
+            return false;
+        }
+        return true;
     }
 
     private void leave() {

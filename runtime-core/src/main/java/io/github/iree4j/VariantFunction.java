@@ -119,9 +119,10 @@ final class VariantFunction extends ProgramFunction {
         VariantInputs given = new VariantInputs(this, inputs);
         FunctionVariant variant = variants.choose(given, options.after() != null || options.signal() != null);
         long[] padded = variant.padded(given.sizes());
-        CompletableFuture<Results> call = variant.compiled().call(options, given.padded(padded));
+        CompletableFuture<Results> call = variant.compiled()
+                .call(options, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
         made(variant, given, padded);
-        return Arrays.equals(given.sizes(), padded) ? call : new CutCall(call, this, given.sizes(), padded);
+        return call;
     }
 
     private void made(FunctionVariant variant, VariantInputs given, long[] padded) {

@@ -34,7 +34,7 @@ class CallFutureTest {
     }
 
     private static CallFuture future() {
-        return new CallFuture(new MemoryHolder("test", new OperationsUnderWay()));
+        return new CallFuture(new MemoryHolder("test", new OperationsUnderWay()), () -> {});
     }
 
     private static Results results() {

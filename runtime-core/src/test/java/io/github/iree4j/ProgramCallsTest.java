@@ -15,8 +15,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that meet one another, closing, fences, time and cancellation. */
 class ProgramCallsTest extends ProgramFixture {
@@ -84,6 +87,39 @@ class ProgramCallsTest extends ProgramFixture {
                     StatusCode.FAILED_PRECONDITION,
                     "load the program twice",
                     () -> program.function("again").invoke());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"join", "get", "timed get"})
+    void waitingForACallOfItsOwnProgramIsRefusedAndThatCallEndsAfterwards(String how) throws Exception {
+        AtomicReference<Program> self = new AtomicReference<>();
+        AtomicReference<CompletableFuture<Results>> other = new AtomicReference<>();
+        VmModule waiting = NativeModule.builder("waiting", 1, Object::new)
+                .function("outer", "0v_v", (s, c) -> {
+                    CompletableFuture<Results> inner =
+                            self.get().function("inner").invokeAsync();
+                    other.set(inner);
+                    try {
+                        switch (how) {
+                            case "join" -> inner.join();
+                            case "get" -> inner.get();
+                            default -> inner.get(10, TimeUnit.MINUTES);
+                        }
+                    } catch (InterruptedException | ExecutionException | TimeoutException e) {
+                        throw new IllegalStateException(e);
+                    }
+                })
+                .function("inner", "0v_v", (s, c) -> {})
+                .build();
+        try (Program program =
+                runtime.load(ProgramOptions.builder().module(waiting).build())) {
+            self.set(program);
+            assertFails(
+                    StatusCode.FAILED_PRECONDITION,
+                    "'waiting.inner' was waited for from within a call of the same program, before whose end it cannot go on; load the program twice",
+                    () -> program.function("outer").invoke());
+            other.get().get().close();
         }
     }
 

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("nightly")
 class LargeProgramTest {
     private static final int BYTES = 630 << 10;
-    private static final int SECOND = 1_000;
 
     /** In a virtual machine of its own: {@code LargeProgramTest$Cold <module>}. */
     static final class Cold {
@@ -42,22 +41,16 @@ class LargeProgramTest {
     }
 
     @Test
-    void programOfALanguageModelStopsAtItsMissingParametersWithinASecondAnd256Megabytes(@TempDir Path directory)
+    void programOfALanguageModelStopsAtItsMissingParametersWithin256Megabytes(@TempDir Path directory)
             throws Exception {
         Path file = Files.write(directory.resolve("model.vmfb"), LanguageModel.file());
         assertThat(ModuleDef.read(MemorySegment.ofArray(Files.readAllBytes(file)), ModuleLimits.DEFAULTS)
                         .bytecode()
                         .length)
                 .isGreaterThan(BYTES);
-        // The best of three, since others use the processors as well.
-        long best = Long.MAX_VALUE;
-        for (int i = 0; i < 3 && best >= SECOND; i++) {
-            String output = cold(file);
-            assertThat(output).contains("NOT_FOUND").contains("'" + LanguageModel.SCOPE + "'");
-            best = Math.min(best, Long.parseLong(output.substring(0, output.indexOf(" ms"))));
-        }
-        System.out.printf("language model of %d bytes: %d ms in a new virtual machine%n", Files.size(file), best);
-        assertThat(best).isLessThan(SECOND);
+        String output = cold(file);
+        assertThat(output).contains("NOT_FOUND").contains("'" + LanguageModel.SCOPE + "'");
+        System.out.printf("language model of %d bytes in a new virtual machine: %s", Files.size(file), output);
     }
 
     private static String cold(Path file) throws Exception {

@@ -45,8 +45,8 @@ final class Knots {
     private final StakeList stakes = new StakeList(); // those with requests in line, and all with bytes
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
-    private long released; // how often something was
-    private long releasedBefore; // when the line was looked at
+    private long changes; // how often something was released, or hope that a call would end was lost
+    private long changesBefore; // when the line was looked at
     private long due = Long.MAX_VALUE; // when the line is looked at next
     private boolean isDue;
 
@@ -105,7 +105,7 @@ final class Knots {
     }
 
     void released(@Nullable Stake stake, Account account, long length, boolean persistent) {
-        released++;
+        changes++;
         if (stake == null) {
             ofNoCall(account, -length, persistent);
             return;
@@ -139,6 +139,10 @@ final class Knots {
         Stake stake = waiter.stake;
         if (stake != null) {
             stake.waiting++;
+            if (stake.failing) { // it goes on in spite of that
+                stake.failing = false;
+                changes++;
+            }
             if (stake.live == 0) {
                 stake.account = waiter.account;
             }
@@ -222,8 +226,8 @@ final class Knots {
 
     /** Looks for a knot. */
     private void knot(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
-        boolean moved = released != releasedBefore;
-        releasedBefore = released;
+        boolean moved = changes != changesBefore;
+        changesBefore = changes;
         hope(line);
         if (growing || busy.getAsBoolean() || isFreeingUnderWay()) {
             line.forEach(each -> each.hopeless = false);

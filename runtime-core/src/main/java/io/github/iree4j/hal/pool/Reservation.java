@@ -2,6 +2,8 @@ package io.github.iree4j.hal.pool;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +13,16 @@ import org.jspecify.annotations.Nullable;
  * <p>They may be used after everything in the requester's frontier, and once the {@link #waits} have been passed. Safe from any thread.
  */
 public final class Reservation {
+    private static final VarHandle WAITS;
+
+    static {
+        try {
+            WAITS = MethodHandles.lookup().findVarHandle(Reservation.class, "waits", List.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     final Pool pool;
     final Block block;
     final Account account;
@@ -21,7 +33,7 @@ public final class Reservation {
     private final long length;
     private final long size;
     private final Frontier death; // the block's changes once it is free again
-    private volatile List<NativeTimepoint> waits; // written under the lock of the set
+    private List<NativeTimepoint> waits; // written by release once this is known to others, read by acquire
     boolean released; // guarded by the lock of the set, like the next
     boolean announced;
     Block.@Nullable Home accessed;
@@ -98,7 +110,12 @@ public final class Reservation {
      * @return the marks; empty when the bytes may be used at once
      */
     public List<NativeTimepoint> waits() {
-        return waits;
+        return waitsAcquire();
+    }
+
+    @SuppressWarnings("unchecked")
+    private List<NativeTimepoint> waitsAcquire() {
+        return (List<NativeTimepoint>) WAITS.getAcquire(this);
     }
 
     /**
@@ -121,7 +138,7 @@ public final class Reservation {
     public boolean revalidate(Frontier after, NativeTimepoints timepoints) {
         List<NativeTimepoint> now = pool.set.revalidate(this, after, timepoints);
         if (now != null) {
-            waits = now;
+            WAITS.setRelease(this, now);
         }
         return now != null;
     }

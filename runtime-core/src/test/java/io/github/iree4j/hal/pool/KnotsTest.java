@@ -99,6 +99,20 @@ class KnotsTest extends MemoryLine {
     }
 
     @Test
+    void aCallThatGoesOnAfterARequestOfItHasFailedIsLookedAtAnew() {
+        PoolSet set = halves().build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        pass(2 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
+        askFor(set, b, "again for b");
+        pass(3 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b", "again for b");
+    }
+
+    @Test
     void whoWaitsForACallThatRunsHasHope() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");

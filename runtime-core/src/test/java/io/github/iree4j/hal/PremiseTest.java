@@ -165,6 +165,12 @@ class PremiseTest {
         assertThat(imported.holds(domain)).isFalse();
         hardware.passed = EPOCH;
         assertThat(imported.holds(domain)).isTrue();
+        QueueScheduler second = QueueScheduler.create(domain, device, device, new Passing());
+        Premise ofTwo = new Premise.Imported(
+                "a wait", Frontier.of(producer.axis(), EPOCH).merge(Frontier.of(second.axis(), 1), 2));
+        assertThat(ofTwo.holds(domain)).as("the second is not over").isFalse();
+        tracker.advance(second.axis(), 1);
+        assertThat(ofTwo.holds(domain)).isTrue();
     }
 
     @Test // PREM-2

@@ -38,6 +38,7 @@ class StorageGrantTest {
     private PoolSet set(long budget) {
         return PoolSet.builder(new HostSlabProvider(), tracker)
                 .budget(budget)
+                .delayed(nanos -> look -> {}) // all on this thread
                 .pool(PoolOptions.tlsf("t", 64, budget))
                 .build();
     }

@@ -111,6 +111,44 @@ class LineTest extends MemoryLine {
         assertThat(order).containsExactly("holder", "age 3", "age 5", "age 7");
     }
 
+    @Test // POOL-4
+    void whoAskedEarlierGoesBeforeAllThatAskedLaterAndOfTheSameAgeWhoCameFirst() {
+        PoolSet set = set(10 * 64);
+        ask(set, "holder", 10 * 64);
+        long[] ages = {5, 3, 9, 1, 3, 7};
+        for (int i = 0; i < ages.length; i++) {
+            String name = "%d, of age %d".formatted(i, ages[i]);
+            set.reserve(ReservationRequest.of(10 * 64).withAge(ages[i]), (reservation, failure) -> {
+                order.add(name);
+                reservation.release(Frontier.EMPTY);
+            });
+        }
+        release("holder");
+        assertThat(order)
+                .containsExactly(
+                        "holder",
+                        "3, of age 1",
+                        "1, of age 3",
+                        "4, of age 3",
+                        "0, of age 5",
+                        "5, of age 7",
+                        "2, of age 9");
+    }
+
+    @Test
+    void whoIsOverItsQuotaIsNotTriedInFrontOfOthersThatAskForAsMuch() {
+        PoolSet set = builder(2 * 64)
+                .quota("limited", 64)
+                .pool(PoolOptions.tlsf("t", 64, 2 * 64))
+                .build();
+        ask(set, "limited", 64);
+        ask(set, "holder", 64);
+        ask(set, "limited", 64); // waits for its quota, first in line
+        ask(set, "other", 64); // waits for memory
+        release("holder");
+        assertThat(order).containsExactly("limited", "holder", "other");
+    }
+
     @Test
     void whatCanNeverFitIsGivenBackAllTheSame() {
         PoolSet set = set(10 * 64);
@@ -509,6 +547,7 @@ class LineTest extends MemoryLine {
         int units = 20;
         PoolSet set = PoolSet.builder(own, tracker)
                 .budget(units * 64)
+                .delayed(nanos -> look -> {}) // all on this thread
                 .pool(PoolOptions.fixedBlock("blocks", 64, 1 + random.nextInt(4)))
                 .pool(PoolOptions.tlsf("t", 64, 4 * 64).withSizes(0, 12 * 64))
                 .pool(PoolOptions.passThrough("large").withRetained(random.nextInt(20) * 64))

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.CausalDomain;
@@ -108,6 +110,51 @@ class SchedulerRulesTest {
         complete();
         assertThat(frontier(done).isTainted()).isTrue();
         assertThat(frontier(done).hasProducer()).isTrue();
+    }
+
+    @Test
+    void anOperationFailsWithTheFirstOfItsWaitsThatDoesWhateverBecomesOfTheOthers() {
+        for (int failing = 0; failing < 3; failing++) {
+            List<TimelineSemaphore> timelines = List.of(semaphore(), semaphore(), semaphore());
+            Fence waits = Fence.of(
+                    timelines.stream().map(each -> new Fence.Entry(each, 1)).toList());
+            toClose.add(waits);
+            TimelineSemaphore done = semaphore();
+            workers.submit(waits, at(done, 1), Nothing::new);
+            timelines.get(failing).fail(CANCELLED);
+            assertThat(done.failure()).as("wait %d", failing).isNotNull().hasMessageContaining("cancelled on purpose");
+            assertThat(issued).isEmpty();
+        }
+    }
+
+    @Test
+    void aSignalWhereItsScopeEndsIsRefused() {
+        QueueScheduler others = QueueScheduler.create(domain, device, device, (UnorderedBackend) issued::add);
+        TimelineSemaphore narrow =
+                TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.QUEUE_LOCAL));
+        toClose.add(narrow);
+        workers.submit(null, at(narrow, 1), Nothing::new);
+        complete();
+        assertThat(narrow.value()).isEqualTo(1);
+        others.submit(null, at(narrow, 2), Nothing::new);
+        assertThat(issued).isEmpty();
+        assertThat(narrow.failure()).isNotNull().hasMessageContaining("use by queue");
+    }
+
+    @Test
+    void whoIsShortOfMemoryHearsThatNothingIsUnderWayAnyMore() {
+        int[] heard = new int[1];
+        workers.whenIdle(() -> heard[0]++);
+        workers.submit(null, null, Nothing::new);
+        complete();
+        assertThat(heard[0]).as("nobody is short of memory").isZero();
+        domain.shortOfMemory();
+        workers.submit(null, null, Nothing::new);
+        workers.submit(null, null, Nothing::new);
+        workers.completed(issued.removeFirst(), null);
+        assertThat(heard[0]).as("one is under way").isZero();
+        complete();
+        assertThat(heard[0]).isEqualTo(1);
     }
 
     @Test

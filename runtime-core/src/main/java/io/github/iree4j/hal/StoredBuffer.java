@@ -215,11 +215,11 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      * @return whether the storage was given on, so that the deallocation has to say when it was touched for the last time
      */
     public final boolean releaseAfter(Frontier death) {
-        if (!isAllocatedBefore(death) || isGone() || released) {
+        if (!isAllocatedBefore(death) || isGone()) {
             return false;
         }
         released = true;
-        return storage.releaseAhead(death);
+        return storage.releaseAhead(death); // once
     }
 
     /** The deallocation that gave the storage on is over: nobody may touch it through this any more. */

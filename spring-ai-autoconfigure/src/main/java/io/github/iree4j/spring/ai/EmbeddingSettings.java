@@ -27,6 +27,7 @@ import org.springframework.ai.document.MetadataMode;
  * @param paddingId number of the token that texts are padded with
  * @param timeout how long a request may take, tokenizing included; null for as long as it takes
  * @param metadataMode which metadata of a document are embedded with its text
+ * @param prefixes what is put before texts
  */
 public record EmbeddingSettings(
         String module,
@@ -46,7 +47,8 @@ public record EmbeddingSettings(
         List<Integer> padTo,
         long paddingId,
         @Nullable Duration timeout,
-        MetadataMode metadataMode) {
+        MetadataMode metadataMode,
+        TextPrefixes prefixes) {
 
     /** Where neither settings nor tokenizer say how many tokens of a text a model looks at. */
     static final int USUAL_MAX_TOKENS = 512;
@@ -109,6 +111,7 @@ public record EmbeddingSettings(
                 List.of(),
                 0,
                 null,
-                MetadataMode.NONE);
+                MetadataMode.NONE,
+                TextPrefixes.NONE);
     }
 }

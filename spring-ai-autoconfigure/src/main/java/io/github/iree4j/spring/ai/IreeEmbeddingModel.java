@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.ai.chat.metadata.DefaultUsage;
 import org.springframework.ai.document.Document;
 import org.springframework.ai.document.MetadataMode;
+import org.springframework.ai.embedding.BatchingStrategy;
 import org.springframework.ai.embedding.Embedding;
 import org.springframework.ai.embedding.EmbeddingModel;
+import org.springframework.ai.embedding.EmbeddingOptions;
 import org.springframework.ai.embedding.EmbeddingRequest;
 import org.springframework.ai.embedding.EmbeddingResponse;
 import org.springframework.ai.embedding.EmbeddingResponseMetadata;
@@ -38,6 +40,10 @@ import org.springframework.util.Assert;
  * <p>The texts of a request are tokenized, sorted by length, and go through the program in padded batches, by {@link InvocationService}, so
  * that its interceptors, timeouts and observations apply. Where calls of the program are batched dynamically, those of several requests
  * that are padded to the same length join.
+ *
+ * <p><b>Prefixes.</b> Where the settings have them, one is put before each text: that of documents where texts come as {@link Document}s,
+ * that of queries, or what the settings say, where they come as strings, and any that the {@linkplain IreeEmbeddingOptions#as options} ask for. It
+ * counts among the tokens of the text and is never cut.
  *
  * <p><b>Limits.</b> A text has at most as many tokens as the settings, or the tokenizer, say: the rest is cut off, or the text is refused. Null, texts without
  * a single token, texts and requests that are too long are refused with INVALID_ARGUMENT, before anything is called. A request without
@@ -59,7 +65,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
 
     private final Programs programs;
     private final InvocationService invocations;
-    private final TextTokenizer tokenizer;
+    private final CheckedTokenizer tokenizer;
     private final EmbeddingSettings settings;
     private final ObservationRegistry observations;
     private final @Nullable EmbeddingModelObservationConvention convention;
@@ -89,7 +95,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             @Nullable EmbeddingModelObservationConvention convention) {
         this.programs = programs;
         this.invocations = invocations;
-        this.tokenizer = tokenizer;
+        this.tokenizer = new CheckedTokenizer(tokenizer, settings);
         this.settings = settings;
         this.observations = observations;
         this.convention = convention;
@@ -102,7 +108,10 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
      *     loading it fails with
      */
     public void check() {
-        signature(locate().function());
+        int maxTokens = maxTokens(signature(locate().function()));
+        for (TextKind kind : TextKind.values()) {
+            tokenizer.checkPrefix(kind, maxTokens);
+        }
     }
 
     /** Name of the model: that of its program. */
@@ -148,13 +157,16 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         }
         EncoderSignature signature = signature(locate().function());
         int maxTokens = maxTokens(signature);
+        TextKind kind =
+                options.kind() != null ? options.kind() : settings.prefixes().strings();
+        tokenizer.checkPrefix(kind, maxTokens);
         List<Tokens> tokens = new ArrayList<>(texts.size());
         int cut = 0;
         for (int i = 0; i < texts.size(); i++) {
             deadline.check();
-            Tokens all = tokenize(texts.get(i), i, texts.size(), maxTokens);
-            tokens.add(all.cut(maxTokens));
-            cut += all.size() > maxTokens ? 1 : 0;
+            CheckedTokenizer.Checked each = tokenizer.tokenize(texts.get(i), i, texts.size(), kind, maxTokens);
+            tokens.add(each.tokens());
+            cut += each.isCut() ? 1 : 0;
         }
         float[][] vectors = new float[texts.size()][];
         for (TokenBatch batch : TokenBatch.plan(tokens, signature, settings)) {
@@ -174,42 +186,10 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
                 new EmbeddingResponseMetadata(model(), new DefaultUsage(used, 0, used), Map.of("truncated", cut)));
     }
 
-    /** What the settings say; else what the tokenizer does, as far as the program takes that. */
+    /** What the settings or the tokenizer say, as far as the program takes that. */
     private int maxTokens(EncoderSignature signature) {
-        if (settings.maxTokens() != null) {
-            return settings.maxTokens();
-        }
-        int said = tokenizer.maxTokens().orElse(EmbeddingSettings.USUAL_MAX_TOKENS);
+        int said = tokenizer.maxTokens();
         return signature.length() > 0 ? Math.min(said, signature.length()) : said;
-    }
-
-    private Tokens tokenize(@Nullable String text, int index, int count, int maxTokens) {
-        if (text == null) {
-            throw refused(index, count, "is null");
-        }
-        if (text.length() > settings.maxTextLength()) {
-            throw refused(
-                    index,
-                    count,
-                    "has %d characters, and at most %d are taken; divide it or raise iree.ai.embedding.max-text-length"
-                            .formatted(text.length(), settings.maxTextLength()));
-        }
-        Tokens tokens = tokenizer.tokenize(text);
-        if (tokens.size() == 0) {
-            throw refused(index, count, "has no tokens, of %d characters; leave it out".formatted(text.length()));
-        }
-        if (tokens.size() > maxTokens && !settings.truncate()) {
-            throw refused(
-                    index,
-                    count,
-                    "has %d tokens, and at most %d are taken; divide it, or set iree.ai.embedding.truncate=true to have it cut"
-                            .formatted(tokens.size(), maxTokens));
-        }
-        return tokens;
-    }
-
-    private static IreeException refused(int index, int count, String why) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, "text %d of %d %s".formatted(index + 1, count, why));
     }
 
     private void encode(
@@ -333,7 +313,17 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "document '%s' has no text".formatted(document.getId()));
         }
-        return embed(content);
+        return call(new EmbeddingRequest(List.of(content), IreeEmbeddingOptions.DEFAULTS.as(TextKind.DOCUMENT)))
+                .getResult()
+                .getOutput();
+    }
+
+    @Override
+    public List<float[]> embed(
+            List<Document> documents, @Nullable EmbeddingOptions options, BatchingStrategy batchingStrategy) {
+        IreeEmbeddingOptions ours = IreeEmbeddingOptions.of(options);
+        return EmbeddingModel.super.embed(
+                documents, ours.kind() == null ? ours.as(TextKind.DOCUMENT) : ours, batchingStrategy);
     }
 
     @Override

@@ -11,15 +11,19 @@ import org.springframework.ai.embedding.EmbeddingOptions;
  * @param dimensions length of the embeddings, which are cut to it; null for that of the model
  * @param timeout how long the request may take, tokenizing included; null for that of the model
  * @param priority which calls of the same program go first: higher ones
+ * @param kind what the texts are, which says what is put before them; null for documents where they come as such, and else for what the
+ *     model takes strings for
  */
 public record IreeEmbeddingOptions(
         @Nullable String model,
         @Nullable Integer dimensions,
         @Nullable Duration timeout,
-        int priority) implements EmbeddingOptions {
+        int priority,
+        @Nullable TextKind kind)
+        implements EmbeddingOptions {
 
     /** Nothing but what the model has. */
-    public static final IreeEmbeddingOptions DEFAULTS = new IreeEmbeddingOptions(null, null, null, 0);
+    public static final IreeEmbeddingOptions DEFAULTS = new IreeEmbeddingOptions(null, null, null, 0, null);
 
     /**
      * Options of ours that say what others say.
@@ -31,7 +35,7 @@ public record IreeEmbeddingOptions(
         return switch (options) {
             case null -> DEFAULTS;
             case IreeEmbeddingOptions ours -> ours;
-            default -> new IreeEmbeddingOptions(options.getModel(), options.getDimensions(), null, 0);
+            default -> new IreeEmbeddingOptions(options.getModel(), options.getDimensions(), null, 0, null);
         };
     }
 
@@ -41,7 +45,9 @@ public record IreeEmbeddingOptions(
      * @param name the model's
      */
     IreeEmbeddingOptions ofModel(String name) {
-        return model == null || model.isEmpty() ? new IreeEmbeddingOptions(name, dimensions, timeout, priority) : this;
+        return model == null || model.isEmpty()
+                ? new IreeEmbeddingOptions(name, dimensions, timeout, priority, kind)
+                : this;
     }
 
     /**
@@ -51,7 +57,7 @@ public record IreeEmbeddingOptions(
      * @return the options
      */
     public IreeEmbeddingOptions within(@Nullable Duration limit) {
-        return new IreeEmbeddingOptions(model, dimensions, limit, priority);
+        return new IreeEmbeddingOptions(model, dimensions, limit, priority, kind);
     }
 
     /**
@@ -61,7 +67,7 @@ public record IreeEmbeddingOptions(
      * @return the options
      */
     public IreeEmbeddingOptions cutTo(@Nullable Integer length) {
-        return new IreeEmbeddingOptions(model, length, timeout, priority);
+        return new IreeEmbeddingOptions(model, length, timeout, priority, kind);
     }
 
     /**
@@ -71,7 +77,17 @@ public record IreeEmbeddingOptions(
      * @return the options
      */
     public IreeEmbeddingOptions prioritized(int value) {
-        return new IreeEmbeddingOptions(model, dimensions, timeout, value);
+        return new IreeEmbeddingOptions(model, dimensions, timeout, value, kind);
+    }
+
+    /**
+     * Returns these options for texts of a kind.
+     *
+     * @param value null for what they come as
+     * @return the options
+     */
+    public IreeEmbeddingOptions as(@Nullable TextKind value) {
+        return new IreeEmbeddingOptions(model, dimensions, timeout, priority, value);
     }
 
     @Override

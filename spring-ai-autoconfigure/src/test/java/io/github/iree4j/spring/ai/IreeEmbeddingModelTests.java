@@ -78,53 +78,14 @@ class IreeEmbeddingModelTests {
         scripts.reset();
     }
 
-    /** Settings that tests adapt; embeddings are not normalized, so that their numbers can be read. */
-    private static final class Adapted {
-        private List<TokenInput> inputs = List.of();
-        private Pooling pooling;
-        private boolean normalize;
-        private Integer dimensions;
-        private Integer maxTokens;
-        private boolean truncate = true;
-        private int maxTextLength = 10_000;
-        private int maxRequestSize = 100;
-        private int maxBatchSize = 4;
-        private int maxBatchTokens = 1000;
-        private List<Integer> padTo = List.of();
-        private Duration timeout;
-        private MetadataMode metadataMode = MetadataMode.NONE;
-
-        EmbeddingSettings settings() {
-            return new EmbeddingSettings(
-                    "encoder",
-                    null,
-                    inputs,
-                    TokenType.I64,
-                    0,
-                    pooling,
-                    normalize,
-                    dimensions,
-                    maxTokens,
-                    truncate,
-                    maxTextLength,
-                    maxRequestSize,
-                    maxBatchSize,
-                    maxBatchTokens,
-                    padTo,
-                    0,
-                    timeout,
-                    metadataMode);
-        }
-    }
-
-    private IreeEmbeddingModel model(UnaryOperator<Adapted> adapter) {
+    private IreeEmbeddingModel model(UnaryOperator<TestSettings> adapter) {
         return model(adapter, tokenizer, ObservationRegistry.NOOP);
     }
 
     private IreeEmbeddingModel model(
-            UnaryOperator<Adapted> adapter, TextTokenizer tokens, ObservationRegistry observations) {
+            UnaryOperator<TestSettings> adapter, TextTokenizer tokens, ObservationRegistry observations) {
         return new IreeEmbeddingModel(
-                programs, invocations, tokens, adapter.apply(new Adapted()).settings(), observations, null);
+                programs, invocations, tokens, adapter.apply(new TestSettings()).settings(), observations, null);
     }
 
     private IreeEmbeddingModel model() {
@@ -508,7 +469,7 @@ class IreeEmbeddingModelTests {
                 "timeout | timeout must be positive"
             })
     void refusesSettingsOutOfRange(String which, String problem) {
-        Adapted adapted = new Adapted();
+        TestSettings adapted = new TestSettings();
         switch (which) {
             case "twice" -> adapted.inputs = List.of(TokenInput.INPUT_IDS, TokenInput.INPUT_IDS);
             case "batch" -> adapted.maxBatchSize = 0;

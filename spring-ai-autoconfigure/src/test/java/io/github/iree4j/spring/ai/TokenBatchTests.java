@@ -31,7 +31,8 @@ class TokenBatchTests {
                 padTo,
                 0,
                 null,
-                MetadataMode.NONE);
+                MetadataMode.NONE,
+                TextPrefixes.NONE);
     }
 
     @Test

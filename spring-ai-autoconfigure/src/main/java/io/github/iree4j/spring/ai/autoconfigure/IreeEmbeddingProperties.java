@@ -2,6 +2,8 @@ package io.github.iree4j.spring.ai.autoconfigure;
 
 import io.github.iree4j.spring.ai.EmbeddingSettings;
 import io.github.iree4j.spring.ai.Pooling;
+import io.github.iree4j.spring.ai.TextKind;
+import io.github.iree4j.spring.ai.TextPrefixes;
 import io.github.iree4j.spring.ai.TokenInput;
 import io.github.iree4j.spring.ai.TokenType;
 import java.time.Duration;
@@ -36,6 +38,7 @@ import org.springframework.util.StringUtils;
  * @param paddingId Number of the token that texts are padded with.
  * @param timeout How long a request may take, tokenizing included. Unless set, each call has the timeout of its module.
  * @param metadataMode Which metadata of a document are embedded with its text.
+ * @param prefix What is put before texts.
  */
 @ConfigurationProperties("iree.ai.embedding")
 public record IreeEmbeddingProperties(
@@ -57,7 +60,25 @@ public record IreeEmbeddingProperties(
         @DefaultValue List<Integer> padTo,
         @DefaultValue("0") long paddingId,
         @Nullable Duration timeout,
-        @DefaultValue("none") MetadataMode metadataMode) {
+        @DefaultValue("none") MetadataMode metadataMode,
+        @DefaultValue Prefix prefix) {
+
+    /**
+     * What is put before texts, for models that were trained so.
+     *
+     * @param query What is put before queries. Counts among the tokens of a text.
+     * @param document What is put before documents. Counts among the tokens of a text.
+     * @param strings What texts are that come as strings and not as documents, where the options of the request do not say it. Vector stores search by strings.
+     */
+    public record Prefix(
+            @Nullable String query,
+            @Nullable String document,
+            @DefaultValue("query") TextKind strings) {
+
+        TextPrefixes prefixes() {
+            return new TextPrefixes(query == null ? "" : query, document == null ? "" : document, strings);
+        }
+    }
 
     EmbeddingSettings settings() {
         try {
@@ -79,7 +100,8 @@ public record IreeEmbeddingProperties(
                     padTo,
                     paddingId,
                     timeout,
-                    metadataMode);
+                    metadataMode,
+                    prefix.prefixes());
         } catch (IllegalArgumentException e) {
             throw new InvalidConfigurationPropertyValueException(
                     "iree.ai.embedding", this, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
 import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.IreeEmbeddingOptions;
 import io.github.iree4j.spring.ai.SmallEncoder;
+import io.github.iree4j.spring.ai.TextKind;
 import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.micrometer.observation.ObservationRegistry;
@@ -14,6 +16,7 @@ import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +28,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.MapPropertySource;
 
 @Timeout(900)
 class IreeEmbeddingAutoConfigurationTests {
@@ -153,6 +157,35 @@ class IreeEmbeddingAutoConfigurationTests {
                 .withPropertyValues("iree.ai.embedding.max-batch-size=0")
                 .run(context ->
                         assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("iree.ai.embedding"));
+    }
+
+    @Test
+    void prefixesComeFromPropertiesWithTheirSpaces() {
+        MapPropertySource prefixes = new MapPropertySource( // property values of the runner would lose their spaces
+                "prefixes",
+                Map.of(
+                        "iree.ai.embedding.prefix.query", "budget ",
+                        "iree.ai.embedding.prefix.document", "fence ",
+                        "iree.ai.embedding.prefix.strings", "plain"));
+        ApplicationContextRunner prefixed = configured.withInitializer(
+                context -> context.getEnvironment().getPropertySources().addFirst(prefixes));
+        prefixed.run(context -> {
+            EmbeddingModel model = context.getBean(EmbeddingModel.class);
+            assertThat(model.embed(new Document("workers"))).isEqualTo(model.embed("fence workers"));
+            EmbeddingRequest query =
+                    new EmbeddingRequest(List.of("workers"), IreeEmbeddingOptions.DEFAULTS.as(TextKind.QUERY));
+            assertThat(model.call(query).getResult().getOutput()).isEqualTo(model.embed("budget workers"));
+        });
+    }
+
+    @Test
+    void saysThatAPrefixLeavesNoRoom() {
+        configured
+                .withPropertyValues(
+                        "iree.ai.embedding.prefix.document=fence fence fence fence ", "iree.ai.embedding.max-tokens=4")
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("iree.ai.embedding.prefix.document")
+                        .contains("at most 4"));
     }
 
     @Test

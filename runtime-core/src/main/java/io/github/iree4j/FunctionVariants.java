@@ -82,6 +82,15 @@ public final class FunctionVariants {
     }
 
     /**
+     * Returns what an element costs a function that was compiled without knowing all sizes, for those who divide work into calls.
+     *
+     * @return times what it costs others; at least 1
+     */
+    public double dynamicCost() {
+        return dynamicCost;
+    }
+
+    /**
      * Returns how many elements the arguments with axes had of all calls, as variants got them.
      *
      * @return since the program was loaded

@@ -21,9 +21,9 @@ import org.springframework.ai.document.MetadataMode;
  * @param truncate whether longer texts are cut; else they are refused
  * @param maxTextLength most characters of a text
  * @param maxRequestSize most texts of a request
- * @param maxBatchSize most texts of one call of the program
- * @param maxBatchTokens most tokens of one call, padding included; a text of its own may have more
- * @param padTo lengths, in tokens, that texts are padded to; a batch without one that is long enough is padded to its longest text
+ * @param maxBatchSize most texts of one call of the program, where it takes any number
+ * @param maxBatchTokens most tokens of one call, padding included, where the program takes any number of texts; a text of its own may have more
+ * @param padTo lengths, in tokens, that texts are padded to, for programs without variants; a batch without one that is long enough is padded to its longest text
  * @param paddingId number of the token that texts are padded with
  * @param timeout how long a request may take, tokenizing included; null for as long as it takes
  * @param metadataMode which metadata of a document are embedded with its text

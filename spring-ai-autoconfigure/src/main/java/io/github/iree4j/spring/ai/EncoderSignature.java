@@ -1,13 +1,19 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.FunctionVariant;
+import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.ShapeRules;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param length how many tokens of each text; 0 for any number
  * @param pooling how its result becomes one vector for each text; null where neither settings nor declaration say it
  * @param dimensions how many numbers a vector has; 0 when it is not declared
+ * @param shapes which shapes calls can have: those of the variants, where the function has them; at least one
  */
 record EncoderSignature(
         List<TokenInput> inputs,
@@ -27,11 +34,15 @@ record EncoderSignature(
         int rows,
         int length,
         @Nullable Pooling pooling,
-        int dimensions) {
+        int dimensions,
+        List<CallShape> shapes) {
 
     private static final Set<ElementType> INTEGERS = Set.of(ElementType.I64, ElementType.I32);
     private static final Set<ElementType> FLOATS =
             Set.of(ElementType.F32, ElementType.F16, ElementType.BF16, ElementType.F64);
+
+    /** Most tokens of an argument that is filled up: 1 GB of them. */
+    private static final int LARGEST = 1 << 27;
 
     /** Whether padding can be told from tokens. */
     boolean masks() {
@@ -69,16 +80,24 @@ record EncoderSignature(
             length = agreed(function, i, "tokens", length, shape.get(1));
             types.add(argument.elementType());
         }
-        if (settings.maxTokens() != null && length > 0 && settings.maxTokens() > length) {
+        if (Math.max(1L, rows) * Math.max(1, length) > LARGEST) {
+            throw not(
+                    function,
+                    "an argument has %dx%d tokens, and at most %d are possible".formatted(rows, length, LARGEST));
+        }
+        List<CallShape> shapes = shapes(function, rows, length, settings);
+        int longest = longest(shapes);
+        if (settings.maxTokens() != null && longest > 0 && settings.maxTokens() > longest) {
             throw not(
                     function,
                     "it takes %d tokens of a text, and iree.ai.embedding.max-tokens is %d"
-                            .formatted(length, settings.maxTokens()));
+                            .formatted(longest, settings.maxTokens()));
         }
         ValueDeclaration result = result(function, settings);
         List<Long> shape = result.shape();
         if (shape == null) { // what it is shows when it is there
-            return new EncoderSignature(List.copyOf(inputs), List.copyOf(types), rows, length, settings.pooling(), 0);
+            return new EncoderSignature(
+                    List.copyOf(inputs), List.copyOf(types), rows, length, settings.pooling(), 0, shapes);
         }
         Pooling pooling = settings.pooling() != null ? settings.pooling() : Pooling.usual(shape.size());
         if (shape.size() != pooling.rank()) {
@@ -91,14 +110,61 @@ record EncoderSignature(
                                     pooling.name().toLowerCase(Locale.ROOT),
                                     pooling.wanted()));
         }
-        int dimensions = Math.toIntExact(Math.max(0, shape.getLast()));
+        int dimensions = size(shape.getLast());
         if (settings.dimensions() != null && dimensions > 0 && settings.dimensions() > dimensions) {
             throw not(
                     function,
                     "its vectors have %d numbers, and iree.ai.embedding.dimensions is %d"
                             .formatted(dimensions, settings.dimensions()));
         }
-        return new EncoderSignature(List.copyOf(inputs), List.copyOf(types), rows, length, pooling, dimensions);
+        return new EncoderSignature(List.copyOf(inputs), List.copyOf(types), rows, length, pooling, dimensions, shapes);
+    }
+
+    /** How many tokens of a text it takes at most; 0 for any number. */
+    int maxLength() {
+        return longest(shapes);
+    }
+
+    private static int longest(List<CallShape> shapes) {
+        return shapes.stream().anyMatch(shape -> shape.length() == 0)
+                ? 0
+                : shapes.stream().mapToInt(CallShape::length).max().orElseThrow();
+    }
+
+    private static List<CallShape> shapes(ProgramFunction function, int rows, int length, EmbeddingSettings settings) {
+        FunctionVariants variants = function.variants();
+        if (variants == null) {
+            return List.of(new CallShape(rows, length, 1));
+        }
+        if (!settings.padTo().isEmpty()) {
+            throw not(
+                    function, "it has variants, to whose shapes texts are padded; leave iree.ai.embedding.pad-to out");
+        }
+        List<List<String>> dimensions = variants.rules().inputs().stream()
+                .map(ShapeRules.Value::dimensions)
+                .filter(Objects::nonNull)
+                .distinct()
+                .toList();
+        if (dimensions.size() != 1 || new HashSet<>(dimensions.getFirst()).size() != 2) {
+            throw not(
+                    function,
+                    "the shape rules %s do not say the same of each argument, '[batch length], [batch length] mask' for example"
+                            .formatted(variants.rules()));
+        }
+        List<CallShape> shapes = new ArrayList<>();
+        for (FunctionVariant variant : variants.all()) {
+            Map<String, Long> sizes = variant.sizes();
+            if (!sizes.containsValue(0L)) { // else there is no room for a text
+                shapes.add(new CallShape(
+                        size(sizes.getOrDefault(dimensions.getFirst().getFirst(), (long) rows)),
+                        size(sizes.getOrDefault(dimensions.getFirst().getLast(), (long) length)),
+                        sizes.containsValue(-1L) ? variants.dynamicCost() : 1));
+            }
+        }
+        if (shapes.isEmpty()) {
+            throw not(function, "its variants have room for no texts");
+        }
+        return List.copyOf(shapes);
     }
 
     private static List<TokenInput> inputs(ProgramFunction function, EmbeddingSettings settings) {
@@ -135,7 +201,7 @@ record EncoderSignature(
     }
 
     private static int agreed(ProgramFunction function, int argument, String what, int before, long declared) {
-        int size = Math.toIntExact(Math.max(0, declared));
+        int size = size(declared);
         if (argument > 0 && size != before) {
             throw not(function, "its arguments differ in their number of %s".formatted(what));
         }
@@ -143,6 +209,11 @@ record EncoderSignature(
             throw not(function, "argument %d has room for no %s".formatted(argument, what));
         }
         return size;
+    }
+
+    /** 0 for any. */
+    private static int size(long declared) {
+        return Math.clamp(declared, 0, Integer.MAX_VALUE);
     }
 
     private static ValueDeclaration result(ProgramFunction function, EmbeddingSettings settings) {

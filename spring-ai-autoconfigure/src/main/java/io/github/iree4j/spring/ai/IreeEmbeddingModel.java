@@ -37,9 +37,9 @@ import org.springframework.util.Assert;
 /**
  * Embeds texts with a program that the application has loaded.
  *
- * <p>The texts of a request are tokenized, sorted by length, and go through the program in padded batches, by {@link InvocationService}, so
- * that its interceptors, timeouts and observations apply. Where calls of the program are batched dynamically, those of several requests
- * that are padded to the same length join.
+ * <p>The texts of a request are tokenized, sorted by length, and go through the program in batches that fill the shapes it was compiled for,
+ * by {@link InvocationService}, so that its interceptors, timeouts and observations apply. Where calls of the program are batched
+ * dynamically, those of several requests that are padded to the same length join. Embeddings are in the order of the texts.
  *
  * <p><b>Prefixes.</b> Where the settings have them, one is put before each text: that of documents where texts come as {@link Document}s,
  * that of queries, or what the settings say, where they come as strings, and any that the {@linkplain IreeEmbeddingOptions#as options} ask for. It
@@ -169,7 +169,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             cut += each.isCut() ? 1 : 0;
         }
         float[][] vectors = new float[texts.size()][];
-        for (TokenBatch batch : TokenBatch.plan(tokens, signature, settings)) {
+        for (TokenBatch batch : new BatchPlan(tokens, signature, settings).batches()) {
             encode(batch, tokens, options, deadline, vectors);
         }
         return response(vectors, tokens, cut);
@@ -189,7 +189,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     /** What the settings or the tokenizer say, as far as the program takes that. */
     private int maxTokens(EncoderSignature signature) {
         int said = tokenizer.maxTokens();
-        return signature.length() > 0 ? Math.min(said, signature.length()) : said;
+        return signature.maxLength() > 0 ? Math.min(said, signature.maxLength()) : said;
     }
 
     private void encode(

@@ -422,6 +422,8 @@ class IreeEmbeddingModelTests {
                 "(tensor<?x?xi64>, tensor<?x?xi64>, tensor<?x?xi64>) -> tensor<?x3xf32> | it has 3 arguments; say what they are, in their order, in iree.ai.embedding.inputs",
                 "(tensor<?x?xi64>) -> tensor<?xf32> | result 0 is tensor<?xf32>; pooling mean wants one for each token",
                 "(tensor<?x?xi64>) -> tensor<?x3xi32> | result 0 is tensor<?x3xi32>, wanted is a tensor of floats",
+                "(tensor<99999x99999xi64>) -> tensor<?x3xf32> | an argument has 99999x99999 tokens, and at most 134217728 are possible",
+                "(tensor<?x9999999999xi64>) -> tensor<?x3xf32> | at most 134217728 are possible",
                 "(i64) -> tensor<?x3xf32> | argument 0 is i64",
                 "(tensor<?x?xi64>) -> () | it has 0 results, and iree.ai.embedding.result is 0"
             })

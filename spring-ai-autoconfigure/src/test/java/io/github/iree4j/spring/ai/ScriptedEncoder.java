@@ -1,9 +1,12 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.ShapeRules;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.VariantOptions;
 import io.github.iree4j.spring.test.FakePrograms;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -13,6 +16,9 @@ import java.util.List;
 final class ScriptedEncoder {
 
     static final int DIMENSIONS = 3;
+
+    /** Of its variants. */
+    static final String RULES = "[batch length], [batch length] mask, [batch length] -> [batch length 3]";
 
     private final List<String> shapes = new ArrayList<>();
     private final List<List<Long>> rows = new ArrayList<>();
@@ -28,6 +34,25 @@ final class ScriptedEncoder {
                                         .formatted(argument, argument, argument))
                         .answers(inputs -> List.of(
                                 encode((Tensor) inputs.get(0), (Tensor) inputs.get(1), (Tensor) inputs.get(2)))));
+        return this;
+    }
+
+    /** Registers {@code encoder.encode}, which stands for a function for each of the given shapes, such as {@code 4x?}. */
+    ScriptedEncoder variants(FakePrograms programs, Collection<String> dimensions) {
+        programs.program("encoder", encoder -> {
+            int index = 0;
+            for (String each : dimensions) {
+                String argument = "tensor<%sxi64>".formatted(each);
+                encoder.function(
+                                "encode_" + index++,
+                                "(%%input_ids: %s, %%attention_mask: %s, %%token_type_ids: %s) -> tensor<%sx3xf32>"
+                                        .formatted(argument, argument, argument, each))
+                        .answers(inputs -> List.of(
+                                encode((Tensor) inputs.get(0), (Tensor) inputs.get(1), (Tensor) inputs.get(2))));
+            }
+            encoder.variants(
+                    VariantOptions.of("encode", ShapeRules.parse(RULES)).among("encode_*"));
+        });
         return this;
     }
 

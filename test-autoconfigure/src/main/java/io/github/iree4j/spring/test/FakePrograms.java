@@ -41,10 +41,11 @@ public final class FakePrograms {
     public FakePrograms program(String name, Consumer<FakeProgram> writer) {
         FakeProgram written = new FakeProgram();
         writer.accept(written);
-        Program program = runtime.load(ProgramOptions.builder()
+        ProgramOptions.Builder options = ProgramOptions.builder()
                 .module(FakeModule.of(name, written, hardware, calls))
-                .overlappingCalls(true)
-                .build());
+                .overlappingCalls(true);
+        written.variants().forEach(options::variants);
+        Program program = runtime.load(options.build());
         functions.keySet().removeIf(function -> function.startsWith(name + "."));
         written.functions().forEach((function, fake) -> functions.put(name + "." + function, fake));
         programs.register(ProgramSource.of(name, "scripted"), program);

@@ -32,10 +32,10 @@ import org.springframework.util.StringUtils;
  * @param truncate Whether texts with more tokens are cut. They are refused otherwise.
  * @param maxTextLength Most characters of a text.
  * @param maxRequestSize Most texts of a request.
- * @param maxBatchSize Most texts of one call of the function.
- * @param maxBatchTokens Most tokens of one call, padding included. A single text may have more.
- * @param padTo Lengths, in tokens, that texts are padded to, where the function takes any. Calls padded to the same can be batched.
- * @param paddingId Number of the token that texts are padded with.
+ * @param maxBatchSize Most texts of one call, where the function takes any number.
+ * @param maxBatchTokens Most tokens of one call, padding included, where the function takes any number of texts. A single text may have more.
+ * @param padTo Lengths, in tokens, that texts are padded to, where the function takes any and has no variants. Calls padded to the same can be batched.
+ * @param paddingId Number of the token that texts of a call are padded with to the longest of them.
  * @param timeout How long a request may take, tokenizing included. Unless set, each call has the timeout of its module.
  * @param metadataMode Which metadata of a document are embedded with its text.
  * @param prefix What is put before texts.

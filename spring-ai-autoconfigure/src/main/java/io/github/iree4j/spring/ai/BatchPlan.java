@@ -1,0 +1,132 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Which texts of a request go through the program together. Used once. */
+final class BatchPlan {
+
+    /*
+     * What a call costs is known before it is made: the tokens that it computes, padding included, at the price of the shape that it goes
+     * to, and something for the call itself. Sorted by length, the texts of each call of the cheapest plan can be taken from one stretch:
+     * a call is as long as its longest text, and exchanging texts between two calls until the longer ones are in the longer call makes
+     * neither longer. So best[n], the cheapest way to call for the n shortest, is best[n - k] and one call for the k that come then, for
+     * some k.
+     */
+
+    /** What a call costs beside its tokens, in tokens: MiniLM takes twice as long for a token of 16 as for one of 256. A guess for others. */
+    static final int CALL = 16;
+
+    private final List<Tokens> tokens;
+    private final EncoderSignature encoder;
+    private final EmbeddingSettings settings;
+    private final List<Integer> byLength;
+
+    /**
+     * Begins a plan.
+     *
+     * @param tokens those of each text, at least one and no more than the encoder takes
+     * @param encoder what the program takes
+     * @param settings limits of calls whose number of texts the program leaves open
+     */
+    BatchPlan(List<Tokens> tokens, EncoderSignature encoder, EmbeddingSettings settings) {
+        this.tokens = tokens;
+        this.encoder = encoder;
+        this.settings = settings;
+        this.byLength = IntStream.range(0, tokens.size())
+                .boxed()
+                .sorted((a, b) -> Integer.compare(size(a), size(b)))
+                .toList();
+    }
+
+    private int size(int text) {
+        return tokens.get(text).size();
+    }
+
+    /** Batches with each text in one of them. */
+    List<TokenBatch> batches() {
+        int count = byLength.size();
+        int most = Math.min(
+                count,
+                encoder.shapes().stream()
+                        .mapToInt(shape -> shape.rows() > 0 ? shape.rows() : settings.maxBatchSize())
+                        .max()
+                        .orElseThrow());
+        double[] best = new double[count + 1];
+        int[] taken = new int[count + 1];
+        int longest = 0;
+        double[] costs = {};
+        for (int end = 1; end <= count; end++) {
+            if (size(byLength.get(end - 1)) != longest) {
+                longest = size(byLength.get(end - 1));
+                costs = costs(longest, most);
+            }
+            best[end] = Double.POSITIVE_INFINITY;
+            for (int k = 1; k <= Math.min(end, most); k++) {
+                if (!encoder.masks() && size(byLength.get(end - k)) != longest) {
+                    break; // shorter ones could not be told from padding
+                }
+                double cost = best[end - k] + costs[k];
+                if (cost < best[end]) {
+                    best[end] = cost;
+                    taken[end] = k;
+                }
+            }
+        }
+        Deque<TokenBatch> batches = new ArrayDeque<>();
+        for (int end = count; end > 0; end -= taken[end]) {
+            batches.addFirst(batch(byLength.subList(end - taken[end], end)));
+        }
+        return List.copyOf(batches);
+    }
+
+    /** Where the program has a size of its own, it is filled up here; to the shape of a variant, the runtime does. */
+    private TokenBatch batch(List<Integer> texts) {
+        return new TokenBatch(
+                texts,
+                encoder.rows() > 0 ? encoder.rows() : texts.size(),
+                encoder.length() > 0 ? encoder.length() : padded(size(texts.getLast())));
+    }
+
+    /** What calls cost whose longest text has so many tokens, by their number of texts. */
+    private double[] costs(int longest, int most) {
+        double[] open = new double[most + 1];
+        double[] filled = new double[most + 1];
+        Arrays.fill(open, Double.POSITIVE_INFINITY);
+        Arrays.fill(filled, Double.POSITIVE_INFINITY);
+        for (CallShape shape : encoder.shapes()) {
+            int length = shape.length() > 0 ? shape.length() : padded(longest);
+            double row = shape.price() * length;
+            if (length < longest) {
+                continue;
+            }
+            if (shape.rows() > 0) {
+                int at = Math.min(most, shape.rows());
+                filled[at] = Math.min(filled[at], row * shape.rows());
+                continue;
+            }
+            int limit = Math.min(settings.maxBatchSize(), Math.max(1, settings.maxBatchTokens() / length));
+            for (int k = 1; k <= Math.min(limit, most); k++) {
+                open[k] = Math.min(open[k], row * k);
+            }
+        }
+        for (int k = most; k > 0; k--) {
+            filled[k] = Math.min(filled[k], k < most ? filled[k + 1] : filled[k]); // fewer texts have room as well
+            open[k] = Math.min(open[k], filled[k]) + CALL;
+        }
+        return open;
+    }
+
+    private int padded(int size) {
+        return encoder.masks()
+                ? settings.padTo().stream()
+                        .filter(each -> each >= size)
+                        .findFirst()
+                        .orElse(size)
+                : size;
+    }
+}

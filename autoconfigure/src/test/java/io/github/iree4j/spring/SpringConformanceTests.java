@@ -18,8 +18,14 @@ import org.junit.jupiter.api.Test;
 class SpringConformanceTests {
 
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w+))?`");
-    private static final List<String> MODULES =
-            List.of("runtime-core", "autoconfigure", "test-autoconfigure", "sample-app", "tools", "benchmarks");
+    private static final List<String> MODULES = List.of(
+            "runtime-core",
+            "autoconfigure",
+            "spring-ai-autoconfigure",
+            "test-autoconfigure",
+            "sample-app",
+            "tools",
+            "benchmarks");
 
     @Test
     void everyClassAndTestThatIsNamedExists() throws IOException {

@@ -6,7 +6,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
-/** What a native image cannot see: the library of the shim, the class whose methods it registers, and drivers found by name. */
+/** What a native image cannot see: the library of the shim, the classes whose methods it registers, and drivers found by name. */
 final class IreeRuntimeHints implements RuntimeHintsRegistrar {
 
     /** For Spring. */
@@ -17,9 +17,10 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources()
                 .registerPattern("META-INF/native/*/libiree4j_shim.so")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*");
-        hints.jni()
-                .registerType(
-                        TypeReference.of("io.github.iree4j.nativeaccess.Shim"), MemberCategory.INVOKE_DECLARED_METHODS);
+        for (String shim :
+                new String[] {"io.github.iree4j.nativeaccess.Shim", "io.github.iree4j.nativeaccess.VulkanShim"}) {
+            hints.jni().registerType(TypeReference.of(shim), MemberCategory.INVOKE_DECLARED_METHODS);
+        }
         for (String provider : new String[] {
             "io.github.iree4j.hal.local.LocalDriverProvider",
             "io.github.iree4j.hal.vulkan.VulkanDriverProvider",

@@ -2,6 +2,10 @@ package io.github.iree4j.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.hal.spi.ExecutableLoader;
 import java.net.URL;
@@ -33,13 +37,20 @@ class IreeRuntimeHintsTests {
         assertThat(found).as("the path is that of the library").isNotEmpty();
     }
 
+    /** The library registers them when it is loaded, and is not loaded if one is missing. */
     @Test
-    void theClassWhoseMethodsTheLibraryRegistersIsThere() throws Exception {
-        Class<?> shim = Class.forName(
-                "io.github.iree4j.nativeaccess.Shim", false, getClass().getClassLoader());
-        assertThat(hints.jni().getTypeHint(shim)).isNotNull();
-        assertThat(hints.jni().getTypeHint(shim).getMemberCategories())
-                .contains(MemberCategory.INVOKE_DECLARED_METHODS);
+    void classesWhoseMethodsTheLibraryRegistersAreThere() {
+        List<Class<?>> shims = new ClassFileImporter()
+                .importPackagesOf(IreeRuntime.class).stream()
+                        .filter(type -> type.getMethods().stream()
+                                .anyMatch(method -> method.getModifiers().contains(JavaModifier.NATIVE)))
+                        .<Class<?>>map(JavaClass::reflect)
+                        .toList();
+        assertThat(shims).hasSizeGreaterThan(1).allSatisfy(shim -> {
+            assertThat(hints.jni().getTypeHint(shim)).as(shim.getName()).isNotNull();
+            assertThat(hints.jni().getTypeHint(shim).getMemberCategories())
+                    .contains(MemberCategory.INVOKE_DECLARED_METHODS);
+        });
     }
 
     @Test

@@ -23,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 
 /**
  * {@link AutoConfiguration Auto-configuration} for {@link IreeEmbeddingModel}. As Spring AI's own models it backs off where {@code
@@ -46,6 +47,7 @@ public final class IreeEmbeddingAutoConfiguration {
     /** With DJL's binding of Hugging Face's tokenizers. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(HuggingFaceTokenizer.class)
+    @ImportRuntimeHints(TokenizerRuntimeHints.class)
     static class TokenizerConfiguration {
 
         @Bean(destroyMethod = "close")

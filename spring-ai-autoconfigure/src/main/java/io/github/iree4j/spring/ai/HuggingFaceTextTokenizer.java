@@ -177,7 +177,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
 
     @Override
     public Tokens tokenize(String text) {
-        Encoding encoding = encode(text);
+        Encoding encoding = encode(wellFormed(text));
         long[] special = encoding.getSpecialTokenMask();
         int leading = 0;
         while (leading < special.length && special[leading] != 0) {
@@ -188,6 +188,34 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
             trailing++;
         }
         return new Tokens(encoding.getIds(), encoding.getTypeIds(), leading, trailing);
+    }
+
+    /**
+     * Half a character anywhere makes the native code read all that is beyond Unicode's first 65,536 characters, and zeros, as something else.
+     */
+    private static String wellFormed(String text) {
+        int half = half(text, 0);
+        if (half == text.length()) {
+            return text;
+        }
+        StringBuilder whole = new StringBuilder(text);
+        for (; half < text.length(); half = half(text, half + 1)) {
+            whole.setCharAt(half, '\ufffd');
+        }
+        return whole.toString();
+    }
+
+    /** Where the next one is; the length when there is none. */
+    private static int half(String text, int from) {
+        for (int i = from; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) {
+                    return i;
+                }
+                i++;
+            }
+        }
+        return text.length();
     }
 
     private Encoding encode(String text) {

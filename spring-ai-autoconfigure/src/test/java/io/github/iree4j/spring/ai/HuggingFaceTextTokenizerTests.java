@@ -87,6 +87,22 @@ class HuggingFaceTextTokenizerTests {
     }
 
     @Test
+    void halfACharacterChangesNoOther() {
+        try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
+            for (String half : List.of("\ud800", "\udc00", "\udc00\ud83d")) {
+                assertThat(tokenizer.tokenize("\ud83d\ude00one " + half).ids())
+                        .containsExactly(tokenizer.tokenize("\ud83d\ude00one ").ids());
+                assertThat(tokenizer
+                                .tokenize(half + "one" + half + " \ud83d\ude00two")
+                                .ids())
+                        .containsExactly(tokenizer
+                                .tokenize("\ufffdone\ufffd \ud83d\ude00two")
+                                .ids());
+            }
+        }
+    }
+
+    @Test
     void aTextThatTheModelHasNoTokenForIsAnErrorAndNotTheEnd() {
         try (HuggingFaceTextTokenizer tokenizer =
                 HuggingFaceTextTokenizer.load(TestTokenizers.file(TestTokenizers.BARE))) {

@@ -17,6 +17,16 @@ import org.slf4j.LoggerFactory;
  */
 final class CheckedTokenizer {
 
+    /*
+     * A tokenizer takes time and memory for each token, 500 bytes for example, a model looks at a few hundred of them, and texts come from
+     * anybody. So a long text is given to it piece by piece, each time twice as much from the start, until there are twice as many tokens
+     * as are kept: what follows could not change those.
+     */
+    private static final int LEAST_PIECE = 4096;
+
+    /** Characters of the first piece, for each token that is kept. Words of European languages have about 5. */
+    private static final int CHARACTERS_PER_TOKEN = 32;
+
     private static final Logger LOGGER = LoggerFactory.getLogger(CheckedTokenizer.class);
 
     private final TextTokenizer tokenizer;
@@ -80,7 +90,12 @@ final class CheckedTokenizer {
                     "has %d characters, and at most %d are taken; divide it or raise iree.ai.embedding.max-text-length"
                             .formatted(text.length(), settings.maxTextLength()));
         }
-        Tokens tokens = withPrefix(text, kind);
+        int length = piece(text, Math.max(LEAST_PIECE, (long) CHARACTERS_PER_TOKEN * most));
+        Tokens tokens = withPrefix(text.substring(0, length), kind);
+        while (length < text.length() && tokens.size() < 2L * most) {
+            length = piece(text, 2L * length);
+            tokens = withPrefix(text.substring(0, length), kind);
+        }
         if (tokens.size() == 0) {
             throw refused(index, count, "has no tokens, of %d characters; leave it out".formatted(text.length()));
         }
@@ -88,8 +103,8 @@ final class CheckedTokenizer {
             throw refused(
                     index,
                     count,
-                    "has %d tokens, and at most %d are taken; divide it, or set iree.ai.embedding.truncate=true to have it cut"
-                            .formatted(tokens.size(), most));
+                    "has %s%d tokens, and at most %d are taken; divide it, or set iree.ai.embedding.truncate=true to have it cut"
+                            .formatted(length < text.length() ? "at least " : "", tokens.size(), most));
         }
         return new Checked(tokens.cut(most), tokens.size() > most);
     }
@@ -101,6 +116,14 @@ final class CheckedTokenizer {
      * @param isCut whether there were more
      */
     record Checked(Tokens tokens, boolean isCut) {}
+
+    /** So many characters, or one more where a character has two halves. */
+    private static int piece(String text, long wanted) {
+        if (wanted >= text.length()) {
+            return text.length();
+        }
+        return (int) wanted + (Character.isHighSurrogate(text.charAt((int) wanted - 1)) ? 1 : 0);
+    }
 
     /** None when the text alone has none. */
     private Tokens withPrefix(String text, TextKind kind) {

@@ -8,7 +8,8 @@ import java.util.OptionalInt;
 public interface TextTokenizer {
 
     /**
-     * Makes the tokens of a text, all of them.
+     * Makes the tokens of a text, all of them. Those at its start must not depend on what comes far behind them: of a long text only so much
+     * is given to this as the model looks at.
      *
      * @param text any text, empty included
      * @return its tokens with the special ones that the model wants around them, without padding

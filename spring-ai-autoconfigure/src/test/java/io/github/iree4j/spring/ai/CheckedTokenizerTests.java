@@ -1,0 +1,89 @@
+package io.github.iree4j.spring.ai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.iree4j.spring.ai.CheckedTokenizer.Checked;
+import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.core.io.FileSystemResource;
+
+@Timeout(900)
+class CheckedTokenizerTests {
+
+    private static CheckedTokenizer checked(TextTokenizer tokenizer, boolean truncate) {
+        TestSettings settings = new TestSettings();
+        settings.truncate = truncate;
+        settings.maxTextLength = 20_000_000;
+        return new CheckedTokenizer(tokenizer, settings.settings());
+    }
+
+    /** Words, words without an end, blanks, punctuation, letters of other scripts, and halves of characters. */
+    private static String text(Random random, int length) {
+        List<String> pieces = List.of(
+                "one ", "two", " ", "\n", "a", "b ", "!", "\u6f22", "\ud83d\ude00", "\ud800", "e\u0301", "\u0000");
+        StringBuilder text = new StringBuilder();
+        while (text.length() < length) {
+            String piece = pieces.get(random.nextInt(pieces.size()));
+            text.repeat(piece, random.nextInt(random.nextInt(8) == 0 ? 6000 : 4));
+        }
+        return text.toString();
+    }
+
+    @Test
+    void longTextsHaveTheTokensThatTheyHaveAsAWhole() {
+        long seed = Long.getLong("iree4j.test.seed", 41);
+        System.out.println("random: long texts, seed " + seed);
+        Random random = new Random(seed);
+        try (HuggingFaceTextTokenizer bert = TestTokenizers.bert();
+                HuggingFaceTextTokenizer small = HuggingFaceTextTokenizer.load(
+                        new FileSystemResource(SmallEncoder.DIRECTORY.resolve("tokenizer.json")))) {
+            for (int round = 0; round < 60; round++) {
+                TextTokenizer tokenizer = random.nextBoolean() ? bert : small;
+                String text = text(random, random.nextInt(30_000));
+                int most = 4 + random.nextInt(random.nextBoolean() ? 20 : 600);
+                Tokens whole = tokenizer.tokenize(text);
+                if (whole.size() == 0) {
+                    continue;
+                }
+                Checked cut = checked(tokenizer, true).tokenize(text, 0, 1, TextKind.PLAIN, most);
+                assertThat(cut.isCut()).as("round %d", round).isEqualTo(whole.size() > most);
+                assertThat(Arrays.mismatch(cut.tokens().ids(), whole.cut(most).ids()))
+                        .as("round %d, first token that differs", round)
+                        .isEqualTo(-1);
+            }
+        }
+    }
+
+    @Test
+    void noMoreOfATextIsTokenizedThanIsLookedAt() {
+        List<Integer> seen = new ArrayList<>();
+        try (HuggingFaceTextTokenizer bert = TestTokenizers.bert()) {
+            TextTokenizer watched = text -> {
+                seen.add(text.length());
+                return bert.tokenize(text);
+            };
+            String text = "one ".repeat(2_600_000);
+            assertThat(checked(watched, true)
+                            .tokenize(text, 0, 1, TextKind.PLAIN, 512)
+                            .tokens()
+                            .size())
+                    .isEqualTo(512);
+            assertThat(seen).as("of 10,400,000 characters").containsExactly(512 * 32);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> checked(watched, false).tokenize(text, 0, 1, TextKind.PLAIN, 512))
+                    .withMessageContaining("text 1 of 1 has at least 4098 tokens, and at most 512 are taken");
+            seen.clear();
+            Checked late =
+                    checked(watched, true).tokenize(" ".repeat(9000) + "one two three", 0, 1, TextKind.PLAIN, 16);
+            assertThat(late.tokens().ids()).as("what comes after blanks").hasSize(5);
+            assertThat(seen).containsExactly(4096, 8192, 9013);
+        }
+    }
+}

@@ -52,13 +52,16 @@ import org.springframework.util.Assert;
  * <p><b>Time.</b> A request fails with DEADLINE_EXCEEDED when its timeout passes, and with CANCELLED when its thread is interrupted; the call
  * that is under way is then given up.
  *
- * <p>The program is looked up for each batch, so that one that is replaced is used at once. The tokenizer stays the caller's. Safe for use by any number of
+ * <p>A program that is replaced is used at once: a request that is under way begins anew, so that all of its embeddings are of one program. The tokenizer stays the caller's. Safe for use by any number of
  * threads.
  */
 public final class IreeEmbeddingModel implements EmbeddingModel {
 
     /** What observations call the provider of the model. */
     public static final String PROVIDER = "iree";
+
+    /** So often a request begins anew. */
+    private static final int MOST_ATTEMPTS = 5;
 
     private static final EmbeddingModelObservationConvention DEFAULT_CONVENTION =
             new DefaultEmbeddingModelObservationConvention();
@@ -155,7 +158,22 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         if (texts.isEmpty()) {
             return response(new float[0][], List.of(), 0);
         }
-        EncoderSignature signature = signature(locate().function());
+        for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+            EmbeddingResponse response = attempt(texts, options, deadline);
+            if (response != null) {
+                return response;
+            }
+        }
+        throw new IreeException(
+                StatusCode.ABORTED,
+                "program '%s' was replaced %d times while a request of %d texts was under way; try again"
+                        .formatted(model(), MOST_ATTEMPTS, texts.size()));
+    }
+
+    /** Null when the program was replaced in between: embeddings of two models are not for one response. */
+    private @Nullable EmbeddingResponse attempt(List<String> texts, IreeEmbeddingOptions options, Deadline deadline) {
+        LocatedFunction first = locate();
+        EncoderSignature signature = signature(first.function());
         int maxTokens = maxTokens(signature);
         TextKind kind =
                 options.kind() != null ? options.kind() : settings.prefixes().strings();
@@ -170,7 +188,12 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         }
         float[][] vectors = new float[texts.size()][];
         for (TokenBatch batch : new BatchPlan(tokens, signature, settings).batches()) {
-            encode(batch, tokens, options, deadline, vectors);
+            deadline.check();
+            LocatedFunction located = locate(); // of the contexts that the program has, the one with the fewest calls
+            if (located.program() != first.program()) {
+                return null;
+            }
+            encode(located, signature, batch, tokens, options, deadline, vectors);
         }
         return response(vectors, tokens, cut);
     }
@@ -180,7 +203,8 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         for (int i = 0; i < vectors.length; i++) {
             embeddings.add(new Embedding(vectors[i], i));
         }
-        int used = Math.toIntExact(tokens.stream().mapToLong(Tokens::size).sum());
+        int used = (int) Math.min(
+                Integer.MAX_VALUE, tokens.stream().mapToLong(Tokens::size).sum());
         return new EmbeddingResponse(
                 embeddings,
                 new EmbeddingResponseMetadata(model(), new DefaultUsage(used, 0, used), Map.of("truncated", cut)));
@@ -193,21 +217,13 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     }
 
     private void encode(
-            TokenBatch batch, List<Tokens> tokens, IreeEmbeddingOptions options, Deadline deadline, float[][] vectors) {
-        deadline.check();
-        LocatedFunction located = locate();
-        EncoderSignature signature = signature(located.function());
-        if (signature.rows() > 0 && signature.rows() != batch.rows()
-                || signature.length() > 0 && signature.length() != batch.length()) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "a batch of %dx%d tokens does not fit '%s', which is %s; set iree.ai.embedding.max-tokens to what it takes"
-                            .formatted(
-                                    batch.rows(),
-                                    batch.length(),
-                                    located.function().fullName(),
-                                    located.function().declaration()));
-        }
+            LocatedFunction located,
+            EncoderSignature signature,
+            TokenBatch batch,
+            List<Tokens> tokens,
+            IreeEmbeddingOptions options,
+            Deadline deadline,
+            float[][] vectors) {
         Tensor[] inputs = new Tensor[signature.inputs().size()];
         try {
             for (int i = 0; i < inputs.length; i++) {

@@ -17,8 +17,11 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.Resource;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /**
  * A tokenizer of Hugging Face, from its {@code tokenizer.json}, by DJL's binding. Native code; it comes with the jar and is copied to DJL's cache
@@ -28,6 +31,9 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
 
     /** The largest in use, of 250,000 words of a hundred languages, have 20 MB. */
     private static final int LARGEST_FILE = 256 << 20;
+
+    /** Of what surrounds the model: those in use have some kilobytes. */
+    private static final int LARGEST_PART = 1 << 20;
 
     private static final Map<String, String> OFFLINE = Map.of("OPT_OUT_TRACKING", "true", "RUST_FLAVOR", "cpu");
 
@@ -108,11 +114,26 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         }
     }
 
-    /** What is clearly no tokenizer never gets to native code. */
+    /** What is clearly no tokenizer never gets to native code. Takes no memory for what it does not look at. */
     private static OptionalInt check(byte[] json, String location) {
-        JsonNode tokenizer;
-        try {
-            tokenizer = JsonMapper.shared().readTree(json);
+        boolean hasModel = false;
+        int most = 0;
+        try (JsonParser parser = JsonMapper.shared().createParser(json)) {
+            boolean isObject = parser.nextToken() == JsonToken.START_OBJECT;
+            while (isObject && parser.nextToken() == JsonToken.PROPERTY_NAME) {
+                String name = parser.currentName();
+                JsonToken value = parser.nextToken();
+                switch (name) {
+                    case "model" -> hasModel = value == JsonToken.START_OBJECT;
+                    case "post_processor" -> checkTemplates(part(parser, json, name, location), location);
+                    case "truncation" ->
+                        most = part(parser, json, name, location)
+                                .path("max_length")
+                                .asInt(0);
+                    default -> {}
+                }
+                parser.skipChildren();
+            }
         } catch (JacksonException e) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
@@ -120,14 +141,29 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
                             .formatted(location, e.getOriginalMessage()),
                     e);
         }
-        if (!tokenizer.path("model").isObject()) {
+        if (!hasModel) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "%s has no member 'model'; it has to be the tokenizer.json of the model".formatted(location));
         }
-        checkTemplates(tokenizer.path("post_processor"), location);
-        int most = tokenizer.path("truncation").path("max_length").asInt(0);
         return most > 0 ? OptionalInt.of(most) : OptionalInt.empty();
+    }
+
+    /** The value at which the parser is, and passes, if it has parts. */
+    private static JsonNode part(JsonParser parser, byte[] json, String name, String location) {
+        if (!parser.currentToken().isStructStart()) {
+            return MissingNode.getInstance();
+        }
+        long start = parser.currentTokenLocation().getByteOffset();
+        parser.skipChildren();
+        long size = parser.currentLocation().getByteOffset() - start;
+        if (start < 0 || size > LARGEST_PART) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s has a member '%s' of %s, and at most %d bytes of UTF-8 are taken"
+                            .formatted(location, name, start < 0 ? "another encoding" : size + " bytes", LARGEST_PART));
+        }
+        return JsonMapper.shared().readTree(json, (int) start, (int) size);
     }
 
     /** A template with a special token that is not declared passes the library's own checks, and ends the process at the first text. */

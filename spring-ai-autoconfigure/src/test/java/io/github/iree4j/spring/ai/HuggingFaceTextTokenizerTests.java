@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import ai.djl.util.Ec2Utils;
+import com.sun.management.ThreadMXBean;
 import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -140,6 +142,49 @@ class HuggingFaceTextTokenizerTests {
                 .withMessageContaining("tokenizer.json of the test")
                 .withMessageContaining(problem)
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+    }
+
+    /** Ten million numbers would be as many objects. */
+    @Test
+    void whatIsNotLookedAtTakesNoMemory() {
+        byte[] json = ("{\"x\": [" + "0,".repeat(10_000_000) + "0]}").getBytes(StandardCharsets.UTF_8);
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> HuggingFaceTextTokenizer.load(new ByteArrayResource(json, "large file")))
+                .withMessageContaining("large file")
+                .withMessageContaining("has no member 'model'");
+        assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(4L * json.length);
+    }
+
+    @Test
+    void refusesTemplatesThatAreTooLargeAndOtherEncodings() {
+        String large = TestTokenizers.BERT.replace("\"pair\": [", "\"pair\": [" + " ".repeat(1 << 20));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> HuggingFaceTextTokenizer.load(TestTokenizers.file(large)))
+                .withMessageContaining("has a member 'post_processor' of 1049")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+        byte[] other = TestTokenizers.BERT.getBytes(StandardCharsets.UTF_16);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> HuggingFaceTextTokenizer.load(new ByteArrayResource(other, "file of 16 bits")))
+                .withMessageContaining("file of 16 bits")
+                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+    }
+
+    /** The library takes the last of them, and ends the process for a token that is not declared. */
+    @Test
+    void everyOneOfSeveralTemplatesIsLookedAt() {
+        String bad = """
+                "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "[NO]", "type_id": 0}}],
+                  "pair": [], "special_tokens": {}},
+                """;
+        for (String json : List.of(
+                TestTokenizers.BERT.replaceFirst("\\{", "{" + bad),
+                TestTokenizers.BERT.replace("\"decoder\"", bad + "\"decoder\""))) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> HuggingFaceTextTokenizer.load(TestTokenizers.file(json)))
+                    .withMessageContaining("special token '[NO]', which it does not declare");
+        }
     }
 
     @Test

@@ -200,6 +200,23 @@ class VariantEmbeddingTests {
     }
 
     @Test
+    void tenThousandTextsInOneRequestAreDividedAndPutInOrder() {
+        ScriptedEncoder encoder = encoder("1x4", "64x4", "64x8");
+        IreeEmbeddingModel model = model(settings -> {
+            settings.maxRequestSize = 10_000;
+            return settings;
+        });
+        List<String> texts =
+                IntStream.range(0, 10_000).mapToObj(i -> text(3 + i * 7919 % 6)).toList();
+        EmbeddingResponse response = model.embedForResponse(texts);
+        assertThat(encoder.shapes()).hasSizeBetween(157, 160);
+        assertThat(response.getResults()).hasSize(10_000);
+        for (int i = 0; i < 10_000; i++) {
+            assertThat(response.getResults().get(i).getOutput()[1]).isEqualTo((2 + i * 7919 % 6) / 2f);
+        }
+    }
+
+    @Test
     void whatNoShapeCanTakeIsCut() {
         ScriptedEncoder encoder = encoder("1x4", "2x8");
         EmbeddingResponse response = model().embedForResponse(List.of(text(12)));

@@ -66,7 +66,7 @@ final class AsyncCall {
     private boolean holdsTurn;
     private boolean over;
     private @Nullable Object @Nullable [] values;
-    private @Nullable Throwable failure;
+    private volatile @Nullable Throwable failure; // of a call that is cancelled in line, without the turn
 
     /** Takes nothing over yet. */
     AsyncCall(Program program, ProgramCall steps, int priority) {
@@ -193,7 +193,7 @@ final class AsyncCall {
         }
     }
 
-    /** Whether it needs the turn no more. For whoever has the turn, which comes after what it wrote in it. */
+    /** Whether it needs the turn no more. For whoever has the turn, and so sees what was returned in it. */
     boolean isPastTurn() {
         return values != null || failure != null;
     }

@@ -46,7 +46,7 @@ final class CallFuture extends CompletableFuture<Results> {
     /**
      * Of a call that holds memory as that holder.
      *
-     * @param beforeWaiting throws where the calling thread must not wait for the call
+     * @param beforeWaiting throws where the calling thread must not wait for the call without a limit
      */
     CallFuture(MemoryHolder holder, Runnable beforeWaiting) {
         this.beforeWaiting = beforeWaiting;
@@ -104,6 +104,7 @@ final class CallFuture extends CompletableFuture<Results> {
 
     @Override
     public Results get() throws InterruptedException, ExecutionException {
+        checkMayWait();
         MemoryHolder outer = outer();
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         try {
@@ -116,17 +117,15 @@ final class CallFuture extends CompletableFuture<Results> {
         }
     }
 
-    /**
-     * The call whose code is about to wait here; null when it need not wait, or this is no code of a call.
-     *
-     * @throws io.github.iree4j.status.IreeException when it must not wait
-     */
+    /** The call whose code is about to wait here; null when it need not wait, or this is no code of a call. */
     private @Nullable MemoryHolder outer() {
-        if (isDone()) {
-            return null;
+        return isDone() ? null : MemoryHolder.current();
+    }
+
+    private void checkMayWait() {
+        if (!isDone()) {
+            beforeWaiting.run();
         }
-        beforeWaiting.run();
-        return MemoryHolder.current();
     }
 
     @Override
@@ -147,6 +146,7 @@ final class CallFuture extends CompletableFuture<Results> {
 
     @Override
     public Results join() {
+        checkMayWait();
         MemoryHolder outer = outer();
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         try {

@@ -30,6 +30,7 @@ final class Submission {
     private final Call call;
     private final @Nullable Fence signal;
     private final int priority;
+    private final boolean limited;
     private final UnaryOperator<Results> cut;
     private final CallFuture future;
     private volatile @Nullable AsyncCall steps;
@@ -48,6 +49,7 @@ final class Submission {
         this.future = new CallFuture(call.holder(), this::checkMayWait);
         this.signal = options.signal();
         this.priority = options.priority();
+        this.limited = options.timeout() != null;
     }
 
     /** Takes over the use of the program and the arguments of the call; a throw means that it has not. */
@@ -119,9 +121,9 @@ final class Submission {
         }
     }
 
-    /** Whoever has the program's turn keeps it while it waits, so what needs it would never go on. */
+    /** Whoever has the program's turn keeps it while it waits, so what needs it would never go on, unless it has a deadline. */
     private void checkMayWait() {
-        if (program.turn().isRunBySelf()) {
+        if (!limited && program.turn().isRunBySelf()) {
             AsyncCall made = steps;
             if (made == null || !made.isPastTurn()) {
                 throw new IreeException(

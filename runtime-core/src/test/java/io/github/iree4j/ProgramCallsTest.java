@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.status.IreeException;
@@ -16,6 +17,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -91,7 +93,7 @@ class ProgramCallsTest extends ProgramFixture {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"join", "get", "timed get"})
+    @ValueSource(strings = {"join", "get"})
     void waitingForACallOfItsOwnProgramIsRefusedAndThatCallEndsAfterwards(String how) throws Exception {
         AtomicReference<Program> self = new AtomicReference<>();
         AtomicReference<CompletableFuture<Results>> other = new AtomicReference<>();
@@ -100,14 +102,14 @@ class ProgramCallsTest extends ProgramFixture {
                     CompletableFuture<Results> inner =
                             self.get().function("inner").invokeAsync();
                     other.set(inner);
-                    try {
-                        switch (how) {
-                            case "join" -> inner.join();
-                            case "get" -> inner.get();
-                            default -> inner.get(10, TimeUnit.MINUTES);
+                    if (how.equals("join")) {
+                        inner.join();
+                    } else {
+                        try {
+                            inner.get();
+                        } catch (InterruptedException | ExecutionException e) {
+                            throw new IllegalStateException(e);
                         }
-                    } catch (InterruptedException | ExecutionException | TimeoutException e) {
-                        throw new IllegalStateException(e);
                     }
                 })
                 .function("inner", "0v_v", (s, c) -> {})
@@ -120,6 +122,47 @@ class ProgramCallsTest extends ProgramFixture {
                     "'waiting.inner' was waited for from within a call of the same program, before whose end it cannot go on; load the program twice",
                     () -> program.function("outer").invoke());
             other.get().get().close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"within", "timed get", "deadline"})
+    void waitingForACallOfItsOwnProgramWithALimitLastsAsLongAsThat(String how) throws Exception {
+        AtomicReference<Program> self = new AtomicReference<>();
+        AtomicReference<CompletableFuture<Results>> other = new AtomicReference<>();
+        AtomicInteger made = new AtomicInteger();
+        VmModule waiting = NativeModule.builder("waiting", 1, Object::new)
+                .function("outer", "0v_v", (s, c) -> {
+                    ProgramFunction inner = self.get().function("inner");
+                    Duration limit = Duration.ofMillis(1);
+                    switch (how) {
+                        case "within" -> inner.invokeWithin(limit);
+                        case "deadline" ->
+                            inner.call(CallOptions.DEFAULTS.within(limit)).join();
+                        default -> {
+                            other.set(inner.invokeAsync());
+                            try {
+                                other.get().get(1, TimeUnit.MILLISECONDS);
+                            } catch (InterruptedException | ExecutionException | TimeoutException e) {
+                                throw new IllegalStateException(e);
+                            }
+                        }
+                    }
+                })
+                .function("inner", "0v_v", (s, c) -> made.incrementAndGet())
+                .build();
+        try (Program program =
+                runtime.load(ProgramOptions.builder().module(waiting).build())) {
+            self.set(program);
+            assertThatThrownBy(() -> program.function("outer").invoke())
+                    .hasStackTraceContaining(how.equals("timed get") ? "TimeoutException" : "took longer than");
+            if (how.equals("timed get")) {
+                other.get().get().close();
+                assertThat(made).hasValue(1);
+            } else {
+                program.function("inner").invoke().close();
+                assertThat(made).as("the call that was given up was not made").hasValue(1);
+            }
         }
     }
 

@@ -27,6 +27,9 @@ final class Knots {
     /** A guess, not measured: long for a thread that is about to start or resume an operation, short for a caller. */
     static final long CONFIRM_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    /** A guess, not measured: how long a call may take to end, and to give back what it has, after a request of it has failed. */
+    static final long END_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     static final String REMEDY =
             "; raise the limit (memoryLimit, memoryQuota), close results earlier or make fewer calls at once";
 
@@ -45,8 +48,8 @@ final class Knots {
     private final StakeList stakes = new StakeList(); // those with requests in line, and all with bytes
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
-    private long changes; // how often something was released, or hope that a call would end was lost
-    private long changesBefore; // when the line was looked at
+    private long released; // how often something was
+    private long releasedBefore; // when the line was looked at
     private long due = Long.MAX_VALUE; // when the line is looked at next
     private boolean isDue;
 
@@ -105,7 +108,7 @@ final class Knots {
     }
 
     void released(@Nullable Stake stake, Account account, long length, boolean persistent) {
-        changes++;
+        released++;
         if (stake == null) {
             ofNoCall(account, -length, persistent);
             return;
@@ -139,19 +142,15 @@ final class Knots {
         Stake stake = waiter.stake;
         if (stake != null) {
             stake.waiting++;
-            if (stake.failing) { // it goes on in spite of that
-                stake.failing = false;
-                changes++;
-            }
             if (stake.live == 0) {
                 stake.account = waiter.account;
             }
             stakes.add(stake);
         }
+        suspect(); // KNOT-1
         if (patience != Long.MAX_VALUE) {
             lookIn(patience);
         }
-        suspect(); // KNOT-1
     }
 
     void left(Waiter waiter) {
@@ -171,8 +170,9 @@ final class Knots {
     }
 
     private void lookIn(long nanos) {
-        long at = clock.getAsLong() + nanos;
-        if (isDue && due - at <= 0) {
+        long now = clock.getAsLong();
+        long at = now + nanos;
+        if (isDue && due - at <= 0 && now - due <= CONFIRM_NANOS) { // else it was lost, whoever was to take it
             return;
         }
         isDue = true;
@@ -216,19 +216,20 @@ final class Knots {
         verdicts.forEach(each -> {
             if (each.waiter.stake instanceof Stake stake) {
                 stake.failing = true;
+                stake.failedAt = now;
             }
         });
-        if (next != Long.MAX_VALUE) {
-            lookIn(Math.max(1, next));
+        if (next != Long.MAX_VALUE) { // not later than the look that is asked for anyway, which would be one more
+            lookIn(Math.max(1, busy.getAsBoolean() ? next : Math.min(next, CONFIRM_NANOS)));
         }
         return verdicts;
     }
 
     /** Looks for a knot. */
     private void knot(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
-        boolean moved = changes != changesBefore;
-        changesBefore = changes;
-        hope(line);
+        boolean moved = released != releasedBefore;
+        releasedBefore = released;
+        hope(line, now);
         if (growing || busy.getAsBoolean() || isFreeingUnderWay()) {
             line.forEach(each -> each.hopeless = false);
             return;
@@ -262,8 +263,11 @@ final class Knots {
     }
 
     /** Finds the holders that can run, and those that can once these have. */
-    private void hope(List<Waiter> line) {
+    private void hope(List<Waiter> line, long now) {
         for (Stake stake : stakes) {
+            if (stake.failing && now - stake.failedAt >= END_NANOS) {
+                stake.failing = false; // it goes on in spite of that
+            }
             stake.hopeful = stake.failing
                     || stake.live > 0
                             && !stake.holder.isOver()

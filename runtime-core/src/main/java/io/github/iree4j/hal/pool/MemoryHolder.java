@@ -262,7 +262,8 @@ public final class MemoryHolder {
         boolean kept; // what it has counts as the host's
         long peak; // the most that it had
         int waiting; // requests in line
-        boolean failing; // one of them was failed, so that the call ends and gives back what it has
+        boolean failing; // one of them was failed, so that the call is about to end and to give back what it has
+        long failedAt; // the clock's nanoseconds
         boolean hopeful; // while the set is looked through
 
         /** Whom the bytes are accounted to; the first, should there be several. */

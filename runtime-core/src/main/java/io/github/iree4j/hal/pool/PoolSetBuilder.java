@@ -128,7 +128,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets what looks for idle slabs and knots of those who wait when nothing is released any more. One look at a time is under way, and none keeps the set alive.
+     * Sets what looks for idle slabs and knots of those who wait when nothing is released any more. No look keeps the set alive.
      *
      * @param executorAfter makes an executor that runs what it is given after so many nanoseconds, as
      *     {@link CompletableFuture#delayedExecutor(long, TimeUnit)} does, which it is unless set; called with no lock held

@@ -128,6 +128,14 @@ final class Supply {
             } catch (IreeException e) {
                 failure = e;
             }
+            errand = arrived(growth, slab, failure, growths);
+        }
+    }
+
+    /** A slab has come for those in line, or not; returns what is to be done next. They are told once the lock is given up. */
+    private Errand arrived(Growth growth, @Nullable Slab slab, @Nullable IreeException failure, int growths) {
+        boolean held = HeldCallbacks.begin();
+        try {
             synchronized (lock) {
                 if (arrived(growth, slab) || failure == null) {
                     slabs.begin(growths < GROWTHS_AT_ONCE, true);
@@ -136,8 +144,10 @@ final class Supply {
                     slabs.begin(true, true); // for those behind it
                     allotment.failFirst(growth.pool(), failure);
                 }
-                errand = slabs.takeErrand();
+                return slabs.takeErrand();
             }
+        } finally {
+            HeldCallbacks.end(held);
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -99,7 +100,7 @@ class KnotsTest extends MemoryLine {
     }
 
     @Test
-    void aCallThatGoesOnAfterARequestOfItHasFailedIsLookedAtAnew() {
+    void aCallThatGoesOnAfterARequestOfItHasFailedIsLookedAtAnewAfterAWhile() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -108,8 +109,43 @@ class KnotsTest extends MemoryLine {
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
         askFor(set, b, "again for b");
+        pass(Knots.END_NANOS - Knots.CONFIRM_NANOS);
+        assertThat(failed).as("it may be about to end").hasSize(1);
         pass(3 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b", "again for b");
+    }
+
+    @Test
+    void whileSomebodyWaitsAFewLooksAreDueAndNotMoreAndMore() {
+        PoolSet set = halves().patience(1000 * LONG).build();
+        holding(set, "a");
+        holding(set, "b");
+        askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        assertThat(looks).hasSizeLessThan(3);
+    }
+
+    @Test
+    void aLookThatIsLostIsAskedForAgain() {
+        AtomicBoolean refuses = new AtomicBoolean(true);
+        PoolSet set = halves().delayed(nanos -> action -> {
+                    if (refuses.get()) {
+                        throw new RejectedExecutionException("on purpose");
+                    }
+                    after(nanos).execute(action);
+                })
+                .build();
+        MemoryHolder a = holding(set, "a");
+        MemoryHolder b = holding(set, "b");
+        askFor(set, a, "more for a");
+        askFor(set, b, "more for b");
+        refuses.set(false);
+        pass(3 * Knots.CONFIRM_NANOS);
+        assertThat(failed).as("nobody looks").isEmpty();
+        set.idle(); // whatever has the line served
+        pass(3 * Knots.CONFIRM_NANOS);
+        assertThat(failed).containsOnlyKeys("more for b");
     }
 
     @Test
@@ -361,8 +397,10 @@ class KnotsTest extends MemoryLine {
         askFor(set, a, "more for a");
         askFor(set, b, "more for b");
         askFor(set, b, "yet more for b");
-        pass(LONG);
+        pass(Knots.END_NANOS);
         assertThat(failed).as("the call is going to give back what it has").containsOnlyKeys("yet more for b");
+        pass(3 * Knots.CONFIRM_NANOS);
+        assertThat(failed).as("or goes on").containsOnlyKeys("yet more for b", "more for b");
     }
 
     @Test

@@ -7,7 +7,9 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Slabs from the system: what happens when it is short of them, fails or throws, and when they go back. */
@@ -40,6 +42,46 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(order).containsExactly("first", "second", "third");
         release("third");
         assertThat(set.trim()).isEqualTo(10 * 64);
+    }
+
+    /** Waits for memory that the system is asked for on a thread of its own, where no callbacks are held back. */
+    private PoolSet waitingForAnotherThread(List<Runnable> errands, ReservationListener waiter) {
+        PoolSet set = builder(1024)
+                .pool(PoolOptions.passThrough("p").withRetained(4096))
+                .growth(errands::add)
+                .build();
+        ask(set, "holder", 1024);
+        set.reserve(ReservationRequest.of(512), waiter);
+        release("holder");
+        return set;
+    }
+
+    @Test
+    void whoGetsMemoryThatHadToBeFetchedIsToldWithoutTheLock() {
+        List<Runnable> errands = new ArrayList<>();
+        List<PoolSetStatistics> seen = new ArrayList<>();
+        PoolSet[] set = new PoolSet[1];
+        set[0] = waitingForAnotherThread(errands, (reservation, failure) -> {
+            CompletableFuture<PoolSetStatistics> other = CompletableFuture.supplyAsync(set[0]::statistics);
+            seen.add(other.orTimeout(30, TimeUnit.SECONDS).join());
+        });
+        assertThat(errands).isNotEmpty();
+        errands.forEach(Runnable::run);
+        assertThat(seen).hasSize(1);
+        assertThat(seen.getFirst().waiting()).isZero();
+    }
+
+    @Test // POOL-2
+    void whoGivesMemoryThatHadToBeFetchedBackAtOnceIsToldOnce() {
+        List<Runnable> errands = new ArrayList<>();
+        PoolSet set = waitingForAnotherThread(errands, (reservation, failure) -> {
+            order.add("told");
+            reservation.cancel();
+        });
+        errands.forEach(Runnable::run);
+        assertThat(order).containsExactly("holder", "told");
+        assertThat(set.statistics().waiting()).isZero();
+        assertThat(set.statistics().bytesLive()).isZero();
     }
 
     @Test

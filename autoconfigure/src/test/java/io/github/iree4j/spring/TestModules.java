@@ -28,6 +28,28 @@ public final class TestModules {
             }
             """;
 
+    /** A function twice, without and with fences, as programs from PyTorch and ONNX have each of theirs. */
+    private static final String TWOFOLD = """
+            vm.module @twofold version 0
+            vm.type i32
+            vm.type !hal.fence
+
+            vm.export @main$async
+            vm.func @main$async(%i0: i32, %r0: !hal.fence, %r1: !hal.fence) -> (i32) {
+            ^entry:
+              vm.discard.refs %r0, %r1
+              %i1 = vm.const.i32 5
+              vm.fail %i1, "not this one"
+            }
+
+            vm.export @main
+            vm.func @main(%i0: i32) -> (i32) {
+            ^entry:
+              %i0 = vm.add.i32 %i0, %i0
+              vm.return %i0
+            }
+            """;
+
     /** Finds no device that it likes, as a program does that was compiled for another one. */
     private static final String DEMANDING = """
             vm.module @demanding version 0
@@ -306,6 +328,11 @@ public final class TestModules {
     /** Writes module {@code adder} with functions {@code add} and {@code refuse}. */
     public static Path adder(Path directory) throws IOException {
         return Files.write(directory.resolve("adder.vmfb"), VmAssembler.assemble(ADD));
+    }
+
+    /** Writes module {@code twofold} with functions {@code main$async}, which fails, and {@code main}, which doubles a number. */
+    public static Path twofold(Path directory) throws IOException {
+        return Files.write(directory.resolve("twofold.vmfb"), VmAssembler.assemble(TWOFOLD));
     }
 
     /** Writes a module that cannot be initialised. */

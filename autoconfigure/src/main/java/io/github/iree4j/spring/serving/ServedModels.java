@@ -18,10 +18,12 @@ import org.jspecify.annotations.Nullable;
  * What is served under which model name and version.
  *
  * <p>Every program is served under its name and its versions. A model is one function: the one that is configured for the name, else the
- * program's only one. {@code program.function} names any function of any program. Safe for use by any number of threads; programs that
+ * program's only one, where {@code f$async} beside {@code f} does not count. {@code program.function} names any function of any program. Safe for use by any number of threads; programs that
  * are loaded, replaced or unloaded are so here.
  */
 public final class ServedModels {
+
+    private static final String WITH_FENCES = "$async";
 
     private final Programs programs;
     private final Map<String, String> functions;
@@ -132,19 +134,20 @@ public final class ServedModels {
         if (configured != null) {
             return configured;
         }
-        List<ProgramFunction> all = loaded.program().functions();
-        if (all.size() != 1) {
+        List<String> all =
+                loaded.program().functions().stream().map(ProgramFunction::name).toList();
+        // What comes from PyTorch or ONNX has each function twice, once with fences.
+        List<String> once = all.stream()
+                .filter(name -> !name.endsWith(WITH_FENCES)
+                        || !all.contains(name.substring(0, name.length() - WITH_FENCES.length())))
+                .toList();
+        if (once.size() != 1) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
                     "model '%s' has %d functions, %s; ask for '%s.<function>' or set iree.serving.functions.%s"
-                            .formatted(
-                                    program,
-                                    all.size(),
-                                    all.stream().map(ProgramFunction::name).toList(),
-                                    program,
-                                    program));
+                            .formatted(program, once.size(), once, program, program));
         }
-        return all.getFirst().name();
+        return once.getFirst();
     }
 
     /** Names of all models. */

@@ -88,11 +88,20 @@ class OpenInferenceTests {
         registry.add("iree.modules.sum.versions.2.location", () -> fixture("3.13.0/cpu/add.vmfb"));
         registry.add("iree.modules.mul.location", () -> fixture("3.11.0/vmvx/simple_mul.vmfb"));
         registry.add("iree.modules.adder.location", () -> adder().toString());
+        registry.add("iree.modules.twofold.location", () -> twofold().toString());
     }
 
     private static Path adder() {
         try {
             return TestModules.adder(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Path twofold() {
+        try {
+            return TestModules.twofold(directory);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -284,6 +293,14 @@ class OpenInferenceTests {
                             {"name": "input1", "shape": [1], "datatype": "INT64", "data": [2]}]}""");
         assertThat(answer.get("outputs").get(0).toString())
                 .isEqualTo("{\"name\":\"output0\",\"datatype\":\"INT32\",\"shape\":[1],\"data\":[42]}");
+    }
+
+    @Test
+    void aFunctionThatIsThereWithFencesTooIsOneFunction() throws Exception {
+        assertThat(get("/models/twofold").get("inputs").size()).isEqualTo(1);
+        JsonNode answer = infer("twofold", """
+                {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [21]}]}""");
+        assertThat(answer.get("outputs").get(0).get("data").toString()).isEqualTo("[42]");
     }
 
     @Test

@@ -190,7 +190,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         for (TokenBatch batch : new BatchPlan(tokens, signature, settings).batches()) {
             deadline.check();
             LocatedFunction located = locate(); // of the contexts that the program has, the one with the fewest calls
-            if (located.program() != first.program()) {
+            if (!located.program().equals(first.program())) {
                 return null;
             }
             encode(located, signature, batch, tokens, options, deadline, vectors);

@@ -33,8 +33,10 @@ public final class Reservation {
     private final long length;
     private final long size;
     private final Frontier death; // the block's changes once it is free again
+
     @SuppressWarnings("UnusedVariable") // read through WAITS
     private List<NativeTimepoint> waits; // written by release once this is known to others, read by acquire
+
     boolean released; // guarded by the lock of the set, like the next
     boolean announced;
     Block.@Nullable Home accessed;

@@ -183,7 +183,8 @@ final class OperandParser {
                 int mark = line.mark();
                 int source = register(line, RegisterType.ANY, true);
                 line.take("->");
-                int destination = register(line, RegisterType.ANY, false);
+                int destination =
+                        register(line, RegisterType.ANY, true); // a mark here means nothing; files may have it
                 if (RegisterEncoding.isRef(source) != RegisterEncoding.isRef(destination)) {
                     line.reset(mark);
                     throw line.error("two registers of the same bank");

@@ -155,6 +155,22 @@ class RoundTripTest {
     }
 
     @Test
+    void aMarkThatMeansNothingWhereABranchWritesIsKept() {
+        ModuleDef module = assembled("""
+                vm.module @m
+                vm.func @f(%r0: !vm.buffer) -> () {
+                ^bb0:
+                  vm.br ^bb1(%r0->%R1)
+                ^bb1:
+                  vm.return
+                }
+                """);
+        String text = VmDisassembler.disassemble(module);
+        assertThat(text).contains("%r0->%R1");
+        assertSame(module, reassembled(text));
+    }
+
+    @Test
     void offsetsInFrontOfInstructionsAreNotRead() {
         ModuleDef module = assembled(EVERYTHING);
         String text = VmDisassembler.disassemble(module, new VmDisassembler.Options(true, null, Long.MAX_VALUE, null));

@@ -2,87 +2,16 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.Effort;
 import io.github.iree4j.frontier.Frontier;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
-import java.util.Random;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Who waits for memory in vain, and who has hope; the clock goes on when the test says so. */
-class KnotsTest extends MemoryLine {
-    private static final long HALF = 64;
-    private static final long LONG = 100 * Knots.CONFIRM_NANOS;
-
-    private final List<Look> looks = new ArrayList<>();
-
-    private record Look(long at, Runnable action) {}
-
-    @BeforeEach
-    void nothingIsUnderWay() {
-        tracker.register(AXIS);
-        busy = false;
-    }
-
-    private PoolSetBuilder halves() {
-        return builder(2 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).delayed(this::after);
-    }
-
-    private Executor after(long nanos) {
-        return action -> looks.add(new Look(clock.get() + nanos, action));
-    }
-
-    /** Lets time pass, and those look who wanted to by then. */
-    private void pass(long nanos) {
-        long end = clock.get() + nanos;
-        for (Look next; (next = first(end)) != null; ) {
-            looks.remove(next);
-            clock.set(Math.max(clock.get(), next.at));
-            next.action.run();
-        }
-        clock.set(end);
-    }
-
-    private @Nullable Look first(long end) {
-        Look first = null;
-        for (Look each : looks) {
-            if (each.at <= end && (first == null || each.at < first.at)) {
-                first = each;
-            }
-        }
-        return first;
-    }
-
-    /** A call that asks for half, and can do nothing more meanwhile. */
-    private void askFor(PoolSet set, MemoryHolder call, String name) {
-        MemoryHolder before = call.enter();
-        ask(set, name, HALF);
-        call.leave(before);
-    }
-
-    private MemoryHolder holding(PoolSet set, String name) {
-        MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
-        askFor(set, call, name);
-        assertThat(got).containsKey(name);
-        return call;
-    }
+class KnotsTest extends KnotLine {
 
     @Test
     void ofTwoThatWaitForOneAnotherTheYoungerFailsAndTheOtherGoesOn() {
-        PoolSet set = halves().build();
-        MemoryHolder a = holding(set, "a");
-        MemoryHolder b = holding(set, "b");
-        askFor(set, a, "more for a");
-        askFor(set, b, "more for b");
+        knot(halves());
         pass(Knots.CONFIRM_NANOS);
         assertThat(failed).as("looked at once").isEmpty();
         pass(Knots.CONFIRM_NANOS);
@@ -101,51 +30,14 @@ class KnotsTest extends MemoryLine {
 
     @Test
     void aCallThatGoesOnAfterARequestOfItHasFailedIsLookedAtAnewAfterAWhile() {
-        PoolSet set = halves().build();
-        MemoryHolder a = holding(set, "a");
-        MemoryHolder b = holding(set, "b");
-        askFor(set, a, "more for a");
-        askFor(set, b, "more for b");
+        Knot knot = knot(halves());
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
-        askFor(set, b, "again for b");
+        askFor(knot.set(), knot.b(), "again for b");
         pass(Knots.END_NANOS - Knots.CONFIRM_NANOS);
         assertThat(failed).as("it may be about to end").hasSize(1);
         pass(3 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b", "again for b");
-    }
-
-    @Test
-    void whileSomebodyWaitsAFewLooksAreDueAndNotMoreAndMore() {
-        PoolSet set = halves().patience(1000 * LONG).build();
-        holding(set, "a");
-        holding(set, "b");
-        askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
-        pass(LONG);
-        assertThat(failed).isEmpty();
-        assertThat(looks).hasSizeLessThan(3);
-    }
-
-    @Test
-    void aLookThatIsLostIsAskedForAgain() {
-        AtomicBoolean refuses = new AtomicBoolean(true);
-        PoolSet set = halves().delayed(nanos -> action -> {
-                    if (refuses.get()) {
-                        throw new RejectedExecutionException("on purpose");
-                    }
-                    after(nanos).execute(action);
-                })
-                .build();
-        MemoryHolder a = holding(set, "a");
-        MemoryHolder b = holding(set, "b");
-        askFor(set, a, "more for a");
-        askFor(set, b, "more for b");
-        refuses.set(false);
-        pass(3 * Knots.CONFIRM_NANOS);
-        assertThat(failed).as("nobody looks").isEmpty();
-        set.idle(); // whatever has the line served
-        pass(3 * Knots.CONFIRM_NANOS);
-        assertThat(failed).containsOnlyKeys("more for b");
     }
 
     @Test
@@ -269,17 +161,13 @@ class KnotsTest extends MemoryLine {
 
     @Test
     void anEndThatIsSeenInBetweenPutsTheVerdictOff() {
-        PoolSet set = halves().build();
-        MemoryHolder a = holding(set, "a");
-        MemoryHolder b = holding(set, "b");
-        askFor(set, a, "more for a");
-        askFor(set, b, "more for b");
+        Knot knot = knot(halves());
         pass(Knots.CONFIRM_NANOS);
         busy = true; // an operation begins
         pass(LONG);
         assertThat(failed).isEmpty();
         busy = false;
-        set.idle();
+        knot.set().idle();
         pass(Knots.CONFIRM_NANOS);
         assertThat(failed).as("the doubt begins anew").isEmpty();
         pass(Knots.CONFIRM_NANOS);
@@ -379,24 +267,16 @@ class KnotsTest extends MemoryLine {
 
     @Test
     void aCallThatHoldsNothingDoesNotFailInPlaceOfOneThatDoes() {
-        PoolSet set = halves().build();
-        MemoryHolder a = holding(set, "a");
-        MemoryHolder b = holding(set, "b");
-        askFor(set, a, "more for a");
-        askFor(set, b, "more for b");
-        askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
+        Knot knot = knot(halves());
+        askFor(knot.set(), new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
     @Test
     void ofSeveralRequestsOfOneCallOneFails() {
-        PoolSet set = halves().build();
-        MemoryHolder a = holding(set, "a");
-        MemoryHolder b = holding(set, "b");
-        askFor(set, a, "more for a");
-        askFor(set, b, "more for b");
-        askFor(set, b, "yet more for b");
+        Knot knot = knot(halves());
+        askFor(knot.set(), knot.b(), "yet more for b");
         pass(Knots.END_NANOS);
         assertThat(failed).as("the call is going to give back what it has").containsOnlyKeys("yet more for b");
         pass(3 * Knots.CONFIRM_NANOS);
@@ -405,15 +285,11 @@ class KnotsTest extends MemoryLine {
 
     @Test
     void hopeInBetweenPutsTheVerdictOff() {
-        PoolSet set = halves().build();
-        MemoryHolder a = holding(set, "a");
-        MemoryHolder b = holding(set, "b");
-        askFor(set, a, "more for a");
-        askFor(set, b, "more for b");
+        Knot knot = knot(halves());
         pass(Knots.CONFIRM_NANOS);
-        MemoryHolder before = a.enter(); // its code runs
+        MemoryHolder before = knot.a().enter(); // its code runs
         pass(Knots.CONFIRM_NANOS);
-        a.leave(before);
+        knot.a().leave(before);
         pass(Knots.CONFIRM_NANOS);
         assertThat(failed).as("the doubt begins anew").isEmpty();
         pass(Knots.CONFIRM_NANOS);
@@ -551,98 +427,5 @@ class KnotsTest extends MemoryLine {
                 .hasMessageContaining("has waited for memory for 1 ms, the most that is allowed");
         pass(500_000);
         assertThat(failed).containsOnlyKeys("c", "d");
-    }
-
-    @Test
-    void aCallBeginsToWaitAndEndsItWithoutTheLock() throws Exception {
-        CountDownLatch locked = new CountDownLatch(1);
-        CountDownLatch done = new CountDownLatch(1);
-        AtomicBoolean stops = new AtomicBoolean();
-        PoolSet set = halves().clock(() -> {
-                    if (stops.get()) {
-                        locked.countDown();
-                        await(done);
-                    }
-                    return clock.get();
-                })
-                .build();
-        MemoryHolder a = holding(set, "a");
-        MemoryHolder inner = holding(set, "inner");
-        askFor(set, inner, "more");
-        stops.set(true);
-        Thread other = Thread.ofPlatform().daemon().start(set::statistics); // looks at the clock under the lock
-        locked.await();
-        CompletableFuture<Void> step = CompletableFuture.runAsync(() -> {
-            MemoryHolder before = a.enter();
-            a.goesOn(a.awaits(inner));
-            a.leave(before);
-        });
-        try {
-            assertThat(step).succeedsWithin(Duration.ofSeconds(30));
-        } finally {
-            done.countDown();
-            other.join();
-        }
-        assertThat(a.isSuspended()).isTrue();
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    @Test // KNOT-1
-    void whileSomebodyIsInLineAndNothingIsUnderWayALookIsDue() {
-        Random random = new Random(Effort.seed(KnotsTest.class, "looks", 50));
-        for (int round = 0; round < Effort.rounds(50); round++) {
-            looks.clear();
-            got.clear();
-            busy = false;
-            PoolSetBuilder some =
-                    builder(3 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).delayed(this::after);
-            if (random.nextBoolean()) {
-                some.patience(LONG);
-            }
-            if (random.nextBoolean()) {
-                some.hostPatience(random.nextInt(2) * LONG);
-            }
-            PoolSet set = some.build();
-            List<MemoryHolder> calls = new ArrayList<>();
-            for (int step = 0; step < 60; step++) {
-                String name = "%d of %d".formatted(step, round);
-                switch (random.nextInt(8)) {
-                    case 0 -> ask(set, name, HALF);
-                    case 1, 2 -> {
-                        MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
-                        calls.add(call);
-                        askFor(set, call, name);
-                    }
-                    case 3 -> got.keySet().stream().sorted().findFirst().ifPresent(this::release);
-                    case 4 ->
-                        calls.stream().skip(random.nextInt(4)).findFirst().ifPresent(call -> {
-                            calls.remove(call);
-                            if (random.nextBoolean()) {
-                                call.end();
-                            } else {
-                                call.keep();
-                            }
-                        });
-                    case 5 -> busy = true;
-                    case 6 -> {
-                        busy = false;
-                        set.idle();
-                    }
-                    default -> pass(random.nextInt(3) * Knots.CONFIRM_NANOS / 2);
-                }
-                if (!busy && set.statistics().waiting() > 0) {
-                    long soon = clock.get() + Knots.CONFIRM_NANOS;
-                    assertThat(looks).as(name).anyMatch(look -> look.at <= soon);
-                }
-            }
-            set.close();
-        }
     }
 }

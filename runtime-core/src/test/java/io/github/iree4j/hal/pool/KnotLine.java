@@ -1,0 +1,79 @@
+package io.github.iree4j.hal.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+
+/** Calls that hold memory and ask for more; the clock goes on when the test says so, and those look who wanted to by then. */
+abstract class KnotLine extends MemoryLine {
+    static final long HALF = 64;
+    static final long LONG = 100 * Knots.CONFIRM_NANOS;
+
+    final List<Look> looks = new ArrayList<>();
+
+    record Look(long at, Runnable action) {}
+
+    @BeforeEach
+    void nothingIsUnderWay() {
+        tracker.register(AXIS);
+        busy = false;
+    }
+
+    final PoolSetBuilder halves() {
+        return builder(2 * HALF).pool(PoolOptions.fixedBlock("f", HALF, 1)).delayed(this::after);
+    }
+
+    final Executor after(long nanos) {
+        return action -> looks.add(new Look(clock.get() + nanos, action));
+    }
+
+    /** Lets time pass, and those look who wanted to by then. */
+    final void pass(long nanos) {
+        long end = clock.get() + nanos;
+        for (Look next; (next = first(end)) != null; ) {
+            looks.remove(next);
+            clock.set(Math.max(clock.get(), next.at));
+            next.action.run();
+        }
+        clock.set(end);
+    }
+
+    private @Nullable Look first(long end) {
+        Look first = null;
+        for (Look each : looks) {
+            if (each.at <= end && (first == null || each.at < first.at)) {
+                first = each;
+            }
+        }
+        return first;
+    }
+
+    /** A call that asks for half, and can do nothing more meanwhile. */
+    final void askFor(PoolSet set, MemoryHolder call, String name) {
+        MemoryHolder before = call.enter();
+        ask(set, name, HALF);
+        call.leave(before);
+    }
+
+    final MemoryHolder holding(PoolSet set, String name) {
+        MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
+        askFor(set, call, name);
+        assertThat(got).containsKey(name);
+        return call;
+    }
+
+    record Knot(PoolSet set, MemoryHolder a, MemoryHolder b) {}
+
+    /** Two calls, each with half of what there is, that ask for the other's half. */
+    final Knot knot(PoolSetBuilder halves) {
+        PoolSet set = halves.build();
+        Knot knot = new Knot(set, holding(set, "a"), holding(set, "b"));
+        askFor(set, knot.a, "more for a");
+        askFor(set, knot.b, "more for b");
+        return knot;
+    }
+}

@@ -10,8 +10,11 @@ import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -134,20 +137,24 @@ public final class ServedModels {
         if (configured != null) {
             return configured;
         }
-        List<String> all =
-                loaded.program().functions().stream().map(ProgramFunction::name).toList();
+        List<ProgramFunction> all = loaded.program().functions();
+        if (all.size() == 1) {
+            return all.getFirst().name();
+        }
         // What comes from PyTorch or ONNX has each function twice, once with fences.
-        List<String> once = all.stream()
-                .filter(name -> !name.endsWith(WITH_FENCES)
-                        || !all.contains(name.substring(0, name.length() - WITH_FENCES.length())))
-                .toList();
+        Set<String> once = all.stream().map(ProgramFunction::name).collect(Collectors.toCollection(LinkedHashSet::new));
+        all.forEach(each -> {
+            if (once.contains(each.name())) {
+                once.remove(each.name() + WITH_FENCES);
+            }
+        });
         if (once.size() != 1) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
                     "model '%s' has %d functions, %s; ask for '%s.<function>' or set iree.serving.functions.%s"
                             .formatted(program, once.size(), once, program, program));
         }
-        return once.getFirst();
+        return once.iterator().next();
     }
 
     /** Names of all models. */

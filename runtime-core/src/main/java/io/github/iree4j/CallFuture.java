@@ -104,8 +104,7 @@ final class CallFuture extends CompletableFuture<Results> {
 
     @Override
     public Results get() throws InterruptedException, ExecutionException {
-        checkMayWait();
-        MemoryHolder outer = outer();
+        MemoryHolder outer = outer(false);
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         try {
             waitForEnd(true, Long.MAX_VALUE);
@@ -118,21 +117,21 @@ final class CallFuture extends CompletableFuture<Results> {
     }
 
     /** The call whose code is about to wait here; null when it need not wait, or this is no code of a call. */
-    private @Nullable MemoryHolder outer() {
-        return isDone() ? null : MemoryHolder.current();
-    }
-
-    private void checkMayWait() {
-        if (!isDone()) {
+    private @Nullable MemoryHolder outer(boolean limited) {
+        if (isDone()) {
+            return null;
+        }
+        if (!limited) {
             beforeWaiting.run();
         }
+        return MemoryHolder.current();
     }
 
     @Override
     public Results get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long start = System.nanoTime();
         long nanos = Math.max(0, unit.toNanos(timeout));
-        MemoryHolder outer = outer();
+        MemoryHolder outer = outer(true);
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         try {
             waitForEnd(true, nanos);
@@ -146,8 +145,7 @@ final class CallFuture extends CompletableFuture<Results> {
 
     @Override
     public Results join() {
-        checkMayWait();
-        MemoryHolder outer = outer();
+        MemoryHolder outer = outer(false);
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         try {
             waitForEnd(false, Long.MAX_VALUE);

@@ -112,12 +112,8 @@ public final class Reservation {
      *
      * @return the marks; empty when the bytes may be used at once
      */
-    public List<NativeTimepoint> waits() {
-        return waitsAcquire();
-    }
-
     @SuppressWarnings("unchecked")
-    private List<NativeTimepoint> waitsAcquire() {
+    public List<NativeTimepoint> waits() {
         return (List<NativeTimepoint>) WAITS.getAcquire(this);
     }
 

@@ -83,7 +83,8 @@ class ArchitectureTest {
             // A virtual device is a CPU with other queues.
             entry("hal.virtual", List.of("hal", "hal.spi", "hal.pool", "hal.local", "frontier", "async")),
             // Which call has submitted something: a holder of memory is a call.
-            entry("modules.hal", List.of("vm", "hal", "hal.pool", "frontier", "async")),
+            entry("hal.copying", List.of("hal", "hal.pool", "frontier", "async")),
+            entry("modules.hal", List.of("vm", "hal", "hal.copying", "hal.pool", "frontier", "async")),
             entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),
             // VMVX executables are bytecode modules: the loader is registered with the local device, not known to it.

@@ -87,6 +87,9 @@ class FixturesTest {
         String variant = module.variant();
         if (variant.startsWith("vulkan")) {
             VulkanOfProcess.assume();
+            if (variant.equals("vulkan-two")) {
+                return RUNTIMES.computeIfAbsent(variant, name -> onDevices("vulkan", "a", "b"));
+            }
             return RUNTIMES.computeIfAbsent(
                     "vulkan", name -> IreeRuntime.builder().device(name).build());
         }
@@ -94,10 +97,10 @@ class FixturesTest {
             Assumptions.assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the module is compiled for x86_64");
         }
         if (variant.equals("cpu-two")) {
-            return RUNTIMES.computeIfAbsent(variant, name -> onDevices("a", "b"));
+            return RUNTIMES.computeIfAbsent(variant, name -> onDevices("local", "a", "b"));
         }
         if (variant.equals("cpu-three")) {
-            return RUNTIMES.computeIfAbsent(variant, name -> onDevices("a", "b", "c"));
+            return RUNTIMES.computeIfAbsent(variant, name -> onDevices("local", "a", "b", "c"));
         }
         if (variant.equals("cpu-system")) {
             DeviceOptions libraries = DeviceOptions.builder()
@@ -112,10 +115,10 @@ class FixturesTest {
         return RUNTIMES.computeIfAbsent("cpu", name -> IreeRuntime.create());
     }
 
-    private static IreeRuntime onDevices(String... names) {
+    private static IreeRuntime onDevices(String uri, String... names) {
         IreeRuntime.Builder builder = IreeRuntime.builder();
         for (String name : names) {
-            builder.device(name, "local", DeviceOptions.DEFAULT);
+            builder.device(name, uri, DeviceOptions.DEFAULT);
         }
         return builder.build();
     }

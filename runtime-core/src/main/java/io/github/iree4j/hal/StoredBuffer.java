@@ -115,6 +115,13 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         }
     }
 
+    /**
+     * Returns whose memory it is.
+     *
+     * @return the device, borrowed
+     */
+    public abstract Device device();
+
     private int stateAcquire() {
         return (int) STATE.getAcquire(this);
     }

@@ -71,6 +71,11 @@ class StorageGrantTest {
         }
 
         @Override
+        public Device device() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
         protected void wipe(Storage freed) {}
 
         @Override

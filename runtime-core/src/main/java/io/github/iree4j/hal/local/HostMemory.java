@@ -5,6 +5,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferStorage;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.HostSlab;
 import io.github.iree4j.hal.pool.HostSlabProvider;
@@ -52,14 +53,16 @@ final class HostMemory {
     /** What is written over memory that was freed, where that is wanted. */
     private static final byte POISON = (byte) 0xDB;
 
+    private final Device device;
     private final PoolSet pools;
     private final boolean poison;
 
-    HostMemory(DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
+    HostMemory(Device device, DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
         long limit = options.memoryLimit() == 0 ? available() : options.memoryLimit();
         SchedulingDomain domain = options.schedulingDomain();
         long largest = Math.clamp(limit / SLABS_WITHIN_LIMIT, ALIGNMENT, LARGEST_SLAB);
         long first = Math.min(largest, FIRST_SLAB);
+        this.device = device;
         this.poison = poison;
         PoolSetBuilder builder = PoolSet.builder(new HostSlabProvider(), domain.tracker());
         options.memoryQuotas().forEach(builder::quota);
@@ -128,6 +131,11 @@ final class HostMemory {
         public @Nullable MemorySegment hostSlab() {
             return slab;
         }
+    }
+
+    /** The device whose memory it is. */
+    Device device() {
+        return device;
     }
 
     /** The pools that memory in queue order comes from. */

@@ -4,6 +4,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.ConstantViews;
+import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.StoredBuffer;
@@ -123,6 +124,11 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         LocalBuffer buffer = new LocalBuffer(memory, params, bytes.byteSize(), null, 0, true, views, views);
         buffer.commitFirst(HostMemory.Block.imported(bytes));
         return buffer;
+    }
+
+    @Override
+    public Device device() {
+        return memory.device();
     }
 
     /** What kernels see of it where that may be written although it is a constant; null where they see its storage. */

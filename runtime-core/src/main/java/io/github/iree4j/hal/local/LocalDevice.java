@@ -85,7 +85,7 @@ final class LocalDevice implements HostedDevice {
         this.domain = options.schedulingDomain();
         this.facade = facade == null ? this : facade;
         this.wakes = hardware == null ? new HandoffThread("iree4j-wake " + info.id()) : QueueBackend.SAME_THREAD;
-        this.memory = new HostMemory(options, this::isBusy, wakes, POISON);
+        this.memory = new HostMemory(this.facade, options, this::isBusy, wakes, POISON);
         this.semaphoreHistory = options.semaphoreHistory();
         this.allocator = new LocalAllocator(this, memory);
         boolean own = hardware == null && options.executor() == null;

@@ -19,6 +19,7 @@ import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.StreamCounters;
+import io.github.iree4j.hal.Transfers;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -140,6 +141,11 @@ final class LocalQueue implements DeviceQueue {
         submit(wait, signal, () -> Operations.fill(device.guests(), target, offset, length, pattern, patternLength));
     }
 
+    /** Memory of any CPU device is as good as one's own. */
+    private @Nullable DeviceQueue elsewhere(Buffer buffer) {
+        return buffer.allocatedBuffer() instanceof LocalBuffer ? null : Transfers.elsewhere(device(), buffer);
+    }
+
     @Override
     public void update(
             @Nullable Fence wait,
@@ -148,6 +154,11 @@ final class LocalQueue implements DeviceQueue {
             Buffer target,
             long targetOffset,
             long flags) {
+        DeviceQueue elsewhere = elsewhere(target);
+        if (elsewhere != null) {
+            elsewhere.update(wait, signal, source, target, targetOffset, flags);
+            return;
+        }
         submit(wait, signal, () -> new Operations.Update(source, target, targetOffset));
     }
 
@@ -177,6 +188,11 @@ final class LocalQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
+        DeviceQueue elsewhere = elsewhere(target);
+        if (elsewhere != null) {
+            elsewhere.read(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
+            return;
+        }
         submit(wait, signal, () -> Operations.FileTransfer.read(source, sourceOffset, target, targetOffset, length));
     }
 
@@ -190,6 +206,11 @@ final class LocalQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
+        DeviceQueue elsewhere = elsewhere(source);
+        if (elsewhere != null) {
+            elsewhere.write(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
+            return;
+        }
         submit(wait, signal, () -> Operations.FileTransfer.write(source, sourceOffset, target, targetOffset, length));
     }
 

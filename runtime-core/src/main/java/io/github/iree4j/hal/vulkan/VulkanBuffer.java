@@ -171,7 +171,8 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> implements UsedBuff
                 "%s of %d bytes was not created by device '%s'".formatted(what, buffer.length(), device.id()));
     }
 
-    VulkanDevice device() {
+    @Override
+    public VulkanDevice device() {
         return device;
     }
 

@@ -18,6 +18,7 @@ import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.StreamCounters;
+import io.github.iree4j.hal.Transfers;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -177,6 +178,11 @@ final class VulkanQueue implements DeviceQueue {
             Buffer target,
             long targetOffset,
             long flags) {
+        DeviceQueue elsewhere = Transfers.elsewhere(device, target);
+        if (elsewhere != null) {
+            elsewhere.update(wait, signal, source, target, targetOffset, flags);
+            return;
+        }
         VulkanTransfers.update(this, wait, signal, source, target, targetOffset);
     }
 
@@ -203,6 +209,11 @@ final class VulkanQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
+        DeviceQueue elsewhere = Transfers.elsewhere(device, target);
+        if (elsewhere != null) {
+            elsewhere.read(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
+            return;
+        }
         FileTransfers.read(this, wait, signal, source, sourceOffset, target, targetOffset, length);
     }
 
@@ -216,6 +227,11 @@ final class VulkanQueue implements DeviceQueue {
             long targetOffset,
             long length,
             long flags) {
+        DeviceQueue elsewhere = Transfers.elsewhere(device, source);
+        if (elsewhere != null) {
+            elsewhere.write(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
+            return;
+        }
         FileTransfers.write(this, wait, signal, source, sourceOffset, target, targetOffset, length);
     }
 

@@ -7,12 +7,15 @@ import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.copying.CopyingDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 
 /** {@code hal.allocator.*} and {@code hal.ex.file.from_memory} */
 final class AllocatorImports {
@@ -25,20 +28,26 @@ final class AllocatorImports {
                 .function("ex.file.from_memory", "0rIirIIi_r", AllocatorImports::fileFromMemory);
     }
 
-    /** Picks the first pair: the compiler lists them in its order of preference. */
+    /** Picks the first device whose memory all of them can use; else the first: the compiler lists them in its order of preference. */
     private static void select(HalState state, VmCall call) {
         Arguments.bits("memory types", call.i32(), Arguments.MEMORY_TYPES);
         Arguments.bits("buffer usage", call.i32(), Arguments.BUFFER_USAGES);
         call.i64();
-        if (call.spanCount() == 0) {
+        int count = call.spanCount();
+        if (count == 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "'devices' is empty; at least one pair of device and queue affinity is needed");
         }
-        Device device = call.required(Device.class);
-        long affinity = call.i64();
-        call.returnRef(device);
-        call.returnI64(affinity);
+        List<Device> devices = new ArrayList<>();
+        List<Long> affinities = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            devices.add(call.required(Device.class));
+            affinities.add(call.i64());
+        }
+        int picked = CopyingDevice.indexOfShared(devices);
+        call.returnRef(devices.get(picked));
+        call.returnI64(affinities.get(picked));
     }
 
     private static void allocate(HalState state, VmCall call) {

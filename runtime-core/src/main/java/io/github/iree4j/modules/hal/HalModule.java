@@ -2,6 +2,7 @@ package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.copying.CopyingDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmModule;
@@ -91,7 +92,8 @@ public final class HalModule {
             DeviceQueryListener queryListener,
             String consumer,
             CompilerFaults faults) {
-        HalModule module = new HalModule(devices, traceSink, queryListener, consumer, faults);
+        HalModule module =
+                new HalModule(CopyingDevice.of(devices, consumer), traceSink, queryListener, consumer, faults);
         NativeModule.Builder<HalState> builder = NativeModule.builder("hal", VERSION, () -> new HalState(module))
                 .attribute(VmModule.SERVES, "IREE of March 2023 to August 2026");
         DeviceImports.register(builder);

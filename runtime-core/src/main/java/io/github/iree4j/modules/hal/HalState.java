@@ -8,16 +8,12 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What the module keeps per context: which shared executables the context uses, and room to marshal in. */
 final class HalState implements AutoCloseable {
     private final HalModule module;
     private final ExecutableCache.User executables;
-
-    private final List<Device> ran = new ArrayList<>(1); // those that the program has code for
     private final DescriptorState descriptors = new DescriptorState();
     private final BindingTable bindingTable = new BindingTable();
     private final @Nullable SubmittedWork work; // of programs that signal too early
@@ -32,29 +28,9 @@ final class HalState implements AutoCloseable {
         return module;
     }
 
-    /**
-     * Loads code for a device, once for all contexts.
-     *
-     * @throws IreeException INCOMPATIBLE when the program has code for another device already and one of the two cannot use memory of the
-     *     other: it would fail in the middle of a call
-     */
+    /** Loads code for a device, once for all contexts. */
     Executable executable(Device device, ExecutableParams params) {
-        if (!ran.contains(device)) {
-            ran.forEach(other -> checkShares(device, other));
-            ran.forEach(other -> checkShares(other, device));
-            ran.add(device);
-        }
         return executables.get(device, params);
-    }
-
-    private static void checkShares(Device device, Device other) {
-        String obstacle = device.memoryObstacle(other);
-        if (obstacle != null) {
-            throw new IreeException(
-                    StatusCode.INCOMPATIBLE,
-                    "program has code for devices '%s' and '%s' and passes memory between them, and device '%s' cannot use that of the other: %s; give it other devices, or compile it for one"
-                            .formatted(other.id(), device.id(), device.id(), obstacle));
-        }
     }
 
     DescriptorState descriptors() {

@@ -14,6 +14,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -175,6 +176,27 @@ class BuffersOfOtherDevicesTest {
             await(value);
             assertThat(bytes(result).get(INT, 3996)).isEqualTo(number);
             assertThat(transientBuffer.isLive()).isTrue();
+        }
+    }
+
+    /** Between the host and a buffer bytes are moved by the device that has it, whichever is asked. */
+    @Test
+    void updatesAndFilesOfABufferOfTheOther() {
+        int value = 0;
+        try (Arena arena = Arena.ofShared()) {
+            for (Device device : List.of(cpu, gpu)) {
+                Buffer other = buffer(device.equals(cpu) ? gpu : cpu);
+                MemorySegment bytes = arena.allocateFrom(INT, 7, 8, 9);
+                HalFile file = closed(HalFile.ofMemory(bytes, MemoryAccess.ALL, null));
+                DeviceQueue queue = device.queue(0);
+                queue.read(null, at(value + 1), file, 4, other, 0, 8, 0);
+                queue.update(at(value + 1), at(value + 2), MemorySegment.ofArray(new int[] {10}), other, 8, 0);
+                queue.write(at(value + 2), at(value + 3), other, 4, file, 0, 8, 0);
+                value += 3;
+                await(value);
+                assertThat(bytes(other).asSlice(0, 12).toArray(INT)).containsExactly(8, 9, 10);
+                assertThat(bytes.toArray(INT)).containsExactly(9, 10, 9);
+            }
         }
     }
 

@@ -1,0 +1,69 @@
+package io.github.iree4j.hal.copying;
+
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferStorage;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.StoredBuffer;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A buffer that the host sees, as queues of other devices read and write files. Its storage is looked for when it is used. */
+final class BufferFile extends HalFile {
+    private final Buffer buffer;
+    private final StoredBuffer<?> stored;
+    private final @Nullable MemoryHolder call; // whose constants are seen
+
+    /** A file that keeps a buffer. */
+    BufferFile(Buffer buffer) {
+        super("buffer of " + buffer.length() + " bytes", buffer.access());
+        if (!(buffer.allocatedBuffer() instanceof StoredBuffer<?> allocation)) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, describe() + " is of no device");
+        }
+        this.buffer = buffer;
+        this.stored = allocation;
+        this.call = MemoryHolder.current();
+        buffer.retain();
+    }
+
+    @Override
+    public long length() {
+        return buffer.length();
+    }
+
+    @Override
+    protected void doRead(long offset, MemorySegment target) {
+        try (Loan loan = new Loan()) {
+            target.copyFrom(loan.bytes(offset, target.byteSize()));
+        }
+    }
+
+    @Override
+    protected void doWrite(long offset, MemorySegment source) {
+        try (Loan loan = new Loan()) {
+            loan.bytes(offset, source.byteSize()).copyFrom(source);
+        }
+    }
+
+    /** The storage while it is used. */
+    private final class Loan implements AutoCloseable {
+        private final BufferStorage storage = stored.lend(call);
+
+        MemorySegment bytes(long offset, long length) {
+            return Objects.requireNonNull(storage.host()).asSlice(buffer.offset() + offset, length);
+        }
+
+        @Override
+        public void close() {
+            stored.unpin();
+        }
+    }
+
+    @Override
+    protected void destroy() {
+        buffer.release();
+    }
+}

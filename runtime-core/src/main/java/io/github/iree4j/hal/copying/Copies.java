@@ -1,0 +1,114 @@
+package io.github.iree4j.hal.copying;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.MemoryAccess;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies of what one execution uses of memory that is apart: one of each allocation, however many slots have parts of it, since commands may
+ * write through one and read through another. A copy has the bytes from the first slot to the last one's end; only those in use are moved.
+ * One thread.
+ */
+final class Copies {
+    private final CopyingDevice view;
+    private final CopyingCommands commands;
+    private final BindingTable table;
+    private final Map<Buffer, Copy> copies = new IdentityHashMap<>(); // by allocation
+    private final Map<Integer, Slot> slots = new TreeMap<>(); // those that have something apart
+
+    /** A copy of an allocation, from {@code first} to {@code end}. */
+    private static final class Copy {
+        final Buffer original;
+        long first = Long.MAX_VALUE;
+        long end;
+
+        @Nullable
+        Buffer memory;
+
+        Copy(Buffer original) {
+            this.original = original;
+        }
+
+        Buffer memory() {
+            return Objects.requireNonNull(memory);
+        }
+    }
+
+    /** A slot: where it begins in the allocation, and how much of it counts. */
+    private record Slot(Copy copy, long start, long length, UsedRanges used) {}
+
+    /**
+     * Looks what is apart.
+     *
+     * @param table checked against the commands
+     */
+    Copies(CopyingDevice view, CopyingCommands commands, BindingTable table) {
+        this.view = view;
+        this.commands = commands;
+        this.table = table;
+        commands.used().forEach(this::look);
+    }
+
+    private void look(int slot, UsedRanges used) {
+        Buffer buffer = Objects.requireNonNull(table.buffer(slot), "a slot in use was checked");
+        if (!view.isApart(buffer)) {
+            return;
+        }
+        long within = table.offset(slot);
+        long bytes = table.length(slot) == Buffer.WHOLE ? buffer.length() - within : table.length(slot);
+        long start = buffer.offset() + within;
+        long length = used.end(bytes);
+        Copy copy = copies.computeIfAbsent(buffer.allocatedBuffer(), Copy::new);
+        copy.first = Math.min(copy.first, start & -Crossing.ALIGNMENT);
+        copy.end = Math.max(copy.end, start + length);
+        slots.put(slot, new Slot(copy, start, length, used));
+    }
+
+    boolean isEmpty() {
+        return slots.isEmpty();
+    }
+
+    /**
+     * Submits the execution, with the copies before it and what has to go back after it.
+     *
+     * @param flags execute flags
+     */
+    void execute(Crossing crossing, CopyingQueue queue, long flags) {
+        copies.values().forEach(each -> each.memory = crossing.copy(each.end - each.first));
+        slots.values()
+                .forEach(each -> each.used.read(each.length).forEach(range -> {
+                    long at = each.start + range.offset();
+                    Copy copy = each.copy;
+                    crossing.transfer(copy.original, at, copy.memory(), at - copy.first, range.length());
+                }));
+        BindingTable bound = bound();
+        crossing.next((wait, signal) -> queue.plain().execute(wait, signal, commands.recorded(), bound, flags));
+        slots.values().forEach(each -> {
+            Copy copy = each.copy;
+            if ((copy.original.access() & MemoryAccess.WRITE) != 0) {
+                each.used.written(each.length).forEach(range -> {
+                    long at = each.start + range.offset();
+                    crossing.transfer(copy.memory(), at - copy.first, copy.original, at, range.length());
+                });
+            }
+        });
+    }
+
+    private BindingTable bound() {
+        BindingTable bound = new BindingTable(table.size());
+        for (int i = 0; i < table.size(); i++) {
+            Slot slot = slots.get(i);
+            if (slot != null) {
+                bound.add(slot.copy.memory(), slot.start - slot.copy.first, slot.length);
+            } else {
+                bound.add(commands.used().containsKey(i) ? table.buffer(i) : null, table.offset(i), table.length(i));
+            }
+        }
+        return bound;
+    }
+}

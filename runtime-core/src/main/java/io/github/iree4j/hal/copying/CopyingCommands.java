@@ -1,0 +1,195 @@
+package io.github.iree4j.hal.copying;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.lifetime.RefCounted;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commands of a device that may use memory which is apart. Buffers that are, and are recorded, get slots of their own behind those of the
+ * program, so that copies can be bound; which bytes are used of each slot is noted. The device's own commands are made when recording ends,
+ * since only then is known how many slots there are.
+ */
+final class CopyingCommands extends CommandBuffer {
+    private final CopyingDevice device;
+    private final long affinity;
+    private final List<Consumer<CommandBuffer>> commands = new ArrayList<>(); // until it is finished
+    private final List<RefCounted> kept = new ArrayList<>(); // what those use
+    private final List<Buffer> fixed = new ArrayList<>(); // apart, in slots from bindingCapacity() on; retained
+    private final Map<Integer, UsedRanges> used = new TreeMap<>(); // by slot
+    private @Nullable CommandBuffer recorded; // set by finish()
+
+    CopyingCommands(CopyingDevice device, int modes, int categories, long affinity, int bindingCapacity) {
+        super(modes, categories, bindingCapacity);
+        this.device = device;
+        this.affinity = affinity;
+    }
+
+    /** The device's own commands; once it is finished. */
+    CommandBuffer recorded() {
+        return Objects.requireNonNull(recorded);
+    }
+
+    /** What is used of each slot that anything is used of, in their order. */
+    Map<Integer, UsedRanges> used() {
+        return used;
+    }
+
+    /** A submission's table with what was recorded in further slots; the table itself where there is none. */
+    @Nullable
+    BindingTable complete(@Nullable BindingTable table) {
+        if (fixed.isEmpty()) {
+            return table;
+        }
+        BindingTable complete = new BindingTable(bindingCapacity() + fixed.size());
+        for (int slot = 0; slot < bindingCapacity(); slot++) {
+            if (table == null || slot >= table.size()) {
+                complete.add(null, 0, Buffer.WHOLE);
+            } else {
+                complete.add(table.buffer(slot), table.offset(slot), table.length(slot));
+            }
+        }
+        fixed.forEach(each -> complete.add(each, 0, Buffer.WHOLE));
+        return complete;
+    }
+
+    @Override
+    protected void doFinish() {
+        CommandBuffer own =
+                device.device().createCommandBuffer(modes(), categories(), affinity, bindingCapacity() + fixed.size());
+        try {
+            commands.forEach(each -> each.accept(own));
+            own.finish();
+        } catch (RuntimeException e) {
+            own.close();
+            throw e;
+        }
+        recorded = own;
+        forget();
+    }
+
+    private void forget() {
+        commands.clear();
+        kept.forEach(RefCounted::release);
+        kept.clear();
+    }
+
+    private void keep(RefCounted one) {
+        one.retain();
+        kept.add(one);
+    }
+
+    /** Notes a use, and says where the commands of the device find the range. */
+    private BufferRef used(BufferRef ref, boolean reads, boolean writes) {
+        Buffer buffer = ref.buffer();
+        BufferRef place = ref;
+        if (buffer != null) {
+            if (!device.isApart(buffer)) {
+                keep(buffer);
+                return ref;
+            }
+            place = BufferRef.slot(slot(buffer), ref.offset(), ref.length());
+        }
+        UsedRanges ranges = used.computeIfAbsent(place.slot(), _ -> new UsedRanges());
+        if (reads) {
+            ranges.reads(ref.offset(), ref.length());
+        }
+        if (writes) {
+            ranges.writes(ref.offset(), ref.length());
+        }
+        return place;
+    }
+
+    private int slot(Buffer buffer) {
+        int known = fixed.indexOf(buffer);
+        if (known >= 0) {
+            return bindingCapacity() + known;
+        }
+        buffer.retain();
+        fixed.add(buffer);
+        return bindingCapacity() + fixed.size() - 1;
+    }
+
+    @Override
+    protected void recordBarrier(int sourceStages, int targetStages) {
+        commands.add(own -> own.executionBarrier(sourceStages, targetStages, 0));
+    }
+
+    @Override
+    protected void recordFill(BufferRef target, long pattern, int patternLength) {
+        BufferRef place = used(target, false, true);
+        commands.add(own -> own.fillBuffer(place, pattern, patternLength, 0));
+    }
+
+    @Override
+    protected void recordUpdate(MemorySegment source, BufferRef target) {
+        MemorySegment captured = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
+        BufferRef place = used(target, false, true);
+        commands.add(own -> own.updateBuffer(captured, place, 0));
+    }
+
+    @Override
+    protected void recordCopy(BufferRef source, BufferRef target) {
+        BufferRef from = used(source, true, false);
+        BufferRef to = used(target, false, true);
+        commands.add(own -> own.copyBuffer(from, to, 0));
+    }
+
+    /** Executables do not say which bindings their code writes: all of them, for what is known here. */
+    @Override
+    protected void recordDispatch(
+            Executable executable,
+            int export,
+            DispatchConfig config,
+            @Nullable BufferRef workgroupCount,
+            int[] constants,
+            List<BufferRef> bindings,
+            long flags) {
+        keep(executable);
+        List<BufferRef> places =
+                bindings.stream().map(each -> used(each, true, true)).toList();
+        if (workgroupCount == null) {
+            commands.add(own -> own.dispatch(executable, export, config, constants, places, flags));
+        } else {
+            BufferRef counts = used(workgroupCount, true, false);
+            commands.add(own -> own.dispatchIndirect(executable, export, counts, constants, places, flags));
+        }
+    }
+
+    @Override
+    protected void recordCollective(
+            Channel channel,
+            Collective operation,
+            int parameter,
+            @Nullable BufferRef source,
+            @Nullable BufferRef target,
+            long elementCount) {
+        keep(channel);
+        BufferRef sent = source == null ? null : used(source, true, false);
+        BufferRef received = target == null ? null : used(target, true, true);
+        commands.add(own -> own.collective(channel, operation, parameter, sent, received, elementCount));
+    }
+
+    @Override
+    protected void destroy() {
+        forget();
+        fixed.forEach(Buffer::release);
+        if (recorded != null) {
+            recorded.release();
+        }
+    }
+}

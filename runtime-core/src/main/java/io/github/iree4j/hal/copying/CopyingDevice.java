@@ -1,0 +1,220 @@
+package io.github.iree4j.hal.copying;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.ChannelParams;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.StoredBuffer;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A device as a program for several sees it, when one of them cannot use memory of another where that lies. Such memory is <i>apart</i>:
+ * work here that uses some uses a copy, which is made in queue order before it; what it may have written is copied back before its signal.
+ * Work that only moves bytes runs on the device that it moves them in. Everything else is the device's own: buffers, executables and
+ * semaphores are those that the device makes, and memory that it can use it uses where it lies.
+ */
+public final class CopyingDevice implements Device {
+    private static final Logger LOG = LoggerFactory.getLogger(CopyingDevice.class);
+
+    private final Device device;
+    private final String consumer; // whom copies are accounted to
+    private final BiFunction<Device, Device, @Nullable String> obstacles;
+    private final Set<Device> reached =
+            Collections.newSetFromMap(new IdentityHashMap<>()); // of those of the program; not written later
+    private final Set<Device> apart = Collections.newSetFromMap(new IdentityHashMap<>()); // the others
+    private final List<CopyingQueue> queues = new ArrayList<>();
+
+    private CopyingDevice(Device device, String consumer, BiFunction<Device, Device, @Nullable String> obstacles) {
+        this.device = device;
+        this.consumer = consumer;
+        this.obstacles = obstacles;
+        for (int i = 0; i < device.queueCount(); i++) {
+            queues.add(new CopyingQueue(this, device.queue(i)));
+        }
+    }
+
+    /**
+     * Returns what a program is to see of devices.
+     *
+     * @param devices in the order in which it sees them; borrowed
+     * @param consumer whom the memory of copies is accounted to
+     * @return the devices themselves where each can use the memory of all others, else one of this kind for each
+     */
+    public static List<Device> of(List<Device> devices, String consumer) {
+        return of(devices, consumer, Device::memoryObstacle);
+    }
+
+    /** The same, with an opinion of one's own about what keeps one device from using memory of another. */
+    static List<Device> of(
+            List<Device> devices, String consumer, BiFunction<Device, Device, @Nullable String> obstacles) {
+        Map<Device, CopyingDevice> views = new IdentityHashMap<>();
+        devices.forEach(each -> views.computeIfAbsent(each, one -> new CopyingDevice(one, consumer, obstacles)));
+        boolean copies = false;
+        for (CopyingDevice view : views.values()) {
+            for (Device other : views.keySet()) {
+                String obstacle = obstacles.apply(view.device, other);
+                (obstacle == null ? view.reached : view.apart).add(other);
+                if (obstacle != null) {
+                    copies = true;
+                    LOG.info(
+                            "device '{}' gets copies of what it uses of the memory of device '{}': {}",
+                            view.id(),
+                            other.id(),
+                            obstacle);
+                }
+            }
+        }
+        return copies ? devices.stream().map(each -> (Device) views.get(each)).toList() : devices;
+    }
+
+    /**
+     * Picks where memory is to be that several devices use.
+     *
+     * @param devices one or more, the preferred first
+     * @return the index of the first one whose memory all of them can use, or 0 where there is none
+     */
+    public static int indexOfShared(List<Device> devices) {
+        for (int i = 0; i < devices.size(); i++) {
+            Device candidate = plain(devices.get(i));
+            if (devices.stream().allMatch(each -> !(each instanceof CopyingDevice view) || view.reaches(candidate))) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    private static Device plain(Device device) {
+        return device instanceof CopyingDevice view ? view.device : device;
+    }
+
+    private boolean reaches(Device other) {
+        return device.equals(other)
+                || reached.contains(other)
+                || !apart.contains(other) && obstacles.apply(device, other) == null;
+    }
+
+    /** The device that this is a view of. */
+    Device device() {
+        return device;
+    }
+
+    String consumer() {
+        return consumer;
+    }
+
+    /** Whether work here needs a copy of a buffer. */
+    boolean isApart(Buffer buffer) {
+        return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored && !reaches(stored.device());
+    }
+
+    /** The device that a buffer is of, which must be known. */
+    static Device owner(Buffer buffer) {
+        if (buffer.allocatedBuffer() instanceof StoredBuffer<?> stored) {
+            return stored.device();
+        }
+        throw new IreeException(
+                StatusCode.INVALID_ARGUMENT, "buffer of %d bytes is of no device".formatted(buffer.length()));
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return device.info();
+    }
+
+    @Override
+    public int queueCount() {
+        return device.queueCount();
+    }
+
+    @Override
+    public DeviceQueue queue(int index) {
+        device.queue(index); // says what is wrong with the index
+        return queues.get(index);
+    }
+
+    @Override
+    public Allocator allocator() {
+        return device.allocator();
+    }
+
+    @Override
+    public Executable createExecutable(ExecutableParams params) {
+        return device.createExecutable(params);
+    }
+
+    @Override
+    public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
+        return new CopyingCommands(this, modes, categories, affinity, bindingCapacity);
+    }
+
+    @Override
+    public TimelineSemaphore createSemaphore(long initialValue, long flags) {
+        return device.createSemaphore(initialValue, flags);
+    }
+
+    @Override
+    public int exportSemaphore(TimelineSemaphore semaphore) {
+        return device.exportSemaphore(semaphore);
+    }
+
+    @Override
+    public Cancellation importSemaphore(int descriptor, TimelineSemaphore semaphore, long value) {
+        return device.importSemaphore(descriptor, semaphore, value);
+    }
+
+    @Override
+    public SchedulingDomain schedulingDomain() {
+        return device.schedulingDomain();
+    }
+
+    @Override
+    public Channel createChannel(long affinity, ChannelParams params) {
+        return device.createChannel(affinity, params);
+    }
+
+    @Override
+    public OptionalLong queryI64(String category, String key) {
+        return device.queryI64(category, key);
+    }
+
+    @Override
+    public boolean isMemoryOfHost() {
+        return device.isMemoryOfHost();
+    }
+
+    @Override
+    public @Nullable IreeException failure() {
+        return device.failure();
+    }
+
+    @Override
+    public void close() {
+        device.close();
+    }
+
+    @Override
+    public String toString() {
+        return device.toString();
+    }
+}

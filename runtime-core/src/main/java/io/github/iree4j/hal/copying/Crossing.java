@@ -1,0 +1,148 @@
+package io.github.iree4j.hal.copying;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operations on queues of several devices, one after the other, that are one to whoever submitted it: the first waits for what that waits
+ * for, and its signal comes with the last. Submitted by one thread; nothing is kept here afterwards.
+ */
+final class Crossing implements AutoCloseable {
+    /** Where slots of copies begin, so that what is bound is aligned as in the original. What any device asks of a binding, or more. */
+    static final long ALIGNMENT = 256;
+
+    private static final int USAGES =
+            BufferUsage.DEFAULT | BufferUsage.DISPATCH_INDIRECT_PARAMETERS | BufferUsage.DISPATCH_UNIFORM_READ;
+
+    private final CopyingQueue queue;
+    private final TimelineSemaphore order;
+    private final List<Fence> steps = new ArrayList<>();
+    private final List<Buffer> copies = new ArrayList<>();
+    private @Nullable Fence before;
+
+    private Crossing(CopyingQueue queue, @Nullable Fence wait) {
+        this.queue = queue;
+        this.before = wait;
+        this.order = queue.plain().device().createSemaphore(0, 0);
+    }
+
+    /** Submits operations. */
+    static void submit(
+            CopyingQueue queue, @Nullable Fence wait, @Nullable Fence signal, Consumer<Crossing> operations) {
+        try (Crossing crossing = new Crossing(queue, wait)) {
+            operations.accept(crossing);
+            crossing.end(signal);
+        } catch (IreeException e) {
+            fail(signal, e);
+        }
+    }
+
+    /** What a submission cannot carry fails its signal, or is thrown where there is none. */
+    static void fail(@Nullable Fence signal, IreeException cause) {
+        if (signal == null) {
+            throw cause;
+        }
+        signal.fail(cause);
+    }
+
+    /** Submits the next operation, which gets what to wait for and what to signal. */
+    void next(BiConsumer<@Nullable Fence, Fence> operation) {
+        Fence after = Fence.at(order, steps.size() + 1);
+        steps.add(after);
+        operation.accept(before, after);
+        before = after;
+    }
+
+    /** Copies go, so that their memory is back when the signal comes. */
+    private void end(@Nullable Fence signal) {
+        for (Buffer copy : copies) {
+            next((wait, gone) -> origin(copy).dealloca(wait, gone, copy, 0));
+        }
+        queue.plain().barrier(before, signal, 0);
+    }
+
+    private static DeviceQueue origin(Buffer copy) {
+        DeviceQueue origin = copy.origin();
+        return origin == null ? CopyingDevice.owner(copy).queue(0) : origin;
+    }
+
+    /** Memory of the queue's device, until the crossing is over. */
+    Buffer copy(long bytes) {
+        return allocated(queue.plain(), MemoryType.DEVICE_LOCAL, USAGES, bytes);
+    }
+
+    private Buffer allocated(DeviceQueue where, int memoryType, int usage, long bytes) {
+        BufferParams params = new BufferParams(
+                memoryType,
+                usage,
+                MemoryAccess.ALL,
+                QueueAffinity.ANY,
+                ALIGNMENT,
+                queue.view().consumer());
+        next((wait, signal) -> copies.add(where.alloca(wait, signal, params, bytes, 0)));
+        return copies.getLast();
+    }
+
+    /** Moves bytes between buffers of any devices. */
+    void transfer(Buffer source, long from, Buffer target, long to, long length) {
+        if (length == 0) {
+            return;
+        }
+        Device giver = CopyingDevice.owner(source);
+        Device taker = CopyingDevice.owner(target);
+        DeviceQueue takes = queueOf(taker);
+        if (giver.equals(taker)) {
+            next((wait, signal) -> takes.copy(wait, signal, source, from, target, to, length, 0));
+        } else if (isSeenByHost(target)) {
+            write(queueOf(giver), source, from, target, to, length);
+        } else if (isSeenByHost(source)) {
+            try (HalFile file = new BufferFile(source)) {
+                next((wait, signal) -> takes.read(wait, signal, file, from, target, to, length, 0));
+            }
+        } else {
+            Buffer between = allocated(
+                    takes,
+                    MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE,
+                    BufferUsage.TRANSFER | BufferUsage.MAPPING,
+                    length);
+            write(queueOf(giver), source, from, between, 0, length);
+            next((wait, signal) -> takes.copy(wait, signal, between, 0, target, to, length, 0));
+        }
+    }
+
+    private void write(DeviceQueue gives, Buffer source, long from, Buffer target, long to, long length) {
+        try (HalFile file = new BufferFile(target)) {
+            next((wait, signal) -> gives.write(wait, signal, source, from, file, to, length, 0));
+        }
+    }
+
+    private DeviceQueue queueOf(Device device) {
+        return device.equals(queue.plain().device()) ? queue.plain() : device.queue(0);
+    }
+
+    private static boolean isSeenByHost(Buffer buffer) {
+        return (buffer.memoryType() & MemoryType.HOST_VISIBLE) != 0;
+    }
+
+    @Override
+    public void close() {
+        copies.forEach(Buffer::close);
+        steps.forEach(Fence::close);
+        order.close();
+    }
+}

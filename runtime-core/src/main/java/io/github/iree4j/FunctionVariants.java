@@ -202,7 +202,7 @@ public final class FunctionVariants {
         elements.add(got);
         padding.add(added);
         if (listener != null) {
-            listener.called(consumer, function.name(), variant.function().name(), got, added);
+            listener.called(consumer, function.name(), variant.name(), got, added);
         }
     }
 

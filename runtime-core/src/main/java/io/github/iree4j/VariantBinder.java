@@ -290,6 +290,12 @@ final class VariantBinder {
         if (variants.size() == MOST) {
             throw fault("there are more than %d".formatted(MOST));
         }
+        for (FunctionVariant other : variants) {
+            if (other.function().name().equals(function.name())) {
+                other.sharesName();
+                variant.sharesName();
+            }
+        }
         functions.add(function);
         variants.add(variant);
     }

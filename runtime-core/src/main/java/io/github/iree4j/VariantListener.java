@@ -7,7 +7,7 @@ public interface VariantListener {
      *
      * @param consumer whom the memory of the program is accounted to
      * @param function the function that was called, without its module's name
-     * @param variant the function that was chosen, without its module's name
+     * @param variant the one that was chosen, by its {@linkplain FunctionVariant#name() name}
      * @param elements elements of those arguments that have axes, as the variant gets them
      * @param padding how many of these were added
      */

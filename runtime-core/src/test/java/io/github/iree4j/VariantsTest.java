@@ -365,6 +365,11 @@ class VariantsTest {
                 assertThat(variants).isNotNull();
                 assertThat(variants.all()).hasSize(6);
                 assertThat(variants.all().getLast().function().program()).isNotSameAs(each);
+                assertThat(variants.all())
+                        .extracting(FunctionVariant::name)
+                        .as("those of one name are told apart")
+                        .contains("encode_?x?", "encode_2x16")
+                        .doesNotHaveDuplicates();
                 float[][] words = new float[2][14];
                 words[1][13] = 3;
                 assertThat(read(encode.invoke((Object) words))[1]).containsExactly(0, 0, 0, 0, 6, 6, 6, 6);

@@ -185,7 +185,7 @@ class VariantInvocationTests {
                     assertThat(descriptor(context.getBean(IreeEndpoint.class)).functions())
                             .last()
                             .satisfies(wide -> {
-                                assertThat(wide.name()).isEqualTo("encode");
+                                assertThat(wide.name()).isEqualTo("encode_2x16");
                                 assertThat(wide.sizes()).isEqualTo(Map.of("batch", 2L, "length", 16L));
                                 assertThat(wide.calls()).isEqualTo(4);
                             });

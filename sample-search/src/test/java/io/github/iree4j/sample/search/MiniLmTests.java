@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,15 +26,19 @@ class MiniLmTests {
     private static final Path DIRECTORY = Path.of(System.getProperty(
             "iree4j.model.minilm", System.getProperty("user.home") + "/.cache/iree4j/models/minilm"));
 
-    /** Numbers of the model's own framework. */
-    @Test
-    void sentencesAreAsNearAsTheModelsMakersSay() throws Exception {
+    private static ConfigurableApplicationContext start() {
         assumeTrue(
                 Files.exists(DIRECTORY.resolve("application.yaml")),
                 () -> "there is no model in %s; run bin/prepare-model minilm".formatted(DIRECTORY));
-        try (ConfigurableApplicationContext context = new SpringApplicationBuilder(SearchApplication.class)
+        return new SpringApplicationBuilder(SearchApplication.class)
                 .web(WebApplicationType.SERVLET)
-                .run("--search.model=" + DIRECTORY, "--server.port=0")) {
+                .run("--search.model=" + DIRECTORY, "--server.port=0");
+    }
+
+    /** Numbers of the model's own framework. */
+    @Test
+    void sentencesAreAsNearAsTheModelsMakersSay() {
+        try (ConfigurableApplicationContext context = start()) {
             EmbeddingModel model = context.getBean(EmbeddingModel.class);
             assertThat(model.dimensions()).isEqualTo(384);
             String eats = "A man is eating food.";
@@ -47,6 +53,31 @@ class MiniLmTests {
                 assertThat(EmbeddingMath.cosineSimilarity(first, model.embed(others.get(i))))
                         .as("%s, alone", others.get(i))
                         .isCloseTo(expected.get(i), within(1e-4));
+            }
+        }
+    }
+
+    /** With programs for some shapes, too: bin/prepare-model minilm --variants. */
+    @Test
+    void textsOfAllLengthsAreTheSameTogetherAndAlone() throws Exception {
+        try (ConfigurableApplicationContext context = start()) {
+            EmbeddingModel model = context.getBean(EmbeddingModel.class);
+            List<String> texts = new ArrayList<>();
+            for (int words = 1; words < 300; words += 7) {
+                texts.add("A man is eating. ".repeat(words / 5) + "Food ".repeat(1 + words % 5));
+            }
+            List<float[]> together = model.embed(texts);
+            for (int i = 0; i < texts.size(); i += 5) {
+                assertThat(EmbeddingMath.cosineSimilarity(together.get(i), model.embed(texts.get(i))))
+                        .as(texts.get(i))
+                        .isCloseTo(1, within(1e-5));
+            }
+            if (Files.readString(DIRECTORY.resolve("application.yaml")).contains("variants:")) {
+                MeterRegistry meters = context.getBean(MeterRegistry.class);
+                assertThat(meters.find("iree.variant.calls").counters())
+                        .filteredOn(each -> each.count() > 0)
+                        .as("functions that were called")
+                        .hasSizeGreaterThan(2);
             }
         }
     }

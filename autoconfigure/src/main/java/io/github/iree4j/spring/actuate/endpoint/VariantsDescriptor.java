@@ -21,7 +21,7 @@ public record VariantsDescriptor(String shapes, long elements, long padding, Lis
     /**
      * One of them.
      *
-     * @param name its name
+     * @param name its name among them
      * @param sizes by axis, -1 for any
      * @param calls how many it got
      */
@@ -38,7 +38,7 @@ public record VariantsDescriptor(String shapes, long elements, long padding, Lis
             int index = i;
             FunctionVariant variant = variants.all().get(i);
             functions.add(new Variant(
-                    variant.function().name(),
+                    variant.name(),
                     variant.sizes(),
                     all.stream()
                             .mapToLong(each -> each.all().get(index).calls())

@@ -33,7 +33,7 @@ extern "C" {
 // Version of this interface as Java sees it; NativeLibrary.java compares it
 // with its own and refuses to run on a mismatch. Raised by every change of a
 // function or layout that Java uses.
-#define SHIM_ABI_VERSION 9u
+#define SHIM_ABI_VERSION 10u
 
 uint32_t shim_abi_version(void);
 

@@ -65,6 +65,24 @@ shim_status_t shim_sealed_seal(shim_sealed_t* sealed, shim_error_t* error);
 // Nobody may be using the bytes.
 void shim_sealed_release(shim_sealed_t* sealed);
 
+// Memory of a pool.
+typedef struct shim_slab_t shim_slab_t;
+
+// Zeroed memory of |size| bytes, above 0, that begins at a multiple of
+// |alignment|, a power of two, and of a page; its pages are there when this
+// returns, large ones where they fit and the system has them for those who
+// ask. On each side lies a page of zeros that nobody writes: kernels load there
+// what they do not use. INVALID_ARGUMENT; RESOURCE_EXHAUSTED. |*out_slab| is
+// released by the caller.
+shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
+                               shim_slab_t** out_slab, shim_error_t* error);
+
+// Its first byte.
+void* shim_slab_bytes(const shim_slab_t* slab);
+
+// Nobody may be using the bytes. NULL is released by nothing.
+void shim_slab_release(shim_slab_t* slab);
+
 // A view of sealed memory that may be written: it sees its own stores, and
 // nobody else does. What is not written is in memory once. The first view puts
 // a handler of SIGSEGV in front of the one there is; whoever sets another later

@@ -170,6 +170,18 @@ static shim_status_t sealed_memory_is_created(void) {
   return status;
 }
 
+static shim_status_t a_slab_is_created(void) {
+  shim_slab_t* slab = (shim_slab_t*)path;
+  shim_status_t status =
+      FAILING(shim_slab_create(3 << 20, 64, &slab, failing_error));
+  CHECK_EQ(slab == NULL, status != SHIM_OK);
+  if (slab) {
+    CHECK(CALM(shim_slab_bytes(slab) != NULL));
+    CALM_VOID(shim_slab_release(slab));
+  }
+  return status;
+}
+
 static shim_status_t a_file_is_mapped(void) {
   FILE* file = tmpfile();
   CHECK(file != NULL);
@@ -463,6 +475,7 @@ int main(void) {
   FAILING_EACH(a_file_is_opened);
   FAILING_EACH(a_file_ring_is_created);
   FAILING_EACH(sealed_memory_is_created);
+  FAILING_EACH(a_slab_is_created);
   FAILING_EACH(a_file_is_mapped);
   FAILING_EACH(memory_is_sealed);
   FAILING_EACH(a_view_is_created);

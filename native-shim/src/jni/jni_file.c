@@ -54,6 +54,25 @@ static void jni_sealed_release(JNIEnv* env, jclass cls, jlong sealed) {
   shim_sealed_release(HANDLE(shim_sealed_t, sealed));
 }
 
+static jlong jni_slab_create(JNIEnv* env, jclass cls, jlong size,
+                             jlong alignment, jlong error) {
+  (void)env, (void)cls;
+  shim_slab_t* slab = NULL;
+  shim_slab_create((uint64_t)size, (uint64_t)alignment, &slab,
+                   HANDLE(shim_error_t, error));
+  return (jlong)(uintptr_t)slab;
+}
+
+static jlong jni_slab_bytes(JNIEnv* env, jclass cls, jlong slab) {
+  (void)env, (void)cls;
+  return (jlong)(uintptr_t)shim_slab_bytes(HANDLE(shim_slab_t, slab));
+}
+
+static void jni_slab_release(JNIEnv* env, jclass cls, jlong slab) {
+  (void)env, (void)cls;
+  shim_slab_release(HANDLE(shim_slab_t, slab));
+}
+
 static jlong jni_view_create(JNIEnv* env, jclass cls, jlong sealed,
                              jlong offset, jlong length, jlong error) {
   (void)env, (void)cls;
@@ -169,6 +188,9 @@ const JNINativeMethod shim__file_methods[] = {
     SHIM__METHOD("sealedBytes", "(J)J", jni_sealed_bytes),
     SHIM__METHOD("sealedSeal", "(JJ)I", jni_sealed_seal),
     SHIM__METHOD("sealedRelease", "(J)V", jni_sealed_release),
+    SHIM__METHOD("slabCreate", "(JJJ)J", jni_slab_create),
+    SHIM__METHOD("slabBytes", "(J)J", jni_slab_bytes),
+    SHIM__METHOD("slabRelease", "(J)V", jni_slab_release),
     SHIM__METHOD("viewCreate", "(JJJJ)J", jni_view_create),
     SHIM__METHOD("viewBytes", "(J)J", jni_view_bytes),
     SHIM__METHOD("viewIsWritten", "(J)I", jni_view_is_written),

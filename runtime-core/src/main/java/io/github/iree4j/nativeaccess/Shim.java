@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 9;
+    static final int ABI_VERSION = 10;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
@@ -154,6 +154,12 @@ final class Shim {
     static native int sealedSeal(long sealed, long error);
 
     static native void sealedRelease(long sealed);
+
+    static native long slabCreate(long size, long alignment, long error);
+
+    static native long slabBytes(long slab);
+
+    static native void slabRelease(long slab);
 
     static native long viewCreate(long sealed, long offset, long length, long error);
 

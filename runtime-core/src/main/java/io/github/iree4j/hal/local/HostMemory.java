@@ -19,6 +19,8 @@ import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.nativeaccess.SlabMemory;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -64,7 +66,7 @@ final class HostMemory {
         long first = Math.min(largest, FIRST_SLAB);
         this.device = device;
         this.poison = poison;
-        PoolSetBuilder builder = PoolSet.builder(new HostSlabProvider(), domain.tracker());
+        PoolSetBuilder builder = PoolSet.builder(slabs(), domain.tracker());
         options.memoryQuotas().forEach(builder::quota);
         this.pools = builder.budget(limit)
                 .idleAfter(options.memoryIdle().toNanos())
@@ -81,6 +83,13 @@ final class HostMemory {
                         .withSizes(0, LARGE))
                 .pool(PoolOptions.passThrough("large").withRetained(options.memoryRetained()))
                 .build();
+    }
+
+    /** On large pages where there is the native library, whose kernels are then spared most of the processor's walks through page tables. */
+    private static HostSlabProvider slabs() {
+        return NativeLibrary.unavailabilityCause() == null
+                ? new HostSlabProvider(SlabMemory::allocate)
+                : new HostSlabProvider();
     }
 
     /**

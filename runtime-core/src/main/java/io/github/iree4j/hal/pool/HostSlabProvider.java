@@ -4,13 +4,14 @@ import com.sun.management.OperatingSystemMXBean;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 
 /**
  * Native memory of the host, aligned to 64 bytes, which is what compiled code expects of every buffer.
  *
- * <p>The JDK fills new memory with zeros, so a slab is resident from the start, and closing its arena stops every thread of the JVM for
- * a moment. Both are reasons to keep slabs for a while.
+ * <p>New memory is zeroed, so a slab is resident from the start, and closing its arena stops every thread of the JVM for a moment. Both
+ * are reasons to keep slabs for a while.
  */
 public final class HostSlabProvider implements SlabProvider {
     /** To which boundary memory is aligned at least. */
@@ -22,8 +23,48 @@ public final class HostSlabProvider implements SlabProvider {
      */
     static final long MARGIN = 4096;
 
-    /** Creates a provider. */
-    public HostSlabProvider() {}
+    private final Source source;
+
+    /** Where memory comes from. */
+    @FunctionalInterface
+    public interface Source {
+        /**
+         * Allocates memory that lies between at least a page of zeros on each side.
+         *
+         * @param size bytes
+         * @param alignment a power of two
+         * @param arena frees it when it is closed
+         * @return zeroed, all of it there
+         * @throws IreeException RESOURCE_EXHAUSTED without memory
+         */
+        MemorySegment allocate(long size, long alignment, Arena arena);
+    }
+
+    /** Creates a provider of memory that Java allocates. */
+    public HostSlabProvider() {
+        this(HostSlabProvider::allocated);
+    }
+
+    /**
+     * Creates a provider.
+     *
+     * @param source where memory comes from
+     */
+    public HostSlabProvider(Source source) {
+        this.source = source;
+    }
+
+    private static MemorySegment allocated(long size, long boundary, Arena arena) {
+        long lead = Math.max(MARGIN, boundary); // powers of two, both
+        try {
+            return arena.allocate(lead + size + MARGIN, boundary).asSlice(lead, size);
+        } catch (OutOfMemoryError | IllegalArgumentException e) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the system has no %d bytes of native memory; close buffers or trim pools".formatted(size),
+                    e);
+        }
+    }
 
     @Override
     public long alignment() {
@@ -45,16 +86,11 @@ public final class HostSlabProvider implements SlabProvider {
     @Override
     public Slab acquire(long size, long alignment) {
         Arena arena = Arena.ofShared();
-        long boundary = Math.max(alignment, ALIGNMENT);
-        long lead = Math.max(MARGIN, boundary); // powers of two, both
         try {
-            return new HostSlab(arena.allocate(lead + size + MARGIN, boundary).asSlice(lead, size), arena);
-        } catch (OutOfMemoryError | IllegalArgumentException e) {
+            return new HostSlab(source.allocate(size, Math.max(alignment, ALIGNMENT), arena), arena);
+        } catch (RuntimeException e) {
             arena.close();
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "the system has no %d bytes of native memory; close buffers or trim pools".formatted(size),
-                    e);
+            throw e;
         }
     }
 

@@ -1,0 +1,89 @@
+// Memory of pools, on large pages where the system gives them for the asking.
+// Calls shim_status.c only.
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shim_file.h"
+#include "shim_internal.h"
+
+// The large page of x86-64 and of arm64 with pages of 4 KB. Where another size
+// is right nothing but the advice is lost.
+#define LARGE_PAGE ((uint64_t)2 << 20)
+
+struct shim_slab_t {
+  void* mapping;
+  uint64_t size;  // of the mapping
+  uint8_t* bytes;
+};
+
+static shim_status_t no_memory(shim_error_t* error, uint64_t size, int code) {
+  return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
+                        "no memory for %llu bytes, errno %d; close buffers or "
+                        "trim pools",
+                        (unsigned long long)size, code);
+}
+
+static uint64_t page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
+
+static uint64_t round_up(uint64_t value, uint64_t power_of_two) {
+  return (value + power_of_two - 1) & ~(power_of_two - 1);
+}
+
+// Pages are taken here, all of them, not by the first who stores something.
+static int take_pages(uint8_t* bytes, uint64_t size, uint64_t page) {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(bytes, size, MADV_POPULATE_WRITE) == 0) return 0;
+  if (errno != EINVAL) return errno;
+#endif
+  for (uint64_t i = 0; i < size; i += page) ((volatile uint8_t*)bytes)[i] = 0;
+  return 0;
+}
+
+shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
+                               shim_slab_t** out_slab, shim_error_t* error) {
+  *out_slab = NULL;
+  uint64_t page = page_size();
+  if (size == 0 || size > (uint64_t)INT64_MAX / 2 ||
+      (alignment & (alignment - 1)) != 0 || alignment > (uint64_t)1 << 40) {
+    return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
+                          "slab of %llu bytes at multiples of %llu",
+                          (unsigned long long)size,
+                          (unsigned long long)alignment);
+  }
+  uint64_t boundary = alignment < page ? page : alignment;
+  if (size >= LARGE_PAGE && boundary < LARGE_PAGE) boundary = LARGE_PAGE;
+  uint64_t length = round_up(size, page);
+  shim_slab_t* slab = malloc(sizeof(*slab));
+  if (!slab) return shim__no_memory(error, sizeof(*slab), "a slab");
+  // A page of zeros stays on each side, see shim_file.h. What else lies beside
+  // the bytes is nobody's and takes addresses only.
+  slab->size = page + boundary + length + page;
+  slab->mapping = mmap(NULL, slab->size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (slab->mapping == MAP_FAILED) {
+    int code = errno;
+    free(slab);
+    return no_memory(error, size, code);
+  }
+  slab->bytes = (uint8_t*)(uintptr_t)round_up(
+      (uintptr_t)slab->mapping + page, boundary);
+  // Without large pages it is memory all the same.
+  if (size >= LARGE_PAGE) madvise(slab->bytes, length, MADV_HUGEPAGE);
+  int code = take_pages(slab->bytes, length, page);
+  if (code != 0) {
+    shim_slab_release(slab);
+    return no_memory(error, size, code);
+  }
+  *out_slab = slab;
+  return SHIM_OK;
+}
+
+void* shim_slab_bytes(const shim_slab_t* slab) { return slab->bytes; }
+
+void shim_slab_release(shim_slab_t* slab) {
+  if (!slab) return;
+  munmap(slab->mapping, slab->size);
+  free(slab);
+}

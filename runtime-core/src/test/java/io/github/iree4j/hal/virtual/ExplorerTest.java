@@ -57,7 +57,7 @@ class ExplorerTest {
             Family two = new Family(queues, "ww", 0, 2, 2);
             Family three = new Family(queues, "www", 0, 1, 2);
             all.add(some("nothing else", two, 4, 1, UnaryOperator.identity()));
-            all.add(some("cancellations", two, 128, 2, SmallProgram::withCancellations));
+            all.add(some("cancellations", two, 128, 8, SmallProgram::withCancellations));
             // Whether failure goes where it belongs takes few operations: all of these.
             Family least = new Family(queues, "ww", 0, 0, 1);
             all.add(some("cancellations", least, 1, 1, SmallProgram::withCancellations));
@@ -68,27 +68,27 @@ class ExplorerTest {
                     1,
                     1,
                     program -> program.withCancellations().withLateReports()));
-            all.add(some("nothing else", three, 96, 1, UnaryOperator.identity()));
-            all.add(some("late reports", three, 512, 16, SmallProgram::withLateReports));
-            all.add(some("cancellations", three, 1024, 16, SmallProgram::withCancellations));
-            all.add(some("a loss", three, 512, 8, SmallProgram::withLoss));
+            all.add(some("nothing else", three, 96, 8, UnaryOperator.identity()));
+            all.add(some("late reports", three, 512, 64, SmallProgram::withLateReports));
+            all.add(some("cancellations", three, 1024, 128, SmallProgram::withCancellations));
+            all.add(some("a loss", three, 512, 64, SmallProgram::withLoss));
             if (!Effort.isBrief()) { // one of these takes as long as all others
-                all.add(some("nothing else", new Family(queues, "wwww", 0, 1, 1), 4096, 64, UnaryOperator.identity()));
+                all.add(some("nothing else", new Family(queues, "wwww", 0, 1, 1), 4096, 1024, UnaryOperator.identity()));
             }
         }
         for (String queues : List.of("FF", "FU", "FFU")) {
             Family freed = new Family(queues, "akB", 3, 1, 2);
-            all.add(some("nothing else", freed, 256, 8, UnaryOperator.identity()));
-            all.add(some("late reports", freed, 2048, 64, SmallProgram::withLateReports));
-            all.add(some("cancellations", freed, 4096, 128, SmallProgram::withCancellations));
-            all.add(some("a loss", freed, 1024, 32, SmallProgram::withLoss));
+            all.add(some("nothing else", freed, 256, 32, UnaryOperator.identity()));
+            all.add(some("late reports", freed, 2048, 256, SmallProgram::withLateReports));
+            all.add(some("cancellations", freed, 4096, 512, SmallProgram::withCancellations));
+            all.add(some("a loss", freed, 1024, 128, SmallProgram::withLoss));
         }
         for (String queues : List.of("FF", "FU")) {
             Family reused = new Family(queues, "AaB", 0, 1, 2);
-            all.add(some("nothing else", reused, 64, 1, UnaryOperator.identity()));
-            all.add(some("cancellations", reused, 512, 16, SmallProgram::withCancellations));
-            all.add(some("a loss", reused, 256, 8, SmallProgram::withLoss));
-            all.add(some("nothing else", new Family(queues, "AaBb", 0, 1, 1), 64, 1, UnaryOperator.identity()));
+            all.add(some("nothing else", reused, 64, 8, UnaryOperator.identity()));
+            all.add(some("cancellations", reused, 512, 64, SmallProgram::withCancellations));
+            all.add(some("a loss", reused, 256, 32, SmallProgram::withLoss));
+            all.add(some("nothing else", new Family(queues, "AaBb", 0, 1, 1), 64, 8, UnaryOperator.identity()));
         }
         return all.stream();
     }
@@ -103,12 +103,13 @@ class ExplorerTest {
                 chosen.add(variant.apply(program));
             }
         }
-        check(chosen);
+        check(family + " with " + with, chosen);
     }
 
-    private static void check(List<SmallProgram> programs) {
+    private static void check(String what, List<SmallProgram> programs) {
         Explorer explorer = new Explorer(Mode.PLAIN);
         programs.forEach(explorer::explore);
+        System.out.printf(Locale.ROOT, "%s: %s%n", what, explorer); // it may take long
         ALL.add(explorer);
         assertThat(shortestOfEachKind(explorer.findings())).isEmpty();
     }
@@ -191,14 +192,14 @@ class ExplorerTest {
     @ParameterizedTest(name = "{0}", allowZeroInvocations = true)
     @MethodSource("sixOperations")
     void noInterleavingOfSixOperationsGoesWrong(String what, SmallProgram program) {
-        check(List.of(program));
+        check(what, List.of(program));
     }
 
     // ---- What was wrong once, as short as it gets.
 
     @Test
     void aLowerValueOfAnotherStreamEndsNoWaitThatWasDropped() {
-        check(List.of(SmallProgram.of(
+        check("once wrong", List.of(SmallProgram.of(
                 "FU",
                 List.of(
                         operation(0, "work", "", "S1"),
@@ -210,7 +211,7 @@ class ExplorerTest {
 
     @Test
     void aLowerValueOfTheOwnStreamGivesNoMemoryThatIsInUse() {
-        check(List.of(SmallProgram.of(
+        check("once wrong", List.of(SmallProgram.of(
                 "FF",
                 List.of(
                         operation(0, "free A", "", "S2"),

@@ -241,7 +241,8 @@ class FrontierTrackerTest {
 
     @Test
     void retiringAnAxisCostsTheSameHoweverManyThereWere() {
-        // A minute and a half if each looks at all that were before it. What a build's processor does meanwhile nobody knows.
+        // A minute and a half if each looks at all that were before it. What a build's processor does meanwhile nobody
+        // knows.
         Duration limit = Duration.ofSeconds(Effort.isBrief() ? 300 : 20);
         assertTimeoutPreemptively(limit, FrontierTrackerTest::retireMany);
     }

@@ -73,7 +73,8 @@ class ExplorerTest {
             all.add(some("cancellations", three, 1024, 128, SmallProgram::withCancellations));
             all.add(some("a loss", three, 512, 64, SmallProgram::withLoss));
             if (!Effort.isBrief()) { // one of these takes as long as all others
-                all.add(some("nothing else", new Family(queues, "wwww", 0, 1, 1), 4096, 1024, UnaryOperator.identity()));
+                all.add(some(
+                        "nothing else", new Family(queues, "wwww", 0, 1, 1), 4096, 1024, UnaryOperator.identity()));
             }
         }
         for (String queues : List.of("FF", "FU", "FFU")) {
@@ -199,26 +200,30 @@ class ExplorerTest {
 
     @Test
     void aLowerValueOfAnotherStreamEndsNoWaitThatWasDropped() {
-        check("once wrong", List.of(SmallProgram.of(
-                "FU",
-                List.of(
-                        operation(0, "work", "", "S1"),
-                        operation(0, "work", "", "T2"),
-                        operation(1, "work", "S1,T1", "")),
-                SmallProgram.points("T1"),
-                0)));
+        check(
+                "once wrong",
+                List.of(SmallProgram.of(
+                        "FU",
+                        List.of(
+                                operation(0, "work", "", "S1"),
+                                operation(0, "work", "", "T2"),
+                                operation(1, "work", "S1,T1", "")),
+                        SmallProgram.points("T1"),
+                        0)));
     }
 
     @Test
     void aLowerValueOfTheOwnStreamGivesNoMemoryThatIsInUse() {
-        check("once wrong", List.of(SmallProgram.of(
-                "FF",
-                List.of(
-                        operation(0, "free A", "", "S2"),
-                        operation(1, "free K", "", "S1"),
-                        operation(1, "allocate B", "S1", "")),
-                0,
-                3)));
+        check(
+                "once wrong",
+                List.of(SmallProgram.of(
+                        "FF",
+                        List.of(
+                                operation(0, "free A", "", "S2"),
+                                operation(1, "free K", "", "S1"),
+                                operation(1, "allocate B", "S1", "")),
+                        0,
+                        3)));
     }
 
     // ---- The explorer itself.

@@ -27,6 +27,11 @@ public final class SlabMemory {
             throw error.toException();
         }
         Reference.reachabilityFence(error);
-        return MemorySegment.ofAddress(Shim.slabBytes(slab)).reinterpret(size, arena, _ -> Shim.slabRelease(slab));
+        try {
+            return MemorySegment.ofAddress(Shim.slabBytes(slab)).reinterpret(size, arena, _ -> Shim.slabRelease(slab));
+        } catch (RuntimeException | Error e) {
+            Shim.slabRelease(slab);
+            throw e;
+        }
     }
 }

@@ -3,11 +3,12 @@ package io.github.iree4j.hal.copying;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Copies of what one execution uses of memory that is apart: one of each allocation, however many slots have parts of it, since commands may
@@ -27,15 +28,15 @@ final class Copies {
         long first = Long.MAX_VALUE;
         long end;
 
-        @Nullable
-        Buffer memory;
+        long place; // in the memory of all copies, where the first byte is
 
         Copy(Buffer original) {
             this.original = original;
         }
 
-        Buffer memory() {
-            return Objects.requireNonNull(memory);
+        /** Where a byte of the original is. */
+        long at(long offset) {
+            return place + offset - first;
         }
     }
 
@@ -59,6 +60,16 @@ final class Copies {
         if (!view.isApart(buffer)) {
             return;
         }
+        if (!used.isOnlyWritten() && (buffer.access() & MemoryAccess.READ) == 0) {
+            throw new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "slot %d holds a buffer of device '%s' with access %s, of which device '%s' needs a copy; allow READ"
+                            .formatted(
+                                    slot,
+                                    CopyingDevice.owner(buffer).id(),
+                                    MemoryAccess.format(buffer.access()),
+                                    view.id()));
+        }
         long within = table.offset(slot);
         long bytes = table.length(slot) == Buffer.WHOLE ? buffer.length() - within : table.length(slot);
         long start = buffer.offset() + within;
@@ -79,32 +90,36 @@ final class Copies {
      * @param flags execute flags
      */
     void execute(Crossing crossing, CopyingQueue queue, long flags) {
-        copies.values().forEach(each -> each.memory = crossing.copy(each.end - each.first));
+        long bytes = 0;
+        for (Copy each : copies.values()) {
+            each.place = bytes;
+            bytes = Math.addExact(bytes, each.end - each.first + Crossing.ALIGNMENT - 1 & -Crossing.ALIGNMENT);
+        }
+        // One allocation, so that nobody waits for one who has another.
+        Buffer memory = crossing.copy(bytes);
         slots.values()
                 .forEach(each -> each.used.read(each.length).forEach(range -> {
                     long at = each.start + range.offset();
-                    Copy copy = each.copy;
-                    crossing.transfer(copy.original, at, copy.memory(), at - copy.first, range.length());
+                    crossing.transfer(each.copy.original, at, memory, each.copy.at(at), range.length());
                 }));
-        BindingTable bound = bound();
+        BindingTable bound = bound(memory);
         crossing.next((wait, signal) -> queue.plain().execute(wait, signal, commands.recorded(), bound, flags));
         slots.values().forEach(each -> {
-            Copy copy = each.copy;
-            if ((copy.original.access() & MemoryAccess.WRITE) != 0) {
+            if ((each.copy.original.access() & MemoryAccess.WRITE) != 0) {
                 each.used.written(each.length).forEach(range -> {
                     long at = each.start + range.offset();
-                    crossing.transfer(copy.memory(), at - copy.first, copy.original, at, range.length());
+                    crossing.transfer(memory, each.copy.at(at), each.copy.original, at, range.length());
                 });
             }
         });
     }
 
-    private BindingTable bound() {
+    private BindingTable bound(Buffer memory) {
         BindingTable bound = new BindingTable(table.size());
         for (int i = 0; i < table.size(); i++) {
             Slot slot = slots.get(i);
             if (slot != null) {
-                bound.add(slot.copy.memory(), slot.start - slot.copy.first, slot.length);
+                bound.add(memory, slot.copy.at(slot.start), slot.length);
             } else {
                 bound.add(commands.used().containsKey(i) ? table.buffer(i) : null, table.offset(i), table.length(i));
             }

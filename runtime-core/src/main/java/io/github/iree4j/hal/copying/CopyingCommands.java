@@ -9,12 +9,17 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -25,12 +30,20 @@ import org.jspecify.annotations.Nullable;
  * since only then is known how many slots there are.
  */
 final class CopyingCommands extends CommandBuffer {
+    /** The most that recordings of devices take, which look only when this is finished. */
+    private static final int COMMANDS_LIMIT = 1 << 22;
+
+    private static final long UPDATE_BYTES_LIMIT = 256L << 20;
+    private static final int SLOTS_LIMIT = 65536;
+
     private final CopyingDevice device;
     private final long affinity;
     private final List<Consumer<CommandBuffer>> commands = new ArrayList<>(); // until it is finished
-    private final List<RefCounted> kept = new ArrayList<>(); // what those use
+    private final Set<RefCounted> kept = Collections.newSetFromMap(new IdentityHashMap<>()); // what those use
+    private final Map<Buffer, Integer> fixedSlots = new IdentityHashMap<>(); // until it is finished
     private final List<Buffer> fixed = new ArrayList<>(); // apart, in slots from bindingCapacity() on; retained
     private final Map<Integer, UsedRanges> used = new TreeMap<>(); // by slot
+    private long updateBytes;
     private @Nullable CommandBuffer recorded; // set by finish()
 
     CopyingCommands(CopyingDevice device, int modes, int categories, long affinity, int bindingCapacity) {
@@ -84,13 +97,24 @@ final class CopyingCommands extends CommandBuffer {
 
     private void forget() {
         commands.clear();
+        fixedSlots.clear();
         kept.forEach(RefCounted::release);
         kept.clear();
     }
 
     private void keep(RefCounted one) {
-        one.retain();
-        kept.add(one);
+        if (kept.add(one)) {
+            one.retain();
+        }
+    }
+
+    private void add(Consumer<CommandBuffer> command) {
+        if (commands.size() == COMMANDS_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "command buffer has %d commands, the limit; record several".formatted(COMMANDS_LIMIT));
+        }
+        commands.add(command);
     }
 
     /** Notes a use, and says where the commands of the device find the range. */
@@ -115,38 +139,57 @@ final class CopyingCommands extends CommandBuffer {
     }
 
     private int slot(Buffer buffer) {
-        int known = fixed.indexOf(buffer);
-        if (known >= 0) {
-            return bindingCapacity() + known;
+        Integer known = fixedSlots.get(buffer);
+        if (known != null) {
+            return known;
+        }
+        int slot = bindingCapacity() + fixed.size();
+        if (slot >= SLOTS_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "command buffer uses %d buffers that device '%s' needs copies of, and has %d slots; the limit of both is %d"
+                            .formatted(fixed.size() + 1, device.id(), bindingCapacity(), SLOTS_LIMIT));
         }
         buffer.retain();
         fixed.add(buffer);
-        return bindingCapacity() + fixed.size() - 1;
+        fixedSlots.put(buffer, slot);
+        return slot;
     }
 
     @Override
     protected void recordBarrier(int sourceStages, int targetStages) {
-        commands.add(own -> own.executionBarrier(sourceStages, targetStages, 0));
+        add(own -> own.executionBarrier(sourceStages, targetStages, 0));
     }
 
     @Override
     protected void recordFill(BufferRef target, long pattern, int patternLength) {
         BufferRef place = used(target, false, true);
-        commands.add(own -> own.fillBuffer(place, pattern, patternLength, 0));
+        add(own -> own.fillBuffer(place, pattern, patternLength, 0));
     }
 
     @Override
     protected void recordUpdate(MemorySegment source, BufferRef target) {
+        if (source.byteSize() > UPDATE_BYTES_LIMIT - updateBytes) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "updates of a command buffer exceed %d bytes; copy from a buffer instead"
+                            .formatted(UPDATE_BYTES_LIMIT));
+        }
+        updateBytes += source.byteSize();
         MemorySegment captured = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
         BufferRef place = used(target, false, true);
-        commands.add(own -> own.updateBuffer(captured, place, 0));
+        add(own -> own.updateBuffer(captured, place, 0));
     }
 
     @Override
     protected void recordCopy(BufferRef source, BufferRef target) {
+        // Where the length is that of the slot's, the end of the target is not known: what is behind it goes back as it
+        // came.
+        boolean open = source.length() == Buffer.WHOLE;
         BufferRef from = used(source, true, false);
-        BufferRef to = used(target, false, true);
-        commands.add(own -> own.copyBuffer(from, to, 0));
+        BufferRef place = used(target, open, true);
+        BufferRef to = open ? new BufferRef(place.buffer(), place.slot(), place.offset(), Buffer.WHOLE) : place;
+        add(own -> own.copyBuffer(from, to, 0));
     }
 
     /** Executables do not say which bindings their code writes: all of them, for what is known here. */
@@ -163,10 +206,10 @@ final class CopyingCommands extends CommandBuffer {
         List<BufferRef> places =
                 bindings.stream().map(each -> used(each, true, true)).toList();
         if (workgroupCount == null) {
-            commands.add(own -> own.dispatch(executable, export, config, constants, places, flags));
+            add(own -> own.dispatch(executable, export, config, constants, places, flags));
         } else {
             BufferRef counts = used(workgroupCount, true, false);
-            commands.add(own -> own.dispatchIndirect(executable, export, counts, constants, places, flags));
+            add(own -> own.dispatchIndirect(executable, export, counts, constants, places, flags));
         }
     }
 
@@ -181,7 +224,7 @@ final class CopyingCommands extends CommandBuffer {
         keep(channel);
         BufferRef sent = source == null ? null : used(source, true, false);
         BufferRef received = target == null ? null : used(target, true, true);
-        commands.add(own -> own.collective(channel, operation, parameter, sent, received, elementCount));
+        add(own -> own.collective(channel, operation, parameter, sent, received, elementCount));
     }
 
     @Override

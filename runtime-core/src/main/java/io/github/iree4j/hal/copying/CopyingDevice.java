@@ -68,6 +68,9 @@ public final class CopyingDevice implements Device {
     /** The same, with an opinion of one's own about what keeps one device from using memory of another. */
     static List<Device> of(
             List<Device> devices, String consumer, BiFunction<Device, Device, @Nullable String> obstacles) {
+        if (devices.stream().anyMatch(CopyingDevice.class::isInstance)) {
+            return devices;
+        }
         Map<Device, CopyingDevice> views = new IdentityHashMap<>();
         devices.forEach(each -> views.computeIfAbsent(each, one -> new CopyingDevice(one, consumer, obstacles)));
         boolean copies = false;
@@ -95,10 +98,11 @@ public final class CopyingDevice implements Device {
      * @return the index of the first one whose memory all of them can use, or 0 where there is none
      */
     public static int indexOfShared(List<Device> devices) {
-        for (int i = 0; i < devices.size(); i++) {
-            Device candidate = plain(devices.get(i));
-            if (devices.stream().allMatch(each -> !(each instanceof CopyingDevice view) || view.reaches(candidate))) {
-                return i;
+        List<Device> different = devices.stream().distinct().toList();
+        for (Device each : different) {
+            Device candidate = plain(each);
+            if (different.stream().allMatch(user -> !(user instanceof CopyingDevice view) || view.reaches(candidate))) {
+                return devices.indexOf(each);
             }
         }
         return 0;
@@ -165,6 +169,7 @@ public final class CopyingDevice implements Device {
 
     @Override
     public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
+        device.createCommandBuffer(modes, categories, affinity, 0).close(); // says what is wrong with these
         return new CopyingCommands(this, modes, categories, affinity, bindingCapacity);
     }
 
@@ -196,6 +201,11 @@ public final class CopyingDevice implements Device {
     @Override
     public OptionalLong queryI64(String category, String key) {
         return device.queryI64(category, key);
+    }
+
+    @Override
+    public @Nullable String memoryObstacle(Device other) {
+        return obstacles.apply(device, plain(other));
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -49,6 +50,11 @@ final class Crossing implements AutoCloseable {
             crossing.end(signal);
         } catch (IreeException e) {
             fail(signal, e);
+        } catch (RuntimeException | Error e) { // whatever it is, who waits must not hang
+            if (signal != null) {
+                signal.fail(new IreeException(StatusCode.INTERNAL, "work of several devices failed: " + e, e));
+            }
+            throw e;
         }
     }
 
@@ -62,6 +68,10 @@ final class Crossing implements AutoCloseable {
 
     /** Submits the next operation, which gets what to wait for and what to signal. */
     void next(BiConsumer<@Nullable Fence, Fence> operation) {
+        IreeException failure = before == null ? null : before.failure();
+        if (failure != null) {
+            throw failure; // nothing behind it runs
+        }
         Fence after = Fence.at(order, steps.size() + 1);
         steps.add(after);
         operation.accept(before, after);
@@ -70,10 +80,16 @@ final class Crossing implements AutoCloseable {
 
     /** Copies go, so that their memory is back when the signal comes. */
     private void end(@Nullable Fence signal) {
-        for (Buffer copy : copies) {
-            next((wait, gone) -> origin(copy).dealloca(wait, gone, copy, 0));
+        while (!copies.isEmpty()) {
+            free(copies.getLast());
         }
         queue.plain().barrier(before, signal, 0);
+    }
+
+    private void free(Buffer copy) {
+        next((wait, gone) -> origin(copy).dealloca(wait, gone, copy, 0));
+        copies.remove(copy);
+        copy.close();
     }
 
     private static DeviceQueue origin(Buffer copy) {
@@ -122,6 +138,7 @@ final class Crossing implements AutoCloseable {
                     length);
             write(queueOf(giver), source, from, between, 0, length);
             next((wait, signal) -> takes.copy(wait, signal, between, 0, target, to, length, 0));
+            free(between);
         }
     }
 

@@ -13,6 +13,8 @@ final class UsedRanges {
     private final TreeMap<Long, Long> read = new TreeMap<>(); // ends by beginnings; neither touch nor overlap
     private final TreeMap<Long, Long> written = new TreeMap<>();
 
+    private long mentioned; // the largest end of a range whose length is known, empty ones included
+
     /** Bytes of a slot. */
     record Range(long offset, long length) {}
 
@@ -26,9 +28,10 @@ final class UsedRanges {
         add(written, offset, length);
     }
 
-    private static void add(TreeMap<Long, Long> ranges, long offset, long length) {
+    private void add(TreeMap<Long, Long> ranges, long offset, long length) {
         long start = offset;
         long end = length == Buffer.WHOLE ? END : offset + length;
+        mentioned = Math.max(mentioned, length == Buffer.WHOLE ? offset : end);
         if (start == end) {
             return;
         }
@@ -52,9 +55,14 @@ final class UsedRanges {
         return within(written, bytes);
     }
 
-    /** Where the last byte in use ends in a slot that holds so many. */
+    /** Whether nothing is looked at. */
+    boolean isOnlyWritten() {
+        return read.isEmpty();
+    }
+
+    /** Up to where commands mention bytes of a slot that holds so many. */
     long end(long bytes) {
-        return Math.min(bytes, Math.max(end(read), end(written)));
+        return Math.min(bytes, Math.max(mentioned, Math.max(end(read), end(written))));
     }
 
     private static long end(TreeMap<Long, Long> ranges) {

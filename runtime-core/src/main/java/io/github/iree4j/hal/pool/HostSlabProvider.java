@@ -88,7 +88,7 @@ public final class HostSlabProvider implements SlabProvider {
         Arena arena = Arena.ofShared();
         try {
             return new HostSlab(source.allocate(size, Math.max(alignment, ALIGNMENT), arena), arena);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             arena.close();
             throw e;
         }

@@ -315,6 +315,99 @@ class CopyingDeviceTest {
         assertThat(contents(out)).containsExactly(4, 5);
     }
 
+    /** How much is copied the source's slot says; what is behind it in the target is as it was. */
+    @Test
+    void aCopyOfAllOfASlotLeavesTheRestOfItsTarget() {
+        Buffer mine = buffer(a, 1, 2);
+        Buffer yours = buffer(b, 7, 7, 7, 7, 7);
+        try (CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 2)) {
+            commands.copyBuffer(BufferRef.slot(0, 0, Buffer.WHOLE), BufferRef.slot(1, 4, Buffer.WHOLE), 0);
+            commands.finish();
+            run(done -> a.queue(0).execute(null, done, commands, BindingTable.of(mine, yours), 0));
+            assertThat(contents(yours)).containsExactly(7, 1, 2, 7, 7);
+        }
+        try (CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 1)) {
+            commands.copyBuffer(BufferRef.slot(0, 4, Buffer.WHOLE), BufferRef.of(yours, 0, Buffer.WHOLE), 0);
+            commands.finish();
+            run(done -> a.queue(0).execute(null, done, commands, BindingTable.of(mine), 0));
+            assertThat(contents(yours)).containsExactly(2, 1, 2, 7, 7);
+        }
+    }
+
+    @Test
+    void nothingMayBeUsedAtAnyPlaceOfASlot() {
+        Buffer mine = buffer(a, 1, 2, 3);
+        Buffer yours = buffer(b, 7, 8, 9);
+        try (CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 2)) {
+            commands.copyBuffer(BufferRef.slot(0, 4, 0), BufferRef.slot(1, 8, 0), 0);
+            commands.finish();
+            run(done -> a.queue(0).execute(null, done, commands, BindingTable.of(mine, yours), 0));
+        }
+        assertThat(contents(yours)).containsExactly(7, 8, 9);
+    }
+
+    @Test
+    void whatCannotBeReadCannotBeCopied() {
+        Buffer yours = closed(b.allocator().allocate(BufferParams.DEFAULT.withAccess(MemoryAccess.WRITE), 8));
+        Buffer mine = buffer(a, 1, 2);
+        BindingTable table = BindingTable.of(mine, yours);
+        Executable kernels = kernels(a);
+        fails(
+                StatusCode.PERMISSION_DENIED,
+                "slot 1 holds a buffer of device",
+                done -> a.queue(0)
+                        .dispatch(
+                                null,
+                                done,
+                                kernels,
+                                JavaKernels.SCALE,
+                                DispatchConfig.of(2, 1, 1),
+                                new int[] {1, 1},
+                                table,
+                                0));
+    }
+
+    @Test
+    void aRecordingHasItsLimitsBeforeItIsFinished() {
+        Buffer yours = buffer(b, new int[16384]);
+        MemorySegment bytes = MemorySegment.ofArray(new byte[65536]);
+        try (CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0)) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> {
+                        for (int i = 0; i <= 4096; i++) {
+                            commands.updateBuffer(bytes, BufferRef.of(yours), 0);
+                        }
+                    })
+                    .withMessageContaining("updates of a command buffer exceed")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
+        }
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> a.createCommandBuffer(0, CommandBuffer.TRANSFER, 1L << 40, 0))
+                .withMessageContaining("queue");
+    }
+
+    /** Copies of one execution are one allocation, so that two do not wait for one another. */
+    @Test
+    void executionsThatNeedSeveralCopiesEachEndOneAfterTheOther() {
+        int words = (int) LIMIT / 12;
+        Buffer first = buffer(b, new int[words]);
+        Buffer second = buffer(b, new int[words]);
+        try (CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 2)) {
+            commands.copyBuffer(BufferRef.slot(0, 0, 4096), BufferRef.slot(1, 4096, 4096), 0);
+            commands.fillBuffer(BufferRef.slot(0, 4L * words - 4, 4), 1, 4, 0);
+            commands.fillBuffer(BufferRef.slot(1, 4L * words - 4, 4), 1, 4, 0);
+            commands.finish();
+            List<TimelineSemaphore> ends = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                ends.add(closed(a.createSemaphore(0, Device.SEMAPHORE_DEFAULT)));
+                try (Fence done = Fence.at(ends.getLast(), 1)) {
+                    a.queue(0).execute(null, done, commands, BindingTable.of(first, second), 0);
+                }
+            }
+            ends.forEach(each -> each.await(1, Duration.ofSeconds(60)));
+        }
+    }
+
     @Test
     void aCommandBufferThatIsNotFinishedKeepsNothing() {
         Buffer yours = buffer(b, 1);

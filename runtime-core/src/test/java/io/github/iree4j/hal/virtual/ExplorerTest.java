@@ -184,7 +184,6 @@ class ExplorerTest {
                 all.add(Arguments.of(what + ", a loss", ordered.withLoss()));
                 all.add(Arguments.of(what + ", late reports", ordered.withLateReports()));
                 all.add(Arguments.of(what + ", cancellations", ordered.withCancellationsOf(0b1010)));
-                all.add(Arguments.of(what + ", submitted in any order", program));
             }
         });
         return all.stream();

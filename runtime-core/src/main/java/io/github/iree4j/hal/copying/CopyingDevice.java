@@ -169,7 +169,7 @@ public final class CopyingDevice implements Device {
 
     @Override
     public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
-        device.createCommandBuffer(modes, categories, affinity, 0).close(); // says what is wrong with these
+        device.queueFor(affinity); // says when there is no such queue
         return new CopyingCommands(this, modes, categories, affinity, bindingCapacity);
     }
 

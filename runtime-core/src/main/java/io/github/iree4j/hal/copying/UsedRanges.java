@@ -13,7 +13,7 @@ final class UsedRanges {
     private final TreeMap<Long, Long> read = new TreeMap<>(); // ends by beginnings; neither touch nor overlap
     private final TreeMap<Long, Long> written = new TreeMap<>();
 
-    private long mentioned; // the largest end of a range whose length is known, empty ones included
+    private long mentioned; // the largest end of a range, empty ones included
 
     /** Bytes of a slot. */
     record Range(long offset, long length) {}
@@ -31,7 +31,7 @@ final class UsedRanges {
     private void add(TreeMap<Long, Long> ranges, long offset, long length) {
         long start = offset;
         long end = length == Buffer.WHOLE ? END : offset + length;
-        mentioned = Math.max(mentioned, length == Buffer.WHOLE ? offset : end);
+        mentioned = Math.max(mentioned, end);
         if (start == end) {
             return;
         }
@@ -62,11 +62,7 @@ final class UsedRanges {
 
     /** Up to where commands mention bytes of a slot that holds so many. */
     long end(long bytes) {
-        return Math.min(bytes, Math.max(mentioned, Math.max(end(read), end(written))));
-    }
-
-    private static long end(TreeMap<Long, Long> ranges) {
-        return ranges.isEmpty() ? 0 : ranges.lastEntry().getValue();
+        return Math.min(bytes, mentioned);
     }
 
     private static List<Range> within(TreeMap<Long, Long> ranges, long bytes) {

@@ -85,7 +85,7 @@ final class HostMemory {
                 .build();
     }
 
-    /** On large pages where there is the native library, whose kernels are then spared most of the processor's walks through page tables. */
+    /** On large pages where there is the native library: they come faster, see SlabBenchmark. */
     private static HostSlabProvider slabs() {
         return NativeLibrary.unavailabilityCause() == null
                 ? new HostSlabProvider(SlabMemory::allocate)

@@ -8,7 +8,9 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.async;
     exports io.github.iree4j.frontier;
     exports io.github.iree4j.hal;
+    exports io.github.iree4j.hal.loader;
     exports io.github.iree4j.hal.pool;
+    exports io.github.iree4j.hal.schedule;
     exports io.github.iree4j.hal.spi;
     exports io.github.iree4j.hal.virtual;
     exports io.github.iree4j.lifetime;
@@ -22,11 +24,11 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.vm.bytecode;
 
     uses io.github.iree4j.hal.spi.DriverProvider;
-    uses io.github.iree4j.hal.spi.ExecutableLoader;
+    uses io.github.iree4j.hal.loader.ExecutableLoader;
 
     provides io.github.iree4j.hal.spi.DriverProvider with
             io.github.iree4j.hal.local.LocalDriverProvider,
             io.github.iree4j.hal.vulkan.VulkanDriverProvider;
-    provides io.github.iree4j.hal.spi.ExecutableLoader with
+    provides io.github.iree4j.hal.loader.ExecutableLoader with
             io.github.iree4j.modules.vmvx.VmvxExecutableLoader;
 }

@@ -67,11 +67,17 @@ class ArchitectureTest {
             entry("module", List.of("vm", "async")),
             entry("hal.pool", List.of("frontier", "async")),
             entry("hal", List.of("hal.pool", "frontier", "async")),
-            entry("hal.spi", List.of("hal", "hal.pool", "frontier", "async", "task")),
+            entry("hal.schedule", List.of("hal", "hal.pool", "frontier", "async")),
+            entry("hal.record", List.of("hal", "hal.schedule")),
+            entry("hal.loader", List.of("hal", "nativeaccess")),
+            entry("hal.spi", List.of("hal", "hal.loader", "hal.pool", "frontier", "async", "task")),
             entry(
                     "hal.local",
                     List.of(
                             "hal",
+                            "hal.schedule",
+                            "hal.record",
+                            "hal.loader",
                             "hal.spi",
                             "hal.pool",
                             "frontier",
@@ -79,16 +85,37 @@ class ArchitectureTest {
                             "task",
                             "nativeaccess",
                             "internal.concurrent")),
-            entry("hal.vulkan", List.of("hal", "hal.spi", "hal.pool", "frontier", "async", "nativeaccess", "spirv")),
+            entry(
+                    "hal.vulkan",
+                    List.of(
+                            "hal",
+                            "hal.schedule",
+                            "hal.record",
+                            "hal.spi",
+                            "hal.pool",
+                            "frontier",
+                            "async",
+                            "nativeaccess",
+                            "spirv")),
             // A virtual device is a CPU with other queues.
-            entry("hal.virtual", List.of("hal", "hal.spi", "hal.pool", "hal.local", "frontier", "async")),
+            entry(
+                    "hal.virtual",
+                    List.of(
+                            "hal",
+                            "hal.schedule",
+                            "hal.loader",
+                            "hal.spi",
+                            "hal.pool",
+                            "hal.local",
+                            "frontier",
+                            "async")),
             // Which call has submitted something: a holder of memory is a call.
-            entry("hal.copying", List.of("hal", "hal.pool", "frontier", "async")),
+            entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
             entry("modules.hal", List.of("vm", "hal", "hal.copying", "hal.pool", "frontier", "async")),
             entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),
             // VMVX executables are bytecode modules: the loader is registered with the local device, not known to it.
-            entry("modules.vmvx", List.of("vm", "vm.bytecode", "hal", "hal.spi")));
+            entry("modules.vmvx", List.of("vm", "vm.bytecode", "hal", "hal.loader")));
 
     /** What users may name. Everything else is not exported by the module descriptor. */
     private static final Set<String> EXPORTED = Set.of(
@@ -99,7 +126,9 @@ class ArchitectureTest {
             R + ".async",
             R + ".task",
             R + ".hal",
+            R + ".hal.loader",
             R + ".hal.pool",
+            R + ".hal.schedule",
             R + ".hal.spi",
             R + ".hal.virtual",
             R + ".module",

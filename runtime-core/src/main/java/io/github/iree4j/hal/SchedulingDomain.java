@@ -10,10 +10,10 @@ import io.github.iree4j.frontier.MutableFrontier;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.status.IreeException;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +23,27 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe from any thread.
  */
 public final class SchedulingDomain {
+    /** The open queues of a domain, as those that order their operations know them. */
+    public interface Queues {
+        /**
+         * Takes back operations that have not been issued.
+         *
+         * @param calls whose operations
+         * @param cause what they fail with
+         */
+        void withdraw(Predicate<MemoryHolder> calls, IreeException cause);
+    }
+
+    /** Counts what it takes to gather a frontier. */
+    public interface MergeMeter {
+        /**
+         * One frontier was joined with another.
+         *
+         * @param lost whether entries were lost, which the result says of itself from then on
+         */
+        void merged(boolean lost);
+    }
+
     private static final class OfProcess {
         private static final SchedulingDomain INSTANCE =
                 create(AxisAllocator.ofProcess(), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
@@ -31,12 +52,9 @@ public final class SchedulingDomain {
     private final AxisAllocator axes;
     private final FrontierTracker tracker;
     private final int frontierCapacity;
-    private final ConcurrentHashMap<Long, QueueScheduler> queues = new ConcurrentHashMap<>(); // by axis, while open
-    private final CopyOnWriteArrayList<SpeculationScope> speculations = new CopyOnWriteArrayList<>(); // while open
+    private final AtomicReference<@Nullable Queues> queues = new AtomicReference<>(); // set once
     private final long hostAxis;
     private final AtomicLong hostEpochs = new AtomicLong();
-
-    private volatile boolean shortOfMemory; // some operation has waited for memory; never reset
 
     private SchedulingDomain(AxisAllocator axes, FrontierTracker tracker, int frontierCapacity) {
         this.axes = axes;
@@ -102,7 +120,7 @@ public final class SchedulingDomain {
      * @return the work; {@link HostSpan#end} gives its frontier
      */
     public HostSpan beginHostWork(@Nullable Fence wait) {
-        return new HostSpan(this, wait == null ? null : imports(wait));
+        return new HostSpan(this, wait == null ? null : imports(wait, null));
     }
 
     /** Work of the host is over: its place on the axis, which is that far now. */
@@ -114,15 +132,14 @@ public final class SchedulingDomain {
         return frontier;
     }
 
-    /** What reached waits bring, as far as it has not completed; null when all has, which is the rule where the host sees completions. */
-    @Nullable
-    MutableFrontier imports(Fence wait) {
-        return imports(wait, null);
-    }
-
-    /** The same, counted. */
-    @Nullable
-    MutableFrontier imports(Fence wait, @Nullable FrontierMeter meter) {
+    /**
+     * Returns what reached waits bring, as far as it has not completed.
+     *
+     * @param wait reached
+     * @param meter told of every join; null for none
+     * @return the frontier; null when all has completed, which is the rule where the host sees completions
+     */
+    public @Nullable MutableFrontier imports(Fence wait, @Nullable MergeMeter meter) {
         MutableFrontier gathered = null;
         SignalRecord found = new SignalRecord();
         for (int i = 0; i < wait.size(); i++) {
@@ -163,55 +180,25 @@ public final class SchedulingDomain {
     }
 
     private void withdraw(Predicate<MemoryHolder> calls, IreeException cause) {
-        queues.values().forEach(queue -> queue.withdraw(calls, cause));
-    }
-
-    /** An operation waits for memory, so from now on it matters when a queue has nothing to do. */
-    void shortOfMemory() {
-        shortOfMemory = true;
-    }
-
-    boolean isShortOfMemory() {
-        return shortOfMemory;
-    }
-
-    void add(QueueScheduler queue) {
-        queues.put(queue.axis(), queue);
-    }
-
-    void remove(QueueScheduler queue) {
-        queues.remove(queue.axis());
-    }
-
-    /** The open queue of an axis, if it is one of ours. */
-    @Nullable
-    QueueScheduler queue(long axis) {
-        return queues.get(axis);
-    }
-
-    void add(SpeculationScope scope) {
-        speculations.add(scope);
-    }
-
-    void remove(SpeculationScope scope) {
-        speculations.remove(scope);
-    }
-
-    /** Tells those who follow speculative work of an operation that is about to start. */
-    void submitted(QueueScheduler queue, QueueOperation operation) {
-        if (!speculations.isEmpty()) {
-            for (SpeculationScope scope : speculations) {
-                scope.submitted(queue, operation);
-            }
+        Queues known = queues.get();
+        if (known != null) {
+            known.withdraw(calls, cause);
         }
     }
 
-    /** Tells them that it is over, after its signals. */
-    void over(QueueOperation operation, boolean failed) {
-        if (!speculations.isEmpty()) {
-            for (SpeculationScope scope : speculations) {
-                scope.over(operation, failed);
-            }
+    /**
+     * Returns what orders the operations of the queues; for that alone.
+     *
+     * @param make makes it, of which the first is kept
+     * @return always the same
+     */
+    public Queues queues(Supplier<Queues> make) {
+        Queues known = queues.get();
+        if (known != null) {
+            return known;
         }
+        Queues made = make.get();
+        Queues first = queues.compareAndExchange(null, made);
+        return first == null ? made : first;
     }
 }

@@ -2,7 +2,6 @@ package io.github.iree4j.hal;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import org.jspecify.annotations.Nullable;
 
 /** What every backend checks before it fills, updates or copies: the same rules for queue operations and recorded commands. */
 public final class Transfers {
@@ -10,21 +9,6 @@ public final class Transfers {
     public static final int MAXIMUM_UPDATE = 65536;
 
     private Transfers() {}
-
-    /**
-     * Returns where bytes are moved between the host and a buffer of another device, whose memory a device can use: that one does it itself.
-     *
-     * @param device whose queue was asked
-     * @param buffer the buffer
-     * @return a queue of the buffer's device, borrowed; null when the device that was asked does it, or refuses to
-     */
-    public static @Nullable DeviceQueue elsewhere(Device device, Buffer buffer) {
-        return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored
-                        && !stored.device().equals(device)
-                        && device.memoryObstacle(stored.device()) == null
-                ? stored.device().queue(0)
-                : null;
-    }
 
     /**
      * Checks a fill.

@@ -16,6 +16,7 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources()
                 .registerPattern("META-INF/native/*/libiree4j_shim.so")
+                .registerPattern("META-INF/services/io.github.iree4j.hal.loader.*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*");
         for (String shim :
                 new String[] {"io.github.iree4j.nativeaccess.Shim", "io.github.iree4j.nativeaccess.VulkanShim"}) {

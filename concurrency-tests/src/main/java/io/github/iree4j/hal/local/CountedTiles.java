@@ -1,8 +1,9 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.ExecutableExport;
-import io.github.iree4j.hal.spi.HostDispatch;
-import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.hal.loader.HostDispatch;
+import io.github.iree4j.hal.loader.LoadedExecutable;
+import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -71,7 +72,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
                 firsts,
                 new LocalBuffer[0],
                 new LocalExecutable[] {new LocalExecutable("counted", this)},
-                new MemorySegment[0],
+                MemorySegment.NULL,
                 new int[0]);
         begin(recording, 0, recording.regionCount(), null, null);
     }

@@ -7,11 +7,12 @@ import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.ExecutableExport;
-import io.github.iree4j.hal.QueueBackend;
-import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.spi.HostDispatch;
-import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.hal.loader.HostDispatch;
+import io.github.iree4j.hal.loader.LoadedExecutable;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.QueueBackend;
+import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.task.ProcessExecutor;
@@ -69,7 +70,7 @@ final class StressLane implements LoadedExecutable {
                 firsts,
                 new LocalBuffer[0],
                 new LocalExecutable[] {new LocalExecutable("counted", this)},
-                new MemorySegment[0],
+                MemorySegment.NULL,
                 new int[0]);
         SchedulingDomain domain = SchedulingDomain.create(
                 AxisAllocator.create(9, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);

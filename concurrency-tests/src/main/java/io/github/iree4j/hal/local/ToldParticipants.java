@@ -5,6 +5,7 @@ import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.record.CollectiveCommand;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -1,10 +1,10 @@
 package io.github.iree4j.hal.copying;
 
 import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferStorage;
 import io.github.iree4j.hal.HalFile;
-import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.schedule.BufferStorage;
+import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;

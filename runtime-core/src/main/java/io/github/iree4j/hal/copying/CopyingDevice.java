@@ -13,7 +13,7 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.StoredBuffer;
+import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;

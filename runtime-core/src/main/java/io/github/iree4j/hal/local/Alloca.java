@@ -1,12 +1,12 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.StorageGrant;
-import io.github.iree4j.hal.StorageRequest;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolSet;
 import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.schedule.StorageGrant;
+import io.github.iree4j.hal.schedule.StorageRequest;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.function.Consumer;

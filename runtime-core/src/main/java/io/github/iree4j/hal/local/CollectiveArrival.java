@@ -2,6 +2,7 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.record.CollectiveCommand;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;

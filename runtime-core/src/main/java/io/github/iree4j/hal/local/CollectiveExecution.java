@@ -7,8 +7,11 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.Collective;
-import io.github.iree4j.hal.OperationParts;
-import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.record.CollectiveCommand;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.OperationParts;
+import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -34,7 +37,7 @@ final class CollectiveExecution {
 
     private final QueueScheduler scheduler;
     private final OperationParts parts;
-    private final LocalCommandBuffer commands;
+    private final RecordedCommandBuffer commands;
     private final Operations.Execute whole; // retains what is used
     private final Guests guests;
     private final @Nullable Fence signal;
@@ -53,7 +56,7 @@ final class CollectiveExecution {
     private CollectiveExecution(
             QueueScheduler scheduler,
             OperationParts parts,
-            LocalCommandBuffer commands,
+            RecordedCommandBuffer commands,
             Operations.Execute whole,
             Guests guests,
             @Nullable Fence signal) {
@@ -75,7 +78,7 @@ final class CollectiveExecution {
             QueueScheduler scheduler,
             @Nullable Fence wait,
             @Nullable Fence signal,
-            LocalCommandBuffer commands,
+            RecordedCommandBuffer commands,
             @Nullable BindingTable bindings,
             Guests guests) {
         if (signal != null && !signal.isLive()) {
@@ -129,7 +132,7 @@ final class CollectiveExecution {
     }
 
     private static List<Meetings.Ticket> tickets(CollectiveCommand command) {
-        ChannelGroup group = command.channel().group();
+        ChannelGroup group = channel(command).group();
         int rank = command.channel().rank();
         int parameter = command.parameter();
         return switch (command.operation().kind()) {
@@ -147,6 +150,11 @@ final class CollectiveExecution {
             }
             default -> List.of(group.collective(rank));
         };
+    }
+
+    /** Whose channel it is was checked when it was recorded. */
+    private static LocalChannel channel(CollectiveCommand command) {
+        return (LocalChannel) command.channel();
     }
 
     private static boolean receives(CollectiveCommand sendReceive) {
@@ -289,7 +297,7 @@ final class CollectiveExecution {
                 pins.forEach(LocalBuffer::unpin);
                 throw e;
             }
-            command.channel().group().arrive(ticket, arrival);
+            channel(command).group().arrive(ticket, arrival);
         }
     }
 
@@ -305,7 +313,7 @@ final class CollectiveExecution {
             buffer = Objects.requireNonNull(table.buffer(ref.slot()));
             offset += table.offset(ref.slot());
         }
-        LocalBuffer local = BlockBuilder.local(buffer);
+        LocalBuffer local = LocalBuffer.of(buffer);
         MemorySegment bytes = local.pin().segment;
         pins.add(local);
         return bytes.asSlice(buffer.offset() + offset, ref.length());
@@ -351,9 +359,9 @@ final class CollectiveExecution {
         }
     }
 
-    private static void failChannels(LocalCommandBuffer commands, IreeException cause) {
-        for (LocalChannel channel : commands.channels()) {
-            channel.fail(cause);
+    private static void failChannels(RecordedCommandBuffer commands, IreeException cause) {
+        for (CollectiveCommand each : commands.collectives()) {
+            channel(each).fail(cause); // of several with one channel the first does it
         }
     }
 

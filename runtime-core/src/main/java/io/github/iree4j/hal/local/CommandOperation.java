@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.record.Recording;
 import org.jspecify.annotations.Nullable;
 
 /** An operation that runs regions of a recording: on one thread, or on several through a {@link BlockProcessor}. */
@@ -35,7 +36,7 @@ abstract class CommandOperation extends HostOperation {
 
     @Override
     long nanos() {
-        return recording().nanos(bindings());
+        return DurationEstimate.nanos(recording(), bindings());
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.StorageRelease;
+import io.github.iree4j.hal.schedule.StorageRelease;
 import io.github.iree4j.status.IreeException;
 
 /** Takes a buffer's storage away in queue order. */

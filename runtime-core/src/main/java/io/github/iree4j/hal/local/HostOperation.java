@@ -1,8 +1,8 @@
 package io.github.iree4j.hal.local;
 
-import io.github.iree4j.hal.HostWork;
-import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.schedule.HostWork;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.function.Consumer;

@@ -1,14 +1,15 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
-import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
-import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -99,7 +100,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return buffer;
     }
 
-    /** An allocation whose storage comes with a {@link io.github.iree4j.hal.StorageGrant}. */
+    /** An allocation whose storage comes with a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
     static LocalBuffer reserved(HostMemory memory, BufferParams params, long length, LocalQueue origin, int placement) {
         checkParams(params, length, HostMemory.MAXIMUM_ALIGNMENT);
         return new LocalBuffer(memory, params, length, origin, placement, false, null);
@@ -135,6 +136,25 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
     @Nullable
     ConstantViews<ConstantView> views() {
         return views;
+    }
+
+    /**
+     * Returns the allocation behind a buffer.
+     *
+     * @throws IreeException INVALID_ARGUMENT when it is another driver's
+     */
+    static LocalBuffer of(Buffer buffer) {
+        if (buffer.allocatedBuffer() instanceof LocalBuffer local) {
+            return local;
+        }
+        throw new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "buffer of " + buffer.length() + " bytes was not created by the local device; import or copy it");
+    }
+
+    /** The allocation behind a buffer that kernels and transfers can use: of this driver, or of another whose memory the host sees. */
+    static StoredBuffer<?> usable(Buffer buffer) {
+        return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored ? stored : of(buffer);
     }
 
     /** Gives the buffer its storage. */

@@ -14,14 +14,16 @@ import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
-import io.github.iree4j.hal.HostedDevice;
 import io.github.iree4j.hal.QueueAffinity;
-import io.github.iree4j.hal.QueueBackend;
-import io.github.iree4j.hal.QueueHardware;
-import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.loader.ExecutableLoader;
+import io.github.iree4j.hal.loader.Loaders;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.schedule.HostedDevice;
+import io.github.iree4j.hal.schedule.QueueBackend;
+import io.github.iree4j.hal.schedule.QueueHardware;
+import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.hal.spi.ExecutableLoader;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
@@ -217,7 +219,7 @@ final class LocalDevice implements HostedDevice {
     public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.length);
-        return new LocalCommandBuffer(modes, categories, bindingCapacity);
+        return new RecordedCommandBuffer(LocalCommands.INSTANCE, modes, categories, bindingCapacity);
     }
 
     @Override

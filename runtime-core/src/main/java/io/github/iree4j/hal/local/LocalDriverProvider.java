@@ -2,8 +2,8 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
-import io.github.iree4j.hal.HostedDevice;
-import io.github.iree4j.hal.QueueHardware;
+import io.github.iree4j.hal.schedule.HostedDevice;
+import io.github.iree4j.hal.schedule.QueueHardware;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePattern;
@@ -53,7 +53,7 @@ public final class LocalDriverProvider implements DriverProvider {
 
     /**
      * Opens a device that works on the CPU's memory, with its code, but whose queues run on something else. Its operations are all
-     * {@link io.github.iree4j.hal.HostWork}.
+     * {@link io.github.iree4j.hal.schedule.HostWork}.
      *
      * @param info what it is known by
      * @param options how to open it; as many queues as the hardware has

@@ -2,7 +2,8 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
-import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.hal.loader.LoadedExecutable;
+import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
@@ -36,6 +37,11 @@ final class LocalExecutable extends Executable {
             localMemorySizes[i] = exports[i].localMemorySize();
         }
         this.bindingAlignment = loaded.bindingAlignment();
+    }
+
+    /** The code of a dispatch; that it is ours was checked when it was recorded. */
+    static LocalExecutable of(Recording recording, int at) {
+        return (LocalExecutable) recording.executable(at);
     }
 
     LoadedExecutable loaded() {

@@ -9,8 +9,10 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
-import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.Transfers;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -80,13 +82,13 @@ final class Operations {
 
     static LocalBuffer live(String what, Buffer buffer) {
         checkLive(what, buffer);
-        return BlockBuilder.local(buffer);
+        return LocalBuffer.of(buffer);
     }
 
     /** As {@link #live}, or of another device whose memory the host sees. */
     private static StoredBuffer<?> usable(String what, Buffer buffer) {
         checkLive(what, buffer);
-        return BlockBuilder.usable(buffer);
+        return LocalBuffer.usable(buffer);
     }
 
     private static void checkLive(String what, Buffer buffer) {
@@ -100,7 +102,7 @@ final class Operations {
     static HostOperation fill(Guests guests, Buffer target, long offset, long length, long pattern, int patternLength) {
         StoredBuffer<?> local = usable("fill target", target);
         long bytes = Transfers.checkFill(target, offset, length, patternLength);
-        long words = BlockBuilder.widen(pattern, patternLength);
+        long words = RecordedCommandBuffer.widen(pattern, patternLength);
         long at = target.offset() + offset;
         return bytes >= TILED_TRANSFER
                 ? new Transfer("fill", guests, Recording.fill(local, at, bytes, words), local, null)
@@ -177,7 +179,7 @@ final class Operations {
             super("update", live("update target", target), null);
             Transfers.checkUpdate(target, offset, source.byteSize());
             this.source = source;
-            this.target = BlockBuilder.local(target);
+            this.target = LocalBuffer.of(target);
             this.offset = target.offset() + offset;
         }
 
@@ -299,7 +301,7 @@ final class Operations {
             file.check(name(), read ? MemoryAccess.READ : MemoryAccess.WRITE, fileOffset, this.length);
             this.file = file;
             this.fileOffset = fileOffset;
-            this.buffer = BlockBuilder.local(buffer);
+            this.buffer = LocalBuffer.of(buffer);
             this.offset = buffer.offset() + offset;
             this.read = read;
         }
@@ -370,15 +372,15 @@ final class Operations {
     }
 
     static final class Execute extends CommandOperation {
-        private final LocalCommandBuffer commands;
+        private final RecordedCommandBuffer commands;
         private final boolean singleDispatch;
         private @Nullable BindingTable bindings;
 
-        Execute(LocalCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
+        Execute(RecordedCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
             this("execute", commands, bindings, guests);
         }
 
-        private Execute(String name, LocalCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
+        private Execute(String name, RecordedCommandBuffer commands, @Nullable BindingTable bindings, Guests guests) {
             super(name, guests);
             this.commands = commands;
             this.bindings = bindings;
@@ -388,7 +390,7 @@ final class Operations {
         }
 
         /** Of a command buffer with one dispatch, made for this. */
-        static Execute dispatch(LocalCommandBuffer commands, BindingTable bindings, Guests guests) {
+        static Execute dispatch(RecordedCommandBuffer commands, BindingTable bindings, Guests guests) {
             return new Execute(DISPATCH, commands, bindings, guests);
         }
 
@@ -421,42 +423,12 @@ final class Operations {
 
         @Override
         protected void retain() {
-            commands.retain();
-            BindingTable table = bindings;
-            if (table == null) {
-                return;
-            }
-            table = table.copy();
-            int retained = 0;
-            try {
-                for (int slot : commands.recording().slots) {
-                    if (table.buffer(slot) instanceof Buffer buffer) {
-                        buffer.retain();
-                    }
-                    retained++;
-                }
-            } catch (IreeException e) {
-                release(table, retained);
-                commands.release();
-                throw e;
-            }
-            bindings = table;
+            bindings = commands.retainBindings(bindings);
         }
 
         @Override
         protected void release() {
-            if (bindings != null) {
-                release(bindings, commands.recording().slots.length);
-            }
-            commands.release();
-        }
-
-        private void release(BindingTable table, int count) {
-            for (int i = 0; i < count; i++) {
-                if (table.buffer(commands.recording().slots[i]) instanceof Buffer buffer) {
-                    buffer.release();
-                }
-            }
+            commands.releaseBindings(bindings);
         }
     }
 

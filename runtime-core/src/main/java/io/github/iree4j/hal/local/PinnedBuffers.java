@@ -2,10 +2,11 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferStorage;
-import io.github.iree4j.hal.ConstantViews;
-import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.BufferStorage;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -36,15 +37,15 @@ final class PinnedBuffers {
      * @throws IreeException when a buffer has no storage; then nothing is pinned
      */
     void pin(Recording commands, @Nullable BindingTable table, @Nullable MemoryHolder holder) {
-        reserve(commands.slotLimit(), commands.fixed.length);
+        reserve(commands.slotLimit(), commands.fixed().length);
         recording = commands;
         user = holder == null ? this : holder;
         try {
-            for (int slot : commands.slots) {
+            for (int slot : commands.slots()) {
                 pinSlot(slot, table, holder);
             }
-            for (int i = 0; i < commands.fixed.length; i++) {
-                fixedBlocks[i] = pin(commands.fixed[i], holder);
+            for (int i = 0; i < commands.fixed().length; i++) {
+                fixedBlocks[i] = pin(commands.fixed()[i], holder);
             }
         } catch (Throwable e) {
             unpin();
@@ -104,7 +105,7 @@ final class PinnedBuffers {
         }
         long start = table.offset(slot);
         long bytes = table.length(slot);
-        StoredBuffer<?> local = BlockBuilder.usable(buffer);
+        StoredBuffer<?> local = LocalBuffer.usable(buffer);
         slotOffsets[slot] = buffer.offset() + start;
         slotLengths[slot] = bytes == Buffer.WHOLE ? buffer.length() - start : bytes;
         slotBlocks[slot] = pin(local, holder);
@@ -126,7 +127,7 @@ final class PinnedBuffers {
             viewed.clear();
         }
         user = this;
-        for (int slot : commands.slots) {
+        for (int slot : commands.slots()) {
             StoredBuffer<?> buffer = slotBuffers[slot];
             if (buffer != null) {
                 slotBuffers[slot] = null;
@@ -134,9 +135,9 @@ final class PinnedBuffers {
                 buffer.unpin();
             }
         }
-        for (int i = 0; i < commands.fixed.length && fixedBlocks[i] != null; i++) {
+        for (int i = 0; i < commands.fixed().length && fixedBlocks[i] != null; i++) {
             fixedBlocks[i] = null;
-            commands.fixed[i].unpin();
+            commands.fixed()[i].unpin();
         }
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.record.Recording;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
@@ -9,6 +10,9 @@ import java.nio.ByteOrder;
  * The tiles of all commands are numbered through. Reusable, allocates nothing once it exists.
  */
 final class Region {
+    /** The most commands of a region; a barrier that nothing asked for follows. What is kept for each while they run is bounded by it. */
+    static final int COMMANDS_LIMIT = 255;
+
     /** Transfers are cut into pieces of 64 KiB: the caches of one core, and a few microseconds of work. */
     static final int PIECE_SHIFT = 16;
 
@@ -25,14 +29,14 @@ final class Region {
 
     int count; // commands
     int tiles; // of all
-    final int[] at = new int[Recording.REGION_LIMIT]; // where in the code
-    final int[] start = new int[Recording.REGION_LIMIT + 1]; // number of the first tile; at the end that of tiles
-    final long[] units = new long[Recording.REGION_LIMIT]; // workgroups or bytes
-    final int[] shift = new int[Recording.REGION_LIMIT]; // log2 of the units of a tile
-    final int[] nanos = new int[Recording.REGION_LIMIT]; // what a tile takes, 0 when unknown
-    final int[] x = new int[Recording.REGION_LIMIT]; // workgroups of dispatches
-    final int[] y = new int[Recording.REGION_LIMIT];
-    final int[] z = new int[Recording.REGION_LIMIT];
+    final int[] at = new int[COMMANDS_LIMIT]; // where in the code
+    final int[] start = new int[COMMANDS_LIMIT + 1]; // number of the first tile; at the end that of tiles
+    final long[] units = new long[COMMANDS_LIMIT]; // workgroups or bytes
+    final int[] shift = new int[COMMANDS_LIMIT]; // log2 of the units of a tile
+    final int[] nanos = new int[COMMANDS_LIMIT]; // what a tile takes, 0 when unknown
+    final int[] x = new int[COMMANDS_LIMIT]; // workgroups of dispatches
+    final int[] y = new int[COMMANDS_LIMIT];
+    final int[] z = new int[COMMANDS_LIMIT];
 
     /**
      * Looks at a region whose predecessors are over. Counts that are in buffers are read now.
@@ -44,7 +48,7 @@ final class Region {
         int commands = recording.firstCommand(region + 1) - first;
         int total = 0;
         for (int i = 0; i < commands; i++) {
-            int position = recording.command(first + i);
+            int position = recording.commands()[first + i];
             at[i] = position;
             start[i] = total;
             total += cut(recording, pins, position, i);
@@ -56,7 +60,7 @@ final class Region {
 
     /** Returns the number of tiles of a command. */
     private int cut(Recording recording, PinnedBuffers pins, int position, int i) {
-        long[] code = recording.code;
+        long[] code = recording.code();
         long size;
         int unitShift;
         switch ((int) code[position]) {
@@ -67,7 +71,7 @@ final class Region {
             }
             default -> {
                 size = workgroups(recording, pins, position, i);
-                LocalExecutable program = recording.program(position);
+                LocalExecutable program = LocalExecutable.of(recording, position);
                 int export = recording.export(position);
                 unitShift = program.export(export).isSequential() ? ONE_TILE : 0;
                 nanos[i] = program.nanos(export, unitShift == 0 ? 1 : size);
@@ -83,20 +87,20 @@ final class Region {
     }
 
     private long workgroups(Recording recording, PinnedBuffers pins, int position, int i) {
-        long[] code = recording.code;
+        long[] code = recording.code();
         if ((int) code[position] == Recording.DISPATCH) {
             x[i] = (int) (code[position + 2] >>> 32);
             y[i] = (int) code[position + 2];
             z[i] = (int) (code[position + 3] >>> 32);
         } else {
-            int range = position + Recording.DISPATCH_WORDS;
+            int range = recording.counts(position);
             HostMemory.Block block = pins.block(code, range);
             long offset = pins.offset(code, range);
             x[i] = block.segment.get(INT, offset);
             y[i] = block.segment.get(INT, offset + 4);
             z[i] = block.segment.get(INT, offset + 8);
-            ExecutableExport entry = recording.program(position).export(recording.export(position));
-            BlockBuilder.checkCounts(entry, x[i], y[i], z[i]);
+            ExecutableExport entry = recording.executable(position).export(recording.export(position));
+            LocalCommands.checkCounts(entry, x[i], y[i], z[i]);
         }
         return Integer.toUnsignedLong(x[i]) * Integer.toUnsignedLong(y[i]) * z[i];
     }
@@ -104,7 +108,7 @@ final class Region {
     /** Returns the command that a tile belongs to. */
     int commandOf(int tile) {
         int low = 0;
-        int high = Math.min(count, Recording.REGION_LIMIT) - 1;
+        int high = Math.min(count, COMMANDS_LIMIT) - 1;
         while (low < high) {
             int middle = (low + high + 1) >>> 1;
             if (start[middle] <= tile) {

@@ -2,9 +2,9 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.WaitHelper;
-import io.github.iree4j.hal.QueueOperation;
-import io.github.iree4j.hal.QueueScheduler;
-import io.github.iree4j.hal.UnorderedBackend;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.UnorderedBackend;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;

@@ -1,7 +1,8 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.CommandBuffer;
-import io.github.iree4j.hal.spi.HostDispatch;
+import io.github.iree4j.hal.loader.HostDispatch;
+import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -83,7 +84,7 @@ final class Worker implements HostDispatch {
         }
         entered = NONE;
         int at = region.at[number];
-        code = recording.code;
+        code = recording.code();
         opcode = (int) code[at];
         switch (opcode) {
             case Recording.FILL -> {
@@ -92,8 +93,8 @@ final class Worker implements HostDispatch {
             }
             case Recording.UPDATE -> {
                 target(pins, at + 1);
-                sourceBytes = recording.updates[(int) code[at + 4]];
-                sourceOffset = 0;
+                sourceBytes = recording.updates();
+                sourceOffset = code[at + 4];
             }
             case Recording.COPY -> enterCopy(pins, at, region.units[number]);
             case Recording.DISPATCH, Recording.INDIRECT -> {
@@ -132,7 +133,7 @@ final class Worker implements HostDispatch {
     }
 
     private void enterDispatch(Recording recording, PinnedBuffers pins, int at) {
-        LocalExecutable executable = recording.program(at);
+        LocalExecutable executable = LocalExecutable.of(recording, at);
         program = executable;
         export = recording.export(at);
         sequence++;
@@ -140,10 +141,10 @@ final class Worker implements HostDispatch {
         sizeY = (int) code[at + 4];
         sizeZ = (int) (code[at + 5] >>> 32);
         constantCount = recording.constantCount(at);
-        constantsAt = at + Recording.DISPATCH_WORDS + (opcode == Recording.INDIRECT ? Recording.RANGE_WORDS : 0);
+        constantsAt = recording.constants(at);
         reserveLocal(executable.localMemorySize(export) + (code[at + 3] & 0xFFFF_FFFFL));
         int bindings = recording.bindingCount(at);
-        int range = constantsAt + ((constantCount + 1) >> 1);
+        int range = recording.bindings(at);
         long misaligned = executable.bindingAlignment() - 1;
         for (int i = 0; i < bindings; i++, range += Recording.RANGE_WORDS) {
             HostMemory.Block block = pins.block(code, range);

@@ -2,6 +2,7 @@ package io.github.iree4j.hal.spi;
 
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;

@@ -1,9 +1,9 @@
 package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.hal.HostWork;
-import io.github.iree4j.hal.QueueOperation;
-import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.schedule.HostWork;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

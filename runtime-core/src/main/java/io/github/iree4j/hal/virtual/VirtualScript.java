@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.virtual;
 
-import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 

@@ -1,9 +1,9 @@
 package io.github.iree4j.hal.virtual;
 
-import io.github.iree4j.hal.FifoBackend;
-import io.github.iree4j.hal.Issue;
-import io.github.iree4j.hal.QueueOperation;
-import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.schedule.FifoBackend;
+import io.github.iree4j.hal.schedule.Issue;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;

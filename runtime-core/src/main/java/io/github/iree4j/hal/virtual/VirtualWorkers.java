@@ -1,8 +1,8 @@
 package io.github.iree4j.hal.virtual;
 
-import io.github.iree4j.hal.QueueOperation;
-import io.github.iree4j.hal.QueueScheduler;
-import io.github.iree4j.hal.UnorderedBackend;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.UnorderedBackend;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

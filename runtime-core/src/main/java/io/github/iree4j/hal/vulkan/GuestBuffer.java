@@ -1,9 +1,9 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.hal.BufferStorage;
-import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.MemoryAccess;
-import io.github.iree4j.hal.StoredBuffer;
+import io.github.iree4j.hal.schedule.BufferStorage;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.hal.BufferStorage;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.schedule.BufferStorage;
 import io.github.iree4j.nativeaccess.VulkanAllocation;
 import io.github.iree4j.nativeaccess.VulkanFeature;
 import io.github.iree4j.status.IreeException;

@@ -4,6 +4,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.nativeaccess.VulkanCommands;
 import io.github.iree4j.nativeaccess.VulkanLimits;
 import io.github.iree4j.nativeaccess.VulkanWords;
@@ -17,7 +18,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the hardware runs of a {@link VulkanRecording}: lent to one execution at a time.
+ * What the hardware runs of a {@link Recording}: lent to one execution at a time.
  *
  * <p>Dispatches whose buffers may change have them in descriptor sets or in a table of addresses, both of which are written when buffers
  * lie elsewhere than at the execution before. Everything else is recorded again when what it uses does: transfers with slots, and the
@@ -32,7 +33,7 @@ final class NativeCommands implements AutoCloseable {
     private static final int DESCRIPTOR_WORDS = 3;
 
     private final VulkanDevice device;
-    private final VulkanRecording recording;
+    private final Recording recording;
     private final @Nullable VulkanStorage updates;
     private final @Nullable VulkanStorage addresses;
     private final RecordedCommands commands;
@@ -47,13 +48,15 @@ final class NativeCommands implements AutoCloseable {
     /**
      * Makes commands with nothing in them; may take long.
      *
+     * @param places where its buffers lie
      * @param updates the bytes of updates; null for none
      * @param commands to be recorded, this one's from now on
      * @param lent whether they go back to the pool
      */
     NativeCommands(
             VulkanDevice device,
-            VulkanRecording recording,
+            Recording recording,
+            Places places,
             @Nullable VulkanStorage updates,
             RecordedCommands commands,
             boolean lent,
@@ -64,10 +67,10 @@ final class NativeCommands implements AutoCloseable {
         this.commands = commands;
         this.lent = lent;
         this.counters = counters;
-        this.places = new Places(device, recording);
+        this.places = places;
         long tableBytes = 0;
         for (int at : recording.commands()) {
-            if (recording.isDispatch(at) && recording.kernel(at).addresses() != null) {
+            if (recording.isDispatch(at) && VulkanKernel.of(recording, at).addresses() != null) {
                 tableBytes += (long) ADDRESS_BYTES * recording.bindingCount(at);
             }
         }
@@ -158,21 +161,21 @@ final class NativeCommands implements AutoCloseable {
             return false;
         }
         for (int at : recording.commands()) {
-            switch (recording.op(at)) {
-                case VulkanRecording.FILL, VulkanRecording.UPDATE -> {
+            switch (recording.opcode(at)) {
+                case Recording.FILL, Recording.UPDATE -> {
                     if (places.isChanged(at + 1)) {
                         return true;
                     }
                 }
-                case VulkanRecording.COPY -> {
-                    if (places.isChanged(at + 1) || places.isChanged(at + 1 + VulkanRecording.RANGE_WORDS)) {
+                case Recording.COPY -> {
+                    if (places.isChanged(at + 1) || places.isChanged(at + 1 + Recording.RANGE_WORDS)) {
                         return true;
                     }
                 }
                 default -> {
-                    boolean counts = recording.op(at) == VulkanRecording.INDIRECT
-                            && places.isChanged(at + VulkanRecording.DISPATCH_WORDS);
-                    if (counts || recording.isPushed(at) && bindingsChanged(at)) {
+                    boolean counts =
+                            recording.opcode(at) == Recording.INDIRECT && places.isChanged(recording.counts(at));
+                    if (counts || NativeForms.isPushed(recording, at) && bindingsChanged(at)) {
                         return true;
                     }
                 }
@@ -183,7 +186,7 @@ final class NativeCommands implements AutoCloseable {
 
     private boolean bindingsChanged(int at) {
         int binding = recording.bindings(at);
-        for (int i = 0; i < recording.bindingCount(at); i++, binding += VulkanRecording.RANGE_WORDS) {
+        for (int i = 0; i < recording.bindingCount(at); i++, binding += Recording.RANGE_WORDS) {
             if (places.isChanged(binding)) {
                 return true;
             }
@@ -201,7 +204,7 @@ final class NativeCommands implements AutoCloseable {
                     continue;
                 }
                 boolean changed = bindingsChanged(at);
-                if (recording.kernel(at).addresses() != null) {
+                if (VulkanKernel.of(recording, at).addresses() != null) {
                     if (changed) {
                         writeAddresses(at, tableAt);
                     }
@@ -224,9 +227,9 @@ final class NativeCommands implements AutoCloseable {
         encoder.beginAfterAll();
         Hazards hazards = new Hazards();
         long tableAt = 0;
-        for (int region = 0; region < recording.regions().length - 1; region++) {
-            int first = recording.regions()[region];
-            int end = recording.regions()[region + 1];
+        for (int region = 0; region < recording.regionCount(); region++) {
+            int first = recording.firstCommand(region);
+            int end = recording.firstCommand(region + 1);
             int kinds = kinds(first, end);
             int sources = hazards.order(kinds);
             if (sources != 0) {
@@ -255,9 +258,9 @@ final class NativeCommands implements AutoCloseable {
     private int kinds(int first, int end) {
         int kinds = 0;
         for (int i = first; i < end; i++) {
-            kinds |= switch (recording.op(recording.commands()[i])) {
-                case VulkanRecording.DISPATCH -> Hazards.COMPUTE;
-                case VulkanRecording.INDIRECT -> Hazards.COMPUTE | Hazards.INDIRECT;
+            kinds |= switch (recording.opcode(recording.commands()[i])) {
+                case Recording.DISPATCH -> Hazards.COMPUTE;
+                case Recording.INDIRECT -> Hazards.COMPUTE | Hazards.INDIRECT;
                 default -> Hazards.TRANSFER;
             };
         }
@@ -267,8 +270,8 @@ final class NativeCommands implements AutoCloseable {
     private long record(CommandEncoder encoder, int at, long tableAt) {
         long[] code = recording.code();
         int range = at + 1;
-        switch (recording.op(at)) {
-            case VulkanRecording.FILL -> {
+        switch (recording.opcode(at)) {
+            case Recording.FILL -> {
                 long length = places.length(range);
                 int patternLength = (int) code[at + 5];
                 if (length % patternLength != 0) {
@@ -279,14 +282,14 @@ final class NativeCommands implements AutoCloseable {
                 }
                 encoder.fill(places.storage(range), places.offset(range), length, code[at + 4], patternLength);
             }
-            case VulkanRecording.UPDATE ->
+            case Recording.UPDATE ->
                 encoder.copy(
                         mapped(updates),
                         code[at + 4],
                         places.storage(range),
                         places.offset(range),
                         places.length(range));
-            case VulkanRecording.COPY -> copy(encoder, range, range + VulkanRecording.RANGE_WORDS);
+            case Recording.COPY -> copy(encoder, range, range + Recording.RANGE_WORDS);
             default -> {
                 return dispatch(encoder, at, tableAt);
             }
@@ -321,10 +324,10 @@ final class NativeCommands implements AutoCloseable {
     }
 
     private long dispatch(CommandEncoder encoder, int at, long tableAt) {
-        VulkanKernel kernel = recording.kernel(at);
+        VulkanKernel kernel = VulkanKernel.of(recording, at);
         boolean byAddress = kernel.addresses() != null;
-        boolean pushed = recording.isPushed(at);
-        boolean indirect = recording.op(at) == VulkanRecording.INDIRECT;
+        boolean pushed = NativeForms.isPushed(recording, at);
+        boolean indirect = recording.opcode(at) == Recording.INDIRECT;
         int count = recording.bindingCount(at);
         long pipeline = (pushed ? kernel.pushing() : kernel.settable()).handle();
         if (byAddress || count == 0) {
@@ -340,7 +343,7 @@ final class NativeCommands implements AutoCloseable {
         }
         encoder.constants(0, pushConstants(at, kernel, tableAt));
         if (indirect) {
-            int counts = at + VulkanRecording.DISPATCH_WORDS;
+            int counts = recording.counts(at);
             encoder.indirectWorkgroups(places.storage(counts), places.offset(counts));
         } else {
             long[] code = recording.code();
@@ -385,8 +388,8 @@ final class NativeCommands implements AutoCloseable {
 
     /** Writes buffer, offset and range of a binding. */
     private void descriptor(int at, int binding, long[] out) {
-        int range = recording.bindings(at) + VulkanRecording.RANGE_WORDS * binding;
-        VulkanKernel kernel = recording.kernel(at);
+        int range = recording.bindings(at) + Recording.RANGE_WORDS * binding;
+        VulkanKernel kernel = VulkanKernel.of(recording, at);
         VulkanLimits limits = device.properties().limits();
         long length = places.length(range);
         if (length == 0) {
@@ -428,13 +431,13 @@ final class NativeCommands implements AutoCloseable {
     }
 
     private void writeAddresses(int at, long tableAt) {
-        VulkanKernel kernel = recording.kernel(at);
+        VulkanKernel kernel = VulkanKernel.of(recording, at);
         SpirvPipeline.Addresses required = kernel.addresses();
         if (addresses == null || required == null) {
             return; // no bindings
         }
         int range = recording.bindings(at);
-        for (int i = 0; i < recording.bindingCount(at); i++, range += VulkanRecording.RANGE_WORDS) {
+        for (int i = 0; i < recording.bindingCount(at); i++, range += Recording.RANGE_WORDS) {
             long address = places.address(range);
             long length = places.length(range);
             if (address == 0) {

@@ -2,8 +2,9 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.ConstantViews;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -13,7 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** Where the buffers of a recording lie in one execution: the fixed ones, then what its slots stand for. */
 final class Places {
     private final VulkanDevice device;
-    private final VulkanRecording recording;
+    private final Recording recording;
+    private final UsedBuffer[] fixed;
+    private final boolean[] written; // by place: shaders may
     private final int[] placeOfSlot;
     private final VulkanStorage[] storages;
     private final long[] offsets; // in the storage
@@ -26,21 +29,58 @@ final class Places {
     private final List<ConstantCopy> claimed = new ArrayList<>(0);
     private boolean anyChanged;
 
-    Places(VulkanDevice device, VulkanRecording recording) {
+    /**
+     * Of a recording, which stays.
+     *
+     * @param written what {@link #written} says of it
+     */
+    Places(VulkanDevice device, Recording recording, boolean[] written) {
         this.device = device;
         this.recording = recording;
-        int fixed = recording.fixed().length;
-        int count = fixed + recording.slots().length;
-        this.placeOfSlot = new int[recording.slotLimit()];
-        for (int i = 0; i < recording.slots().length; i++) {
-            placeOfSlot[recording.slots()[i]] = fixed + i;
+        this.written = written;
+        this.fixed = new UsedBuffer[recording.fixed().length];
+        for (int i = 0; i < fixed.length; i++) {
+            fixed[i] = VulkanBuffer.used(device, recording.fixed()[i]);
         }
+        int count = fixed.length + recording.slots().length;
+        this.placeOfSlot = placesOfSlots(recording);
         this.storages = new VulkanStorage[count];
         Arrays.fill(storages, VulkanStorage.NONE);
         this.offsets = new long[count];
         this.lengths = new long[count];
         this.changed = new boolean[count];
         this.pinned = new @Nullable UsedBuffer[count];
+    }
+
+    private static int[] placesOfSlots(Recording recording) {
+        int[] places = new int[recording.slotLimit()];
+        for (int i = 0; i < recording.slots().length; i++) {
+            places[recording.slots()[i]] = recording.fixed().length + i;
+        }
+        return places;
+    }
+
+    /** Returns at which places shaders of a recording may write: fixed buffers, then slots in their order. */
+    static boolean[] written(Recording recording) {
+        boolean[] written = new boolean[recording.fixed().length + recording.slots().length];
+        int[] placeOfSlot = placesOfSlots(recording);
+        for (int at : recording.commands()) {
+            if (recording.isDispatch(at)) {
+                VulkanKernel kernel = VulkanKernel.of(recording, at);
+                int range = recording.bindings(at);
+                for (int i = 0; i < recording.bindingCount(at); i++, range += Recording.RANGE_WORDS) {
+                    if (kernel.isWritten(i)) {
+                        written[place(recording, placeOfSlot, range)] = true;
+                    }
+                }
+            }
+        }
+        return written;
+    }
+
+    private static int place(Recording recording, int[] placeOfSlot, int range) {
+        long word = recording.code()[range];
+        return word < 0 ? (int) ~word : placeOfSlot[(int) word];
     }
 
     /**
@@ -51,14 +91,12 @@ final class Places {
      */
     void claim(@Nullable MemoryHolder call, @Nullable BindingTable table) {
         user = call == null ? this : call;
-        int fixed = recording.fixed().length;
         for (int place = 0; place < storages.length; place++) {
-            if (!recording.written()[place]) {
+            if (!written[place]) {
                 continue;
             }
-            UsedBuffer buffer = place < fixed
-                    ? recording.fixed()[place]
-                    : own(buffer(recording.slots()[place - fixed], table));
+            UsedBuffer buffer =
+                    place < fixed.length ? fixed[place] : own(buffer(recording.slots()[place - fixed.length], table));
             buffer.checkWritable();
             ConstantViews<ConstantCopy> copies = buffer.copies();
             if (copies != null) {
@@ -88,7 +126,6 @@ final class Places {
     void resolve(VulkanOperation operation, @Nullable BindingTable table) {
         Arrays.fill(changed, false);
         anyChanged = false;
-        UsedBuffer[] fixed = recording.fixed();
         for (int i = 0; i < fixed.length; i++) {
             set(i, fixed[i], operation, 0, fixed[i].length());
         }
@@ -144,8 +181,7 @@ final class Places {
     }
 
     private int place(int at) {
-        long word = recording.code()[at];
-        return word < 0 ? (int) ~word : placeOfSlot[(int) word];
+        return place(recording, placeOfSlot, at);
     }
 
     /** Whether the range at a word lies elsewhere than before. */

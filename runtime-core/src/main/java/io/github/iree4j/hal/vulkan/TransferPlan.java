@@ -4,7 +4,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.hal.OperationParts;
+import io.github.iree4j.hal.schedule.OperationParts;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.hal.ConstantViews;
+import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
 import org.jspecify.annotations.Nullable;
 

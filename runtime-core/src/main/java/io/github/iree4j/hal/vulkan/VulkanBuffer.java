@@ -5,12 +5,12 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
-import io.github.iree4j.hal.ConstantViews;
 import io.github.iree4j.hal.MemoryAccess;
-import io.github.iree4j.hal.StorageRelease;
-import io.github.iree4j.hal.StoredBuffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.schedule.StorageRelease;
+import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -95,7 +95,7 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> implements UsedBuff
         return buffer;
     }
 
-    /** An allocation whose storage comes with a {@link io.github.iree4j.hal.StorageGrant}. */
+    /** An allocation whose storage comes with a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
     static VulkanBuffer reserved(
             VulkanDevice device, BufferParams params, long length, VulkanQueue origin, int placement) {
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
@@ -155,7 +155,7 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> implements UsedBuff
         } else if (buffer.allocatedBuffer() instanceof StoredBuffer<?> other) {
             String obstacle = HostImports.obstacle(device);
             if (obstacle == null) {
-                return new GuestBuffer(device, other);
+                return used(device, other);
             }
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
@@ -163,6 +163,11 @@ final class VulkanBuffer extends StoredBuffer<VulkanStorage> implements UsedBuff
                             .formatted(what, buffer.length(), device.id(), obstacle));
         }
         throw notOf(device, what, buffer);
+    }
+
+    /** Returns what work uses of an allocation that {@link #usable} has accepted. */
+    static UsedBuffer used(VulkanDevice device, StoredBuffer<?> accepted) {
+        return accepted instanceof VulkanBuffer own ? own : new GuestBuffer(device, accepted);
     }
 
     private static IreeException notOf(VulkanDevice device, String what, Buffer buffer) {

@@ -14,8 +14,8 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
-import io.github.iree4j.hal.QueueScheduler;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePattern;
 import io.github.iree4j.lifetime.UseGuard;
@@ -285,7 +285,7 @@ final class VulkanDevice implements Device {
     public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.length);
-        return new VulkanCommandBuffer(this, modes, categories, bindingCapacity);
+        return NativeForms.record(this, modes, categories, bindingCapacity);
     }
 
     @Override

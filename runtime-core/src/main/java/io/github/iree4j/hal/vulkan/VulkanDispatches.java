@@ -2,15 +2,11 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.CommandBuffer;
-import io.github.iree4j.hal.DispatchConfig;
-import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.nativeaccess.VulkanCommands;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -20,40 +16,20 @@ final class VulkanDispatches {
 
     /** Executes a command buffer. */
     static VulkanOperation execute(VulkanQueue queue, CommandBuffer commands, @Nullable BindingTable bindings) {
-        if (!(commands instanceof VulkanCommandBuffer own) || own.device() != queue.vulkanDevice()) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "command buffer was not created by " + queue.vulkanDevice());
+        VulkanDevice device = queue.vulkanDevice();
+        if (!NativeForms.isOf(device, commands)) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "command buffer was not created by " + device);
         }
-        return new Execution("execute", queue, own, bindings);
+        return new Execution("execute", queue, (RecordedCommandBuffer) commands, bindings);
     }
 
     /**
      * Runs one dispatch.
      *
-     * @param commands made for this, not recorded yet; the caller closes it after the submission
+     * @param commands recorded for this; the caller closes it after the submission
      */
-    static VulkanOperation dispatch(
-            VulkanQueue queue,
-            VulkanCommandBuffer commands,
-            Executable executable,
-            int export,
-            DispatchConfig config,
-            int[] constants,
-            BindingTable bindings,
-            long flags) {
-        queue.checkComputes();
-        List<BufferRef> refs = new ArrayList<>(bindings.size());
-        for (int i = 0; i < bindings.size(); i++) {
-            refs.add(BufferRef.slot(i, 0, Buffer.WHOLE));
-        }
-        commands.dispatch(executable, export, config, constants, refs, flags);
-        commands.finish();
+    static VulkanOperation dispatch(VulkanQueue queue, RecordedCommandBuffer commands, BindingTable bindings) {
         return new Execution("dispatch", queue, commands, bindings);
-    }
-
-    /** A command buffer of one command. */
-    static VulkanCommandBuffer forDispatch(VulkanDevice device, BindingTable bindings) {
-        return new VulkanCommandBuffer(device, CommandBuffer.ONE_SHOT, CommandBuffer.DISPATCH, bindings.size());
     }
 
     /*
@@ -62,24 +38,26 @@ final class VulkanDispatches {
      */
     private static final class Execution extends VulkanOperation implements VulkanWork {
         private final int family;
-        private final VulkanCommandBuffer commands;
+        private final RecordedCommandBuffer commands;
+        private final NativeForms forms;
         private @Nullable BindingTable bindings;
         private @Nullable NativeCommands lent; // while it is retained
         private @Nullable VulkanCommands prepared;
         private final AtomicInteger holders = new AtomicInteger(1);
 
-        Execution(String name, VulkanQueue queue, VulkanCommandBuffer commands, @Nullable BindingTable bindings) {
+        Execution(String name, VulkanQueue queue, RecordedCommandBuffer commands, @Nullable BindingTable bindings) {
             super(name);
             this.family = queue.family();
             this.commands = commands;
+            this.forms = NativeForms.of(commands);
             this.bindings = bindings;
             commands.checkSubmission(bindings);
             for (int slot : commands.recording().slots()) {
                 if (bindings != null && bindings.buffer(slot) instanceof Buffer buffer) {
-                    VulkanBuffer.usable(commands.device(), "bound buffer", buffer);
+                    VulkanBuffer.usable(forms.device(), "bound buffer", buffer);
                 }
             }
-            if (commands.recording().kernels().length > 0) {
+            if (commands.recording().dispatches()) {
                 queue.checkComputes();
             }
             commands.claimSubmission();
@@ -91,31 +69,27 @@ final class VulkanDispatches {
 
         @Override
         protected void retain() {
-            commands.retain();
-            BindingTable table = bindings == null ? null : bindings.copy();
-            int retained = 0;
+            BindingTable own = commands.retainBindings(bindings);
             try {
-                for (int slot : commands.recording().slots()) {
-                    if (table != null && table.buffer(slot) instanceof Buffer buffer) {
-                        buffer.retain();
-                    }
-                    retained++;
-                }
-                lent = isEmpty() ? null : commands.lend(family);
+                lent = isEmpty() ? null : forms.lend(family);
                 if (lent != null) {
-                    lent.claim(call(), table);
+                    lent.claim(call(), own);
                 }
             } catch (RuntimeException e) {
-                if (lent != null) {
-                    lent.over();
-                    commands.giveBack(lent);
-                    lent = null;
-                }
-                release(table, retained);
-                commands.release();
+                giveBack();
+                commands.releaseBindings(own);
                 throw e;
             }
-            bindings = table;
+            bindings = own;
+        }
+
+        private void giveBack() {
+            NativeCommands own = lent;
+            if (own != null) {
+                lent = null;
+                own.over();
+                forms.giveBack(own);
+            }
         }
 
         private NativeCommands lent() {
@@ -171,24 +145,8 @@ final class VulkanDispatches {
             if (holders.decrementAndGet() != 0) {
                 return;
             }
-            NativeCommands own = lent;
-            if (own != null) {
-                lent = null;
-                own.over();
-                commands.giveBack(own);
-            }
-            if (bindings != null) {
-                release(bindings, commands.recording().slots().length);
-            }
-            commands.release();
-        }
-
-        private void release(@Nullable BindingTable table, int count) {
-            for (int i = 0; i < count; i++) {
-                if (table != null && table.buffer(commands.recording().slots()[i]) instanceof Buffer buffer) {
-                    buffer.release();
-                }
-            }
+            giveBack();
+            commands.releaseBindings(bindings);
         }
     }
 }

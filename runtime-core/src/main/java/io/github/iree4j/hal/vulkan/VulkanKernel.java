@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.nativeaccess.VulkanFeature;
 import io.github.iree4j.nativeaccess.VulkanLayout;
 import io.github.iree4j.nativeaccess.VulkanPipeline;
@@ -81,6 +82,11 @@ final class VulkanKernel implements AutoCloseable {
                 new VulkanLayout(sets, layout.pushConstantBytes(), pushes),
                 constants,
                 pipeline.subgroupSize());
+    }
+
+    /** What a dispatch runs; that it is of a Vulkan device was checked when it was recorded. */
+    static VulkanKernel of(Recording recording, int at) {
+        return ((VulkanExecutable) recording.executable(at)).kernel(recording.export(at));
     }
 
     ExecutableExport export() {

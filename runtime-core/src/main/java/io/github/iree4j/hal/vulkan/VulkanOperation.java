@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.hal.QueueOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,51 +1,36 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.FrontierCounters;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
-import io.github.iree4j.hal.PendingOperation;
-import io.github.iree4j.hal.QueueCounters;
-import io.github.iree4j.hal.QueueScheduler;
-import io.github.iree4j.hal.StoredBuffer;
-import io.github.iree4j.hal.StreamCounters;
-import io.github.iree4j.hal.Transfers;
 import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.ScheduledQueue;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
-import java.util.Objects;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A queue of a Vulkan device. Makes operations; the scheduler orders them, a {@link VulkanStream} puts them on the hardware. */
-final class VulkanQueue implements DeviceQueue {
+/** A queue of a Vulkan device: a {@link VulkanStream} puts its operations on the hardware. */
+final class VulkanQueue extends ScheduledQueue<VulkanBuffer> {
     private final VulkanDevice device;
-    private final int index;
     private final VulkanStream stream;
-    private final QueueScheduler scheduler;
     private final boolean computes;
 
     VulkanQueue(VulkanDevice device, int index, VulkanStream stream, QueueScheduler scheduler) {
+        super(index, scheduler, VulkanBuffer.class);
         this.device = device;
-        this.index = index;
         this.stream = stream;
-        this.scheduler = scheduler;
         this.computes = VulkanDriver.computes(device.properties(), family());
-    }
-
-    QueueScheduler scheduler() {
-        return scheduler;
     }
 
     VulkanDevice vulkanDevice() {
@@ -70,7 +55,7 @@ final class VulkanQueue implements DeviceQueue {
         if (!computes) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
-                    "queue %d of device '%s' only copies; dispatches run on queue 0".formatted(index, device.id()));
+                    "queue %d of device '%s' only copies; dispatches run on queue 0".formatted(index(), device.id()));
         }
     }
 
@@ -80,81 +65,31 @@ final class VulkanQueue implements DeviceQueue {
     }
 
     @Override
-    public int index() {
-        return index;
+    protected VulkanBuffer reserved(BufferParams params, long size, int placement) {
+        return VulkanBuffer.reserved(device, params, size, this, placement);
     }
 
     @Override
-    public long axis() {
-        return scheduler.axis();
-    }
-
-    @Override
-    public QueueCounters counters() {
-        return scheduler.counters();
-    }
-
-    @Override
-    public List<PendingOperation> pending(int limit) {
-        return scheduler.pending(limit);
-    }
-
-    @Override
-    public Frontier frontier() {
-        return scheduler.frontier();
-    }
-
-    @Override
-    public StreamCounters streamCounters() {
-        return scheduler.streamCounters();
-    }
-
-    @Override
-    public FrontierCounters frontierCounters() {
-        return scheduler.frontierCounters();
-    }
-
-    @Override
-    public Buffer alloca(@Nullable Fence wait, @Nullable Fence signal, BufferParams params, long size, long flags) {
-        int placement = Buffer.PLACEMENT_ASYNCHRONOUS
-                | ((flags & ALLOCA_INDETERMINATE_LIFETIME) != 0 ? Buffer.PLACEMENT_INDETERMINATE_LIFETIME : 0);
+    protected QueueOperation allocation(VulkanBuffer buffer, BufferParams params, boolean reuse) {
         VulkanMemory memory = device.memory();
-        VulkanBuffer buffer = VulkanBuffer.reserved(device, params, size, this, placement);
-        boolean reuse = (flags & ALLOCA_ALLOW_POOL_WAIT_FRONTIER) != 0;
-        try {
-            IreeException failure = submit(wait, signal, () -> {
-                ReservationRequest request = memory.request(params, buffer.kind(), size);
-                return new Allocations.Alloca(buffer, memory, reuse ? request.preferringReuse() : request);
-            });
-            if (failure != null) {
-                buffer.fail(failure); // whoever uses the handle gets the root cause
-            }
-        } catch (IreeException e) {
-            buffer.close();
-            throw e;
-        }
-        return buffer;
+        ReservationRequest request = memory.request(params, buffer.kind(), buffer.length());
+        return new Allocations.Alloca(buffer, memory, reuse ? request.preferringReuse() : request);
     }
 
     @Override
-    public void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags) {
-        if ((flags & DEALLOCA_PREFER_ORIGIN) != 0
-                && buffer.allocatedBuffer().origin() instanceof VulkanQueue origin
-                && origin != this
-                && origin.device.equals(device)) {
-            origin.dealloca(wait, signal, buffer, 0);
-            return;
-        }
-        if (buffer.allocatedBuffer() instanceof StoredBuffer<?> other
-                && !(other instanceof VulkanBuffer)
-                && other.origin() instanceof DeviceQueue origin) {
-            origin.dealloca(wait, signal, buffer, 0); // that of another driver
-            return;
-        }
-        submit(wait, signal, () -> {
-            VulkanBuffer own = VulkanBuffer.of(device, "deallocated buffer", buffer);
-            return own.isFreedInQueueOrder() ? new Allocations.Dealloca(this, own) : new HostOperations.Barrier();
-        });
+    protected QueueOperation deallocation(Buffer buffer) {
+        VulkanBuffer own = VulkanBuffer.of(device, "deallocated buffer", buffer);
+        return own.isFreedInQueueOrder() ? new Allocations.Dealloca(this, own) : new HostOperations.Barrier();
+    }
+
+    @Override
+    protected QueueOperation barrier() {
+        return new HostOperations.Barrier();
+    }
+
+    @Override
+    protected QueueOperation hostCall(HostCall call, boolean detached) {
+        return new HostOperations.Call(call, detached);
     }
 
     @Override
@@ -171,22 +106,6 @@ final class VulkanQueue implements DeviceQueue {
     }
 
     @Override
-    public void update(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            MemorySegment source,
-            Buffer target,
-            long targetOffset,
-            long flags) {
-        DeviceQueue elsewhere = Transfers.elsewhere(device, target);
-        if (elsewhere != null) {
-            elsewhere.update(wait, signal, source, target, targetOffset, flags);
-            return;
-        }
-        VulkanTransfers.update(this, wait, signal, source, target, targetOffset);
-    }
-
-    @Override
     public void copy(
             @Nullable Fence wait,
             @Nullable Fence signal,
@@ -200,38 +119,32 @@ final class VulkanQueue implements DeviceQueue {
     }
 
     @Override
-    public void read(
+    protected void submitUpdate(
+            @Nullable Fence wait, @Nullable Fence signal, MemorySegment source, Buffer target, long targetOffset) {
+        VulkanTransfers.update(this, wait, signal, source, target, targetOffset);
+    }
+
+    @Override
+    protected void submitRead(
             @Nullable Fence wait,
             @Nullable Fence signal,
             HalFile source,
             long sourceOffset,
             Buffer target,
             long targetOffset,
-            long length,
-            long flags) {
-        DeviceQueue elsewhere = Transfers.elsewhere(device, target);
-        if (elsewhere != null) {
-            elsewhere.read(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
-            return;
-        }
+            long length) {
         FileTransfers.read(this, wait, signal, source, sourceOffset, target, targetOffset, length);
     }
 
     @Override
-    public void write(
+    protected void submitWrite(
             @Nullable Fence wait,
             @Nullable Fence signal,
             Buffer source,
             long sourceOffset,
             HalFile target,
             long targetOffset,
-            long length,
-            long flags) {
-        DeviceQueue elsewhere = Transfers.elsewhere(device, source);
-        if (elsewhere != null) {
-            elsewhere.write(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
-            return;
-        }
+            long length) {
         FileTransfers.write(this, wait, signal, source, sourceOffset, target, targetOffset, length);
     }
 
@@ -246,12 +159,12 @@ final class VulkanQueue implements DeviceQueue {
             BindingTable bindings,
             long flags) {
         // A command buffer of one command that this call owns; a submission that has to wait retains it.
-        try (VulkanCommandBuffer commands = VulkanDispatches.forDispatch(device, bindings)) {
-            submit(
-                    wait,
-                    signal,
-                    () -> VulkanDispatches.dispatch(
-                            this, commands, executable, export, config, constants, bindings, flags));
+        try (RecordedCommandBuffer commands = NativeForms.ofDispatch(device, bindings.size())) {
+            submit(wait, signal, () -> {
+                checkComputes();
+                commands.recordDispatchOfSlots(executable, export, config, constants, flags);
+                return VulkanDispatches.dispatch(this, commands, bindings);
+            });
         }
     }
 
@@ -263,27 +176,5 @@ final class VulkanQueue implements DeviceQueue {
             @Nullable BindingTable bindings,
             long flags) {
         submit(wait, signal, () -> VulkanDispatches.execute(this, commands, bindings));
-    }
-
-    @Override
-    public void barrier(@Nullable Fence wait, @Nullable Fence signal, long flags) {
-        submit(wait, signal, HostOperations.Barrier::new);
-    }
-
-    @Override
-    public void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags) {
-        Objects.requireNonNull(call, "call");
-        boolean detached = (flags & HOST_CALL_NON_BLOCKING) != 0;
-        submit(wait, signal, () -> new HostOperations.Call(call, detached));
-    }
-
-    @Override
-    public void flush() {
-        // What is issued is submitted at once.
-    }
-
-    private @Nullable IreeException submit(
-            @Nullable Fence wait, @Nullable Fence signal, Supplier<? extends VulkanOperation> make) {
-        return scheduler.submit(wait, signal, make);
     }
 }

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
-import io.github.iree4j.hal.BufferStorage;
 import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.schedule.BufferStorage;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;

@@ -2,9 +2,9 @@ package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.hal.FifoBackend;
-import io.github.iree4j.hal.Issue;
-import io.github.iree4j.hal.QueueScheduler;
+import io.github.iree4j.hal.schedule.FifoBackend;
+import io.github.iree4j.hal.schedule.Issue;
+import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;

@@ -1,8 +1,8 @@
 package io.github.iree4j.modules.vmvx;
 
 import io.github.iree4j.hal.ExecutableExport;
-import io.github.iree4j.hal.spi.HostDispatch;
-import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.hal.loader.HostDispatch;
+import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

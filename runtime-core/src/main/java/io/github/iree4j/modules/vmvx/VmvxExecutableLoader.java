@@ -1,7 +1,7 @@
 package io.github.iree4j.modules.vmvx;
 
-import io.github.iree4j.hal.spi.ExecutableLoader;
-import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.hal.loader.ExecutableLoader;
+import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

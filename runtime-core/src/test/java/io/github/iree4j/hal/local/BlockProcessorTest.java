@@ -16,10 +16,12 @@ import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.contract.JavaKernels;
+import io.github.iree4j.hal.loader.ExecutableLoader;
+import io.github.iree4j.hal.loader.HostDispatch;
+import io.github.iree4j.hal.loader.LoadedExecutable;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.hal.spi.ExecutableLoader;
-import io.github.iree4j.hal.spi.HostDispatch;
-import io.github.iree4j.hal.spi.LoadedExecutable;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -149,7 +151,7 @@ class BlockProcessorTest {
         /** Executes what was recorded, which is finished, once or several times. */
         @Nullable
         IreeException run(int times, Buffer... slots) throws InterruptedException {
-            Recording recording = ((LocalCommandBuffer) commands).recording();
+            Recording recording = ((RecordedCommandBuffer) commands).recording();
             List<Thread> all = new ArrayList<>();
             AtomicInteger left = new AtomicInteger(times);
             for (int i = 0; i < threads; i++) {
@@ -460,7 +462,7 @@ class BlockProcessorTest {
             count(3);
         }
         commands.finish();
-        assertThat(((LocalCommandBuffer) commands).recording().regionCount()).isEqualTo(4);
+        assertThat(((RecordedCommandBuffer) commands).recording().regionCount()).isEqualTo(4);
         assertThat(new Drainers(threads).run(2)).isNull();
         assertThat(counting.runs.get(2)).isEqualTo(2000);
     }
@@ -488,7 +490,7 @@ class BlockProcessorTest {
     void hugeGridsAreCutIntoLargerTiles() {
         commands.dispatch(counter, Counting.COUNT, DispatchConfig.of(1 << 30, 1 << 10, 3), NONE, List.of(), 0);
         commands.finish();
-        Recording recording = ((LocalCommandBuffer) commands).recording();
+        Recording recording = ((RecordedCommandBuffer) commands).recording();
         Region region = new Region();
         region.load(recording, new PinnedBuffers(), 0);
         assertThat(region.tiles).isBetween(1 << 22, 1 << 23);

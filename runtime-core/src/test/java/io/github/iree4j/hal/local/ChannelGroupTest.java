@@ -10,6 +10,7 @@ import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.record.CollectiveCommand;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;

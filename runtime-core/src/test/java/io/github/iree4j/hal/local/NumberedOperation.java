@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.record.Recording;
 import org.jspecify.annotations.Nullable;
 
 /** An operation that is nothing but a number. */

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.record.Recording;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.virtual.Explorer.Finding;
 import io.github.iree4j.hal.virtual.Explorer.Mode;
 import io.github.iree4j.hal.virtual.SmallPrograms.Family;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -167,14 +168,11 @@ class ExplorerTest {
 
     static Stream<Arguments> sixOperations() {
         List<Arguments> all = new ArrayList<>();
-        Map<String, SmallProgram> programs = Map.of(
-                "an allocation in line behind a promise that a lower value passes by",
-                HELD_ALLOCATION,
-                "waits whose promises imply one another, and a lower value",
-                IMPLIED_WAITS,
-                "a timeline through two devices",
-                TWO_DEVICES);
-        new TreeMap<>(programs).forEach((what, program) -> {
+        Map<String, SmallProgram> programs = new LinkedHashMap<>();
+        programs.put("an allocation in line behind a promise that a lower value passes by", HELD_ALLOCATION);
+        programs.put("waits whose promises imply one another, and a lower value", IMPLIED_WAITS);
+        programs.put("a timeline through two devices", TWO_DEVICES);
+        programs.forEach((what, program) -> {
             SmallProgram ordered = program.submittedInOrder();
             // Half a million schedules each: a build has StaleReservationTest and EarlyStartTest for what they found.
             if (Effort.isLong() || !Effort.isBrief() && !program.equals(TWO_DEVICES)) {

@@ -8,7 +8,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.MemoryAccess;
-import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

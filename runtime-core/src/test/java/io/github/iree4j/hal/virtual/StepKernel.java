@@ -1,9 +1,9 @@
 package io.github.iree4j.hal.virtual;
 
 import io.github.iree4j.hal.ExecutableExport;
-import io.github.iree4j.hal.spi.ExecutableLoader;
-import io.github.iree4j.hal.spi.HostDispatch;
-import io.github.iree4j.hal.spi.LoadedExecutable;
+import io.github.iree4j.hal.loader.ExecutableLoader;
+import io.github.iree4j.hal.loader.HostDispatch;
+import io.github.iree4j.hal.loader.LoadedExecutable;
 import io.github.iree4j.lifetime.RefCounted;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

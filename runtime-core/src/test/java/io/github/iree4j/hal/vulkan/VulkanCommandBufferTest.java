@@ -17,6 +17,7 @@ import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.VulkanFeature;
 import io.github.iree4j.nativeaccess.VulkanWords;
@@ -101,8 +102,8 @@ class VulkanCommandBufferTest {
         return load(SpirvExecutables.params(name));
     }
 
-    private VulkanCommandBuffer commands(int modes, int slots) {
-        return (VulkanCommandBuffer) closed(device.createCommandBuffer(modes, BOTH, -1, slots));
+    private RecordedCommandBuffer commands(int modes, int slots) {
+        return (RecordedCommandBuffer) closed(device.createCommandBuffer(modes, BOTH, -1, slots));
     }
 
     private Fence fence() {
@@ -239,7 +240,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void otherBindingsAreWrittenAndNothingIsRecorded() {
-        VulkanCommandBuffer commands = commands(0, 2);
+        RecordedCommandBuffer commands = commands(0, 2);
         Executable scale = kernel("scale");
         int[] constants = {2, Float.floatToIntBits(3), 0};
         commands.dispatch(scale, 0, DispatchConfig.of(1, 1, 1), constants, List.of(slot(0), slot(1)), 0);
@@ -251,7 +252,7 @@ class VulkanCommandBufferTest {
             run(commands, floats(i, -i), out);
             assertThat(readFloats(out)).containsExactly(9 * i, -9 * i);
         }
-        NativeCounters counters = commands.counters();
+        NativeCounters counters = NativeForms.of(commands).counters();
         assertThat(counters.madeCount()).isOne();
         assertThat(counters.recordedCount()).isOne();
         assertThat(counters.reboundCount()).isEqualTo(19);
@@ -267,7 +268,7 @@ class VulkanCommandBufferTest {
     @Test
     void addressesAreWrittenAndNothingIsRecorded() {
         assumeTrue(device.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "buffers have no addresses here");
-        VulkanCommandBuffer commands = commands(0, 2);
+        RecordedCommandBuffer commands = commands(0, 2);
         Executable scale = load(SpirvExecutables.addresses());
         int[] constants = {3, Float.floatToIntBits(2)};
         commands.dispatch(scale, 0, DispatchConfig.of(1, 1, 1), constants, List.of(slot(0), slot(1)), 0);
@@ -282,8 +283,8 @@ class VulkanCommandBufferTest {
             run(commands, floats(i, 2 * i, 3 * i), out);
             assertThat(readFloats(out)).containsExactly(2 * i, 40 * i, 6 * i);
         }
-        assertThat(commands.counters().recordedCount()).isOne();
-        assertThat(commands.counters().reboundCount()).isEqualTo(9);
+        assertThat(NativeForms.of(commands).counters().recordedCount()).isOne();
+        assertThat(NativeForms.of(commands).counters().reboundCount()).isEqualTo(9);
     }
 
     @Test
@@ -299,16 +300,16 @@ class VulkanCommandBufferTest {
 
     @Test
     void transfersAreRecordedAgainWhenTheirSlotsChange() {
-        VulkanCommandBuffer commands = commands(0, 1);
+        RecordedCommandBuffer commands = commands(0, 1);
         commands.fillBuffer(slot(0), 0xAB, 1, 0);
         commands.finish();
         Buffer first = buffer(new byte[7]);
         run(commands, first);
         run(commands, first);
-        assertThat(commands.counters().recordedCount()).isOne();
+        assertThat(NativeForms.of(commands).counters().recordedCount()).isOne();
         Buffer second = buffer(new byte[5]);
         run(commands, second);
-        assertThat(commands.counters().recordedCount()).isEqualTo(2);
+        assertThat(NativeForms.of(commands).counters().recordedCount()).isEqualTo(2);
         byte[] expected = new byte[5];
         Arrays.fill(expected, (byte) 0xAB);
         assertThat(bytes(second)).containsExactly(expected);
@@ -316,7 +317,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void executionsThatOverlapHaveCommandsOfTheirOwn() {
-        VulkanCommandBuffer commands = commands(0, 1);
+        RecordedCommandBuffer commands = commands(0, 1);
         commands.dispatch(kernel("increment"), 0, DispatchConfig.of(1, 1, 1), new int[] {1}, List.of(slot(0)), 0);
         commands.finish();
         TimelineSemaphore gate = closed(device.createSemaphore(0, 0));
@@ -333,17 +334,17 @@ class VulkanCommandBufferTest {
             done[i].await();
             assertThat(readInts(buffers[i])).containsExactly(i + 1);
         }
-        assertThat(commands.counters().madeCount()).isEqualTo(count);
+        assertThat(NativeForms.of(commands).counters().madeCount()).isEqualTo(count);
         run(commands, buffers[0]);
-        assertThat(commands.counters().madeCount())
+        assertThat(NativeForms.of(commands).counters().madeCount())
                 .as("kept ones are used again")
                 .isEqualTo(count);
     }
 
     // ---- Barriers, as they are recorded.
 
-    private List<String> words(VulkanCommandBuffer commands) {
-        NativeCommands used = commands.lend(((VulkanQueue) queue).family());
+    private List<String> words(RecordedCommandBuffer commands) {
+        NativeCommands used = NativeForms.of(commands).lend(((VulkanQueue) queue).family());
         CommandEncoder encoder = used.encoder();
         List<String> result = new ArrayList<>();
         int at = 0;
@@ -374,7 +375,7 @@ class VulkanCommandBufferTest {
                         + (mode == VulkanWords.MODE_PUSH ? " pushed" : mode == VulkanWords.MODE_SETS ? " sets" : ""));
             }
         }
-        commands.giveBack(used);
+        NativeForms.of(commands).giveBack(used);
         return result;
     }
 
@@ -382,7 +383,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void barriersNameTheKindsOnBothSides() {
-        VulkanCommandBuffer commands = commands(0, 2);
+        RecordedCommandBuffer commands = commands(0, 2);
         Executable increment = kernel("increment");
         barrier(commands); // nothing is before it
         commands.fillBuffer(BufferRef.slot(0, 0, 4), 1, 4, 0);
@@ -416,7 +417,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void countsOfIndirectDispatchesAreOrdered() {
-        VulkanCommandBuffer commands = commands(0, 2);
+        RecordedCommandBuffer commands = commands(0, 2);
         commands.updateBuffer(MemorySegment.ofArray(new int[] {3, 2, 1}), BufferRef.slot(0, 0, 12), 0);
         barrier(commands);
         commands.dispatchIndirect(kernel("count"), 0, BufferRef.slot(0, 0, 12), NONE, List.of(slot(1)), 0);
@@ -443,7 +444,7 @@ class VulkanCommandBufferTest {
     @Test
     void bindingsThatNeverChangeAreRecorded() {
         assumeTrue(device.handle().has(VulkanFeature.PUSH_DESCRIPTOR), "no push descriptors here");
-        VulkanCommandBuffer commands = commands(0, 1);
+        RecordedCommandBuffer commands = commands(0, 1);
         Buffer fixed = ints(5);
         Executable increment = kernel("increment");
         commands.dispatch(increment, 0, DispatchConfig.of(1, 1, 1), new int[] {2}, List.of(BufferRef.of(fixed)), 0);
@@ -458,7 +459,7 @@ class VulkanCommandBufferTest {
         run(commands, other);
         assertThat(readInts(fixed)).containsExactly(9);
         assertThat(readInts(other)).containsExactly(3);
-        assertThat(commands.counters().recordedCount()).isOne();
+        assertThat(NativeForms.of(commands).counters().recordedCount()).isOne();
     }
 
     // ---- What is refused.
@@ -507,7 +508,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void dispatchesMustFitTheCode() {
-        VulkanCommandBuffer commands = commands(0, 1);
+        RecordedCommandBuffer commands = commands(0, 1);
         Executable count = kernel("count");
         DispatchConfig sized = new DispatchConfig(1, 1, 1, 32, 1, 1, 0);
         assertThatThrownBy(() -> commands.dispatch(count, 0, sized, NONE, List.of(slot(0)), 0))
@@ -530,7 +531,7 @@ class VulkanCommandBufferTest {
                 CommandBuffer foreignCommands = other.createCommandBuffer(0, BOTH, -1, 0);
                 Buffer foreignBuffer = other.allocator()
                         .allocate(new BufferParams(MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT), 16)) {
-            VulkanCommandBuffer commands = commands(0, 1);
+            RecordedCommandBuffer commands = commands(0, 1);
             assertThatThrownBy(
                             () -> commands.dispatch(foreign, 0, DispatchConfig.of(1, 1, 1), NONE, List.of(slot(0)), 0))
                     .hasMessageContaining("executable of format 'vulkan-spirv-fb' was not created by device");
@@ -552,7 +553,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void manyCommandsAreExecutedOnce() {
-        VulkanCommandBuffer commands = commands(CommandBuffer.ONE_SHOT, 0);
+        RecordedCommandBuffer commands = commands(CommandBuffer.ONE_SHOT, 0);
         Buffer sum = ints(0);
         Executable increment = kernel("increment");
         IntStream.rangeClosed(1, 500).forEach(i -> {

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.test;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.hal.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualScript;

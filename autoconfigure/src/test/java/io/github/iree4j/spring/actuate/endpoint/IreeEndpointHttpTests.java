@@ -6,7 +6,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
-import io.github.iree4j.hal.HostedDevice;
+import io.github.iree4j.hal.schedule.HostedDevice;
 import io.github.iree4j.spring.DeviceLostEvent;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;

@@ -1,5 +1,0 @@
-/** Benchmarks of queues, whatever the device. */
-@NullMarked
-package io.github.iree4j.hal;
-
-import org.jspecify.annotations.NullMarked;

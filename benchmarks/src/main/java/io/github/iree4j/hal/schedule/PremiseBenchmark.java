@@ -1,0 +1,162 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What does it cost an operation to rest on something, by what that is?
+ *
+ * <p>One operation of a producer's stream and one of a consumer's, submitted together, then over together; the hardware is none. The producer's
+ * signal one value of a timeline each; the methods differ in what the consumer's wait for. With {@code -prof gc}.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(1)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@State(Scope.Thread)
+public class PremiseBenchmark {
+    private static final int OPERATIONS = 1000;
+
+    private final NoHardware producing = new NoHardware();
+    private final NoHardware consuming = new NoHardware();
+    private FrontierTracker tracker;
+    private VirtualDevice device;
+    private QueueScheduler producer;
+    private QueueScheduler consumer;
+    private TimelineSemaphore produced;
+    private TimelineSemaphore consumed;
+    private TimelineSemaphore reached;
+    private long epoch;
+
+    /** For JMH. */
+    @SuppressWarnings("NullAway.Init") // JMH calls open()
+    public PremiseBenchmark() {}
+
+    /** Makes the streams. */
+    @Setup
+    public void open() {
+        tracker = FrontierTracker.create();
+        device = VirtualDevice.builder().build();
+        SchedulingDomain domain =
+                SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
+        producer = QueueScheduler.create(domain, device, device, producing);
+        consumer = QueueScheduler.create(domain, device, device, consuming);
+        produced = TimelineSemaphore.create(0);
+        consumed = TimelineSemaphore.create(0);
+        reached = TimelineSemaphore.create(1);
+    }
+
+    /** Nothing. */
+    @Benchmark
+    @OperationsPerInvocation(OPERATIONS)
+    public long nothing() {
+        for (int i = 1; i <= OPERATIONS; i++) {
+            produce(epoch + i);
+            consume(null, epoch + i);
+        }
+        return over(0);
+    }
+
+    /** A value that is reached: no premise. */
+    @Benchmark
+    @OperationsPerInvocation(OPERATIONS)
+    public long reached() {
+        for (int i = 1; i <= OPERATIONS; i++) {
+            produce(epoch + i);
+            consume(Fence.at(reached, 1), epoch + i);
+        }
+        return over(0);
+    }
+
+    /** The value that the consumer's own operation before promised: the order of the stream. */
+    @Benchmark
+    @OperationsPerInvocation(OPERATIONS)
+    public long streamOrder() {
+        for (int i = 1; i <= OPERATIONS; i++) {
+            produce(epoch + i);
+            consume(i == 1 ? null : Fence.at(consumed, epoch + i - 1), epoch + i);
+        }
+        return over(0);
+    }
+
+    /** Values that the producer has promised, behind one wait for the last of them: what the stream's frontier has. */
+    @Benchmark
+    @OperationsPerInvocation(OPERATIONS)
+    public long streamFrontier() {
+        for (int i = 1; i <= OPERATIONS; i++) {
+            produce(epoch + i);
+        }
+        for (int i = 1; i <= OPERATIONS; i++) {
+            consume(Fence.at(produced, epoch + (i == 1 ? OPERATIONS : i - 1)), epoch + i);
+        }
+        return over(1);
+    }
+
+    /** The value that the producer has just promised, each time: a wait on the hardware. */
+    @Benchmark
+    @OperationsPerInvocation(OPERATIONS)
+    public long deviceWait() {
+        for (int i = 1; i <= OPERATIONS; i++) {
+            produce(epoch + i);
+            consume(Fence.at(produced, epoch + i), epoch + i);
+        }
+        return over(OPERATIONS);
+    }
+
+    private void produce(long value) {
+        try (Fence signal = Fence.at(produced, value)) {
+            producer.submit(null, signal, NoHardware.Nothing::new);
+        }
+    }
+
+    private void consume(@Nullable Fence wait, long value) {
+        try (wait;
+                Fence signal = Fence.at(consumed, value)) {
+            consumer.submit(wait, signal, NoHardware.Nothing::new);
+        }
+    }
+
+    private long over(int expected) {
+        epoch += OPERATIONS;
+        producer.completedUpTo(epoch);
+        consumer.completedUpTo(epoch);
+        long waits = producing.waits + consuming.waits;
+        if (waits != expected || consumed.value() != epoch) {
+            throw new IllegalStateException("%d waits, at %d".formatted(waits, consumed.value()));
+        }
+        consuming.waits = 0;
+        return epoch;
+    }
+
+    /** Closes the streams. */
+    @TearDown
+    public void close() {
+        producer.close();
+        consumer.close();
+        produced.close();
+        consumed.close();
+        reached.close();
+        device.close();
+        tracker.close();
+    }
+}

@@ -1,2 +1,0 @@
-/** Claims about the scheduler of queues. */
-package io.github.iree4j.hal;

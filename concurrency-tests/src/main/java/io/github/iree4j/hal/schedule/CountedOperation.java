@@ -1,0 +1,54 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.status.IreeException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** An operation that counts what happens to it, and signals a timeline of its own. */
+final class CountedOperation extends QueueOperation {
+    final TimelineSemaphore done = TimelineSemaphore.create(0);
+    final Fence signal = Fence.at(done, 1);
+    final AtomicInteger issued = new AtomicInteger();
+    private final AtomicInteger failures = new AtomicInteger();
+    private final AtomicInteger holds = new AtomicInteger();
+    private final AtomicInteger retained = new AtomicInteger();
+
+    CountedOperation() {
+        super("operation under test");
+    }
+
+    @Override
+    protected void retain() {
+        retained.incrementAndGet();
+        holds.incrementAndGet();
+    }
+
+    @Override
+    protected void release() {
+        holds.decrementAndGet();
+    }
+
+    @Override
+    protected void failed(IreeException cause) {
+        failures.incrementAndGet();
+    }
+
+    /** What became of it: "ran", or whether it had run and with which code its signals failed; else what is wrong. */
+    String outcome() {
+        int runs = issued.get();
+        IreeException cause = done.failure();
+        boolean refused = retained.get() == 0; // when it was submitted: the queue has told its signals only
+        if (runs > 1 || failures.get() > 1 || retained.get() > 1 || holds.get() != 0) {
+            return "broken: issued " + runs + ", failed " + failures + ", retained " + retained + ", still held "
+                    + holds;
+        }
+        if (cause == null) {
+            return runs == 1 && done.value() == 1 && failures.get() == 0 ? "ran" : "lost: issued " + runs;
+        }
+        if (done.value() != 0 || failures.get() != (refused ? 0 : 1)) {
+            return "broken: value " + done.value() + ", failed " + failures + " times with " + cause;
+        }
+        return (runs == 1 ? "ran in vain: " : "did not run: ") + cause.code();
+    }
+}

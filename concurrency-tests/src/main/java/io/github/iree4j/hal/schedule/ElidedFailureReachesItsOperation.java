@@ -1,0 +1,55 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * Claim: an operation whose wait was elided fails with what it waits for, whichever of the two completions the host hears first.
+ *
+ * <p>SCHED-4: the wait is looked at again when the operation retires; what is not resolved then holds it back.
+ */
+@JCStressTest
+@Outcome(
+        id = "ran in vain: DATA_LOSS, ran in vain: DATA_LOSS",
+        expect = Expect.ACCEPTABLE,
+        desc = "both failed with the cause")
+@Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
+@State
+public class ElidedFailureReachesItsOperation {
+    private static final IreeException CAUSE = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+
+    private final ManualQueue stream = ManualQueue.stream();
+    private final CountedOperation producer = stream.submit(null);
+    private final Fence wait = Fence.at(producer.done, 1);
+    private final CountedOperation consumer = stream.submit(wait);
+
+    /** For jcstress. */
+    public ElidedFailureReachesItsOperation() {}
+
+    /** The producer fails. */
+    @Actor
+    public void producer() {
+        stream.scheduler.completed(producer, CAUSE);
+    }
+
+    /** What waited for it is done all the same. */
+    @Actor
+    public void consumer() {
+        stream.scheduler.completed(consumer, null);
+    }
+
+    /** What became of the two. */
+    @Arbiter
+    public void outcome(LL_Result r) {
+        r.r1 = producer.outcome();
+        r.r2 = consumer.outcome();
+    }
+}

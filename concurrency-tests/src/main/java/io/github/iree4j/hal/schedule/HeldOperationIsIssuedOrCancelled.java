@@ -1,0 +1,63 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/**
+ * Claim: an operation that is cancelled while its wait is reached is issued at most once and ends exactly once.
+ *
+ * <p>SCHED-1: whoever brings the count of its deferral to zero or below owns it.
+ */
+@JCStressTest
+@Outcome(
+        id = "(ran|ran in vain: CANCELLED|did not run: CANCELLED), (ran|ran in vain: CANCELLED|did not run: CANCELLED)",
+        expect = Expect.ACCEPTABLE,
+        desc = "each of the two ended in one way")
+@Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
+@State
+public class HeldOperationIsIssuedOrCancelled {
+    private static final IreeException CAUSE = new IreeException(StatusCode.CANCELLED, "not wanted any more");
+
+    private final TimelineSemaphore awaited = TimelineSemaphore.create(0);
+    private final Fence wait = Fence.at(awaited, 1);
+    private final ManualQueue stream = ManualQueue.stream();
+    private final ManualQueue unordered = ManualQueue.unordered();
+    private final CountedOperation first = stream.submit(wait);
+    private final CountedOperation second = unordered.submit(wait);
+
+    /** For jcstress. */
+    public HeldOperationIsIssuedOrCancelled() {}
+
+    /** Reaches what the operations wait for; the hardware is quick. */
+    @Actor
+    public void signaller() {
+        awaited.signal(1);
+        stream.complete(null);
+        unordered.complete(null);
+    }
+
+    /** Cancels both. */
+    @Actor
+    public void canceller() {
+        stream.scheduler.cancel(first, CAUSE);
+        unordered.scheduler.cancel(second, CAUSE);
+    }
+
+    /** What became of the operation of the stream and of that of the unordered queue. */
+    @Arbiter
+    public void outcome(LL_Result r) {
+        stream.complete(null);
+        unordered.complete(null);
+        r.r1 = first.outcome();
+        r.r2 = second.outcome();
+    }
+}

@@ -1,0 +1,64 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.hal.SchedulingDomain;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LLL_Result;
+
+/**
+ * Claim: a draft that is rejected while it completes is over or cancelled, and what waits for it is cancelled whichever it was, unless it
+ * ran before; what verifies it is never cancelled for itself. A second rejection finds nothing that the first left out.
+ *
+ * <p>SPEC-1: the rejection and the end of the draft are in one order.
+ */
+@JCStressTest
+@Outcome(id = "ran, ran, 0", expect = Expect.ACCEPTABLE, desc = "over, and the user of it, before the rejection")
+@Outcome(
+        id = "ran, (ran in vain|did not run): CANCELLED, 0",
+        expect = Expect.ACCEPTABLE,
+        desc = "over before the rejection, the user of it not")
+@Outcome(
+        id = "ran in vain: CANCELLED, did not run: CANCELLED, 0",
+        expect = Expect.ACCEPTABLE,
+        desc = "rejected while it ran")
+@Outcome(expect = Expect.FORBIDDEN, desc = "the user of a rejected draft ran, or something ended twice or never")
+@State
+public class RejectionMeetsCompletion {
+    private final SchedulingDomain domain = ManualQueue.domain();
+    private final ManualQueue drafts = ManualQueue.stream(domain);
+    private final ManualQueue verifiers = ManualQueue.stream(domain);
+    private final ManualQueue users = ManualQueue.unordered(domain);
+    private final SpeculationScope scope =
+            SpeculationScope.open(domain, drafts.scheduler.axis(), domain, verifiers.scheduler.axis());
+    private final CountedOperation draft = drafts.submit(null);
+    private final CountedOperation user = users.submit(draft.signal);
+
+    /** For jcstress. */
+    public RejectionMeetsCompletion() {}
+
+    /** The hardware is done with the draft, and with its user if that was issued. */
+    @Actor
+    public void hardware() {
+        drafts.complete(null);
+        users.complete(null);
+    }
+
+    /** The verifier does not like it. */
+    @Actor
+    public void verifier() {
+        scope.reject(1);
+    }
+
+    /** What became of the draft, of its user, and how many another rejection finds. */
+    @Arbiter
+    public void outcome(LLL_Result r) {
+        users.complete(null);
+        r.r1 = draft.outcome();
+        r.r2 = user.outcome();
+        r.r3 = scope.reject(1);
+    }
+}

@@ -1,0 +1,2 @@
+/** Claims about the scheduler of queues. */
+package io.github.iree4j.hal.schedule;

@@ -1,0 +1,127 @@
+package io.github.iree4j.hal.loader;
+
+import java.lang.foreign.MemorySegment;
+
+/** A dispatch as the code of the local device sees it. Belongs to one worker and is valid during one call. */
+public interface HostDispatch {
+
+    /**
+     * Returns a number that this worker's calls have in common while nothing but the range of workgroups changes, so that what was
+     * made of the rest can be kept from one call to the next.
+     *
+     * @return at least 1
+     */
+    long sequence();
+
+    /**
+     * Returns the workgroup size along x.
+     *
+     * @return at least 1
+     */
+    int workgroupSizeX();
+
+    /**
+     * Returns the workgroup size along y.
+     *
+     * @return at least 1
+     */
+    int workgroupSizeY();
+
+    /**
+     * Returns the workgroup size along z.
+     *
+     * @return 1 to 65535
+     */
+    int workgroupSizeZ();
+
+    /**
+     * Returns how many workgroups there are along x.
+     *
+     * @return unsigned 32-bit, not 0
+     */
+    int workgroupCountX();
+
+    /**
+     * Returns how many workgroups there are along y.
+     *
+     * @return unsigned 32-bit, not 0
+     */
+    int workgroupCountY();
+
+    /**
+     * Returns how many workgroups there are along z.
+     *
+     * @return 1 to 65535
+     */
+    int workgroupCountZ();
+
+    /**
+     * Returns how many workers may run workgroups of this dispatch at once.
+     *
+     * @return at least 1
+     */
+    int maxConcurrency();
+
+    /**
+     * Returns how many constants there are.
+     *
+     * @return the count
+     */
+    int constantCount();
+
+    /**
+     * Returns a constant.
+     *
+     * @param index 0 to {@link #constantCount()} - 1
+     * @return its 32 bits
+     */
+    int constant(int index);
+
+    /**
+     * Returns how many bindings there are.
+     *
+     * @return the count
+     */
+    int bindingCount();
+
+    /**
+     * Returns the bytes of a binding. Makes a new segment; code that must not allocate takes {@link #bindingStorage} and
+     * {@link #bindingOffset}.
+     *
+     * @param index 0 to {@link #bindingCount()} - 1
+     * @return native memory, borrowed
+     */
+    MemorySegment binding(int index);
+
+    /**
+     * Returns the memory that a binding lies in.
+     *
+     * @param index 0 to {@link #bindingCount()} - 1
+     * @return native memory, borrowed
+     */
+    MemorySegment bindingStorage(int index);
+
+    /**
+     * Returns where in its storage a binding starts.
+     *
+     * @param index 0 to {@link #bindingCount()} - 1
+     * @return bytes
+     */
+    long bindingOffset(int index);
+
+    /**
+     * Returns how long a binding is.
+     *
+     * @param index 0 to {@link #bindingCount()} - 1
+     * @return bytes
+     */
+    long bindingLength(int index);
+
+    /**
+     * Returns the worker's memory for workgroups: as long as the export declares and the dispatch adds, at a page boundary; contents
+     * undefined.
+     *
+     * @return native memory, borrowed; empty when none is declared
+     */
+    MemorySegment localMemory();
+}

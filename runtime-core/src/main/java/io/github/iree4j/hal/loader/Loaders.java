@@ -1,0 +1,138 @@
+package io.github.iree4j.hal.loader;
+
+import io.github.iree4j.hal.UnsupportedTarget;
+import io.github.iree4j.nativeaccess.CpuFeatures;
+import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The loaders a device asks, in order. For backends; safe from any thread. */
+public final class Loaders {
+    private static final Logger LOG = LoggerFactory.getLogger(Loaders.class);
+
+    private final List<ExecutableLoader> loaders;
+    private final Set<String> allowed; // formats; empty for all but those that need the loader of the system
+
+    /**
+     * Those given, then our own, then those that the service loader finds.
+     *
+     * @param first those given
+     * @param allowed formats that may be loaded; empty for all but those that need the loader of the operating system
+     */
+    public Loaders(List<ExecutableLoader> first, Set<String> allowed) {
+        this.allowed = allowed;
+        List<ExecutableLoader> all = new ArrayList<>(first);
+        all.add(ElfLoader.embedded());
+        all.add(ElfLoader.bySystem());
+        Iterator<ExecutableLoader> found = ServiceLoader.load(ExecutableLoader.class, Loaders.class.getClassLoader())
+                .iterator();
+        while (true) {
+            try {
+                if (!found.hasNext()) {
+                    break;
+                }
+                all.add(found.next());
+            } catch (ServiceConfigurationError e) {
+                LOG.warn("a loader of executables does not work and is left out", e);
+            }
+        }
+        this.loaders = List.copyOf(all);
+    }
+
+    /**
+     * Returns what loads a format.
+     *
+     * @param format as executables name it
+     * @return the first loader that takes it; null when there is none, or the format is not allowed
+     */
+    public @Nullable ExecutableLoader find(String format) {
+        if (!isAllowed(format)) {
+            return null;
+        }
+        for (ExecutableLoader loader : loaders) {
+            if (loader.supports(format)) {
+                return loader;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns what can be loaded.
+     *
+     * @return formats, each once
+     */
+    public List<String> formats() {
+        return loaders.stream()
+                .flatMap(loader -> loader.formats().stream())
+                .filter(this::isAllowed)
+                .distinct()
+                .toList();
+    }
+
+    private boolean isAllowed(String format) {
+        return allowed.contains(format) || (allowed.isEmpty() && !ElfLoader.isForSystem(format));
+    }
+
+    /**
+     * Returns why a format cannot be loaded, with what can be done about it.
+     *
+     * @param deviceId the device that was to load it
+     * @param format one that {@link #find} does not find
+     * @return PERMISSION_DENIED or INCOMPATIBLE
+     */
+    public IreeException unsupported(String deviceId, String format) {
+        boolean isThere = loaders.stream().anyMatch(loader -> loader.supports(format));
+        if (!isAllowed(format) && ElfLoader.isForSystem(format) && isThere) {
+            return new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "device '%s' runs executables of format '%s', shared libraries that the operating system loads and that may do anything, only where the format is named among those allowed (iree.executables.allowed-formats, DeviceOptions.executableFormats, --executable_formats); compile the program without --iree-llvmcpu-link-embedded=false, or allow the format if you trust the program"
+                            .formatted(deviceId, format),
+                    null,
+                    new UnsupportedTarget(List.of(format)));
+        }
+        if (!allowed.isEmpty() && !isAllowed(format)) {
+            return new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"
+                            .formatted(deviceId, format, String.join(", ", new TreeSet<>(allowed))));
+        }
+        IreeException noNative = NativeLibrary.unavailabilityCause();
+        String formats = String.join(", ", formats());
+        return new IreeException(
+                StatusCode.INCOMPATIBLE,
+                "device '%s' cannot run executables of format '%s', it runs %s; %s"
+                        .formatted(
+                                deviceId,
+                                format,
+                                formats.isEmpty() ? "none" : formats,
+                                noNative == null
+                                        ? "compile the program for this machine or choose another device"
+                                        : "compiled code needs the native library: " + noNative.getMessage()),
+                noNative,
+                new UnsupportedTarget(List.of(format)));
+    }
+
+    /**
+     * Returns what the CPU can do.
+     *
+     * @param key a feature as programs name it
+     * @return 1 or 0; empty for a name that means nothing, and without the native library
+     */
+    public OptionalLong cpuFeature(String key) {
+        return NativeLibrary.unavailabilityCause() == null && CpuFeatures.isKnown(key)
+                ? OptionalLong.of(CpuFeatures.has(key) ? 1 : 0)
+                : OptionalLong.empty();
+    }
+}

@@ -1,0 +1,262 @@
+package io.github.iree4j.hal.record;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.Channel;
+import io.github.iree4j.hal.Collective;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** Commands recorded as a {@link Recording}, of any device whose backend reads those. */
+public final class RecordedCommandBuffer extends CommandBuffer {
+    /** Each is an operation of its own when it is executed. */
+    private static final int COLLECTIVES_LIMIT = 1 << 12;
+
+    private final RecordingBackend backend;
+    private final RecordingBuilder builder;
+    private final List<CollectiveCommand> collectives = new ArrayList<>(0); // not in the code
+    private final AtomicBoolean submitted = new AtomicBoolean();
+    private @Nullable Set<Channel> channels; // each retained once; null for none
+    private @Nullable Recording recording; // set by finish()
+
+    /**
+     * Begins recording.
+     *
+     * @param backend asked while it is recorded, and told of the end
+     * @param modes mode bits
+     * @param categories category bits
+     * @param bindingCapacity slots it may refer to
+     */
+    public RecordedCommandBuffer(RecordingBackend backend, int modes, int categories, int bindingCapacity) {
+        super(modes, categories, bindingCapacity);
+        this.backend = backend;
+        this.builder = new RecordingBuilder(backend);
+    }
+
+    /**
+     * Begins recording one dispatch, whose bindings will be those of a table.
+     *
+     * @param backend as above
+     * @param bindings how many there are
+     * @return a command buffer for {@link #recordDispatchOfSlots}
+     */
+    public static RecordedCommandBuffer ofDispatch(RecordingBackend backend, int bindings) {
+        return new RecordedCommandBuffer(backend, ONE_SHOT, DISPATCH, bindings);
+    }
+
+    /**
+     * Records a dispatch whose bindings are the slots in their order, and ends recording.
+     *
+     * @param executable the code
+     * @param export ordinal of the entry point
+     * @param config workgroups
+     * @param constants the constants
+     * @param flags dispatch flags
+     * @throws IreeException as {@link #dispatch}
+     */
+    public void recordDispatchOfSlots(
+            Executable executable, int export, DispatchConfig config, int[] constants, long flags) {
+        List<BufferRef> slots = new ArrayList<>(bindingCapacity());
+        for (int i = 0; i < bindingCapacity(); i++) {
+            slots.add(BufferRef.slot(i, 0, Buffer.WHOLE));
+        }
+        dispatch(executable, export, config, constants, slots, flags);
+        finish();
+    }
+
+    /**
+     * Returns what was recorded; once it is finished.
+     *
+     * @return the recording, which is kept until this is closed
+     */
+    public Recording recording() {
+        return Objects.requireNonNull(recording);
+    }
+
+    /**
+     * Returns the backend's part.
+     *
+     * @return what it was created with
+     */
+    public RecordingBackend backend() {
+        return backend;
+    }
+
+    /**
+     * Returns the collectives.
+     *
+     * @return in their order
+     */
+    public List<CollectiveCommand> collectives() {
+        return collectives;
+    }
+
+    /**
+     * Notes a submission.
+     *
+     * @throws IreeException FAILED_PRECONDITION for the second one of a command buffer that may be executed once
+     */
+    public void claimSubmission() {
+        if ((modes() & ONE_SHOT) != 0 && !submitted.compareAndSet(false, true)) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "one-shot command buffer is submitted a second time; create it without ONE_SHOT to reuse it");
+        }
+    }
+
+    /**
+     * Retains the commands and what their slots stand for, for an execution that comes later.
+     *
+     * @param table what {@link #checkSubmission} accepted
+     * @return a copy of the table, for {@link #releaseBindings}; null for null
+     * @throws IreeException FAILED_PRECONDITION when something is closed; then nothing is retained
+     */
+    public @Nullable BindingTable retainBindings(@Nullable BindingTable table) {
+        retain();
+        if (table == null) {
+            return null;
+        }
+        BindingTable own = table.copy();
+        int[] slots = recording().slots();
+        int retained = 0;
+        try {
+            for (int slot : slots) {
+                if (own.buffer(slot) instanceof Buffer buffer) {
+                    buffer.retain();
+                }
+                retained++;
+            }
+        } catch (IreeException e) {
+            release(own, retained);
+            release();
+            throw e;
+        }
+        return own;
+    }
+
+    /**
+     * Ends {@link #retainBindings}.
+     *
+     * @param own what that returned
+     */
+    public void releaseBindings(@Nullable BindingTable own) {
+        if (own != null) {
+            release(own, recording().slots().length);
+        }
+        release();
+    }
+
+    private void release(BindingTable own, int count) {
+        for (int i = 0; i < count; i++) {
+            if (own.buffer(recording().slots()[i]) instanceof Buffer buffer) {
+                buffer.release();
+            }
+        }
+    }
+
+    /**
+     * Repeats a pattern to 8 bytes.
+     *
+     * @param pattern in the low bytes
+     * @param patternLength 1, 2, 4 or 8 bytes
+     * @return the pattern as fills have it
+     */
+    public static long widen(long pattern, int patternLength) {
+        return switch (patternLength) {
+            case 1 -> (pattern & 0xFF) * 0x0101_0101_0101_0101L;
+            case 2 -> (pattern & 0xFFFF) * 0x0001_0001_0001_0001L;
+            case 4 -> (pattern & 0xFFFF_FFFFL) * 0x0000_0001_0000_0001L;
+            default -> pattern;
+        };
+    }
+
+    @Override
+    protected void doFinish() {
+        Recording finished = builder.finish();
+        backend.finished(finished);
+        recording = finished;
+        builder.forgetWords();
+    }
+
+    @Override
+    protected void recordBarrier(int sourceStages, int targetStages) {
+        // Between two collectives it makes a region without commands, so that they do not run at once.
+        builder.endRegion(!collectives.isEmpty() && collectives.getLast().position() == builder.openRegion());
+    }
+
+    @Override
+    protected void recordFill(BufferRef target, long pattern, int patternLength) {
+        builder.fill(target, pattern, patternLength);
+    }
+
+    @Override
+    protected void recordUpdate(MemorySegment source, BufferRef target) {
+        builder.update(source, target);
+    }
+
+    @Override
+    protected void recordCopy(BufferRef source, BufferRef target) {
+        builder.copy(source, target);
+    }
+
+    @Override
+    protected void recordDispatch(
+            Executable executable,
+            int export,
+            DispatchConfig config,
+            @Nullable BufferRef workgroupCount,
+            int[] constants,
+            List<BufferRef> bindings,
+            long flags) {
+        builder.dispatch(executable, export, config, workgroupCount, constants, bindings);
+    }
+
+    @Override
+    protected void recordCollective(
+            Channel channel,
+            Collective operation,
+            int parameter,
+            @Nullable BufferRef source,
+            @Nullable BufferRef target,
+            long elementCount) {
+        backend.checkChannel(channel);
+        if (collectives.size() >= COLLECTIVES_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "command buffer holds %d collectives, the limit; record several".formatted(COLLECTIVES_LIMIT));
+        }
+        builder.use(source);
+        builder.use(target);
+        builder.endRegion(false);
+        if (channels == null) {
+            channels = Collections.newSetFromMap(new IdentityHashMap<>());
+        }
+        if (channels.add(channel)) {
+            channel.retain();
+        }
+        collectives.add(new CollectiveCommand(
+                builder.openRegion(), channel, operation, parameter, source, target, elementCount));
+    }
+
+    @Override
+    protected void destroy() {
+        backend.close();
+        builder.release();
+        if (channels != null) {
+            channels.forEach(Channel::release);
+        }
+    }
+}

@@ -1,0 +1,296 @@
+package io.github.iree4j.hal.record;
+
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.schedule.StoredBuffer;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Recorded commands: words, and where regions and commands begin in them. Immutable; what it refers to is kept by the command buffer.
+ *
+ * <p>Commands of a region have nothing between them and may run at once; regions run one after the other.
+ */
+public final class Recording {
+    /*
+     * A command is a word with its opcode, then its operands. A range takes three words:
+     *
+     *   [ slot, or ~index of a fixed buffer ] [ offset ] [ length, WHOLE possible for a slot ]
+     *
+     * The offset counts from the start of the allocation for a fixed buffer, from the start of the table's range for a slot.
+     *
+     *   FILL      opcode, range, pattern repeated to 8 bytes, its own length
+     *   UPDATE    opcode, range, where its bytes begin in `updates`
+     *   COPY      opcode, source range, target range
+     *   DISPATCH  flags of the backend | opcode, executable | export, count x | y, count z | dynamic local memory, size x | y,
+     *             size z | constant count | binding count (16 bits each of the low half), constants in pairs, bindings
+     *   INDIRECT  as DISPATCH, with the range of the counts in front of the constants
+     *
+     * where "a | b" is a in the upper and b in the lower half of a word. Sizes are at least 1.
+     */
+    /** Opcode of a fill. */
+    public static final int FILL = 1;
+    /** Opcode of an update. */
+    public static final int UPDATE = 2;
+    /** Opcode of a copy. */
+    public static final int COPY = 3;
+    /** Opcode of a dispatch. */
+    public static final int DISPATCH = 4;
+    /** Opcode of a dispatch whose counts are in a buffer. */
+    public static final int INDIRECT = 5;
+
+    /** Words of a dispatch in front of its constants, or of the range of its counts. */
+    public static final int DISPATCH_WORDS = 6;
+
+    /** Words of a range. */
+    public static final int RANGE_WORDS = 3;
+
+    private final long[] code;
+    private final int[] commands;
+    private final int[] regions;
+    private final StoredBuffer<?>[] fixed;
+    private final Executable[] executables;
+    private final MemorySegment updates;
+    private final int[] slots;
+
+    /**
+     * Takes everything over.
+     *
+     * @param code the words
+     * @param commands where in the code each command begins
+     * @param regions the number of the first command of each region, and at the end that of commands
+     * @param fixed buffers that ranges name by index
+     * @param executables code that dispatches name by index
+     * @param updates bytes of updates, on the Java heap
+     * @param slots slots that commands use, ascending
+     */
+    public Recording(
+            long[] code,
+            int[] commands,
+            int[] regions,
+            StoredBuffer<?>[] fixed,
+            Executable[] executables,
+            MemorySegment updates,
+            int[] slots) {
+        this.code = code;
+        this.commands = commands;
+        this.regions = regions;
+        this.fixed = fixed;
+        this.executables = executables;
+        this.updates = updates;
+        this.slots = slots;
+    }
+
+    /**
+     * A fill of one buffer, which the caller keeps.
+     *
+     * @param target what is filled
+     * @param offset first byte of the allocation
+     * @param length bytes
+     * @param pattern 8 bytes, as {@link RecordedCommandBuffer#widen} makes them
+     * @return the recording
+     */
+    public static Recording fill(StoredBuffer<?> target, long offset, long length, long pattern) {
+        return transfer(new long[] {FILL, ~0, offset, length, pattern, Long.BYTES}, target);
+    }
+
+    /**
+     * A copy from one buffer to another, or within one. The caller keeps them.
+     *
+     * @param source what is read
+     * @param sourceOffset first byte of its allocation
+     * @param target what is written
+     * @param targetOffset first byte of its allocation
+     * @param length bytes
+     * @return the recording
+     */
+    public static Recording copy(
+            StoredBuffer<?> source, long sourceOffset, StoredBuffer<?> target, long targetOffset, long length) {
+        return transfer(new long[] {COPY, ~0, sourceOffset, length, ~1, targetOffset, length}, source, target);
+    }
+
+    private static Recording transfer(long[] code, StoredBuffer<?>... buffers) {
+        return new Recording(
+                code, new int[1], new int[] {0, 1}, buffers, new Executable[0], MemorySegment.NULL, new int[0]);
+    }
+
+    /**
+     * Returns the words.
+     *
+     * @return not to be written
+     */
+    public long[] code() {
+        return code;
+    }
+
+    /**
+     * Returns where each command begins.
+     *
+     * @return positions in the code, in their order; not to be written
+     */
+    public int[] commands() {
+        return commands;
+    }
+
+    /**
+     * Returns how many regions there are.
+     *
+     * @return regions
+     */
+    public int regionCount() {
+        return regions.length - 1;
+    }
+
+    /**
+     * Returns where a region begins.
+     *
+     * @param region 0 to {@link #regionCount}
+     * @return the number of its first command; that of commands for the region after the last
+     */
+    public int firstCommand(int region) {
+        return regions[region];
+    }
+
+    /**
+     * Returns the buffers that are in no slot.
+     *
+     * @return by the index that ranges have; not to be written
+     */
+    public StoredBuffer<?>[] fixed() {
+        return fixed;
+    }
+
+    /**
+     * Returns the slots that commands use.
+     *
+     * @return ascending; not to be written
+     */
+    public int[] slots() {
+        return slots;
+    }
+
+    /**
+     * Returns how long a table by slot has to be.
+     *
+     * @return one more than the highest slot that commands use
+     */
+    public int slotLimit() {
+        return slots.length == 0 ? 0 : slots[slots.length - 1] + 1;
+    }
+
+    /**
+     * Returns the bytes of all updates.
+     *
+     * @return memory of the Java heap; empty without updates
+     */
+    public MemorySegment updates() {
+        return updates;
+    }
+
+    /**
+     * Returns whether anything is dispatched.
+     *
+     * @return false when there are only transfers, or nothing
+     */
+    public boolean dispatches() {
+        return executables.length > 0;
+    }
+
+    /**
+     * Returns what a command does.
+     *
+     * @param at where it begins
+     * @return an opcode
+     */
+    public int opcode(int at) {
+        return (int) code[at];
+    }
+
+    /**
+     * Returns whether a command is a dispatch, of either kind.
+     *
+     * @param at where it begins
+     * @return true for DISPATCH and INDIRECT
+     */
+    public boolean isDispatch(int at) {
+        return (int) code[at] >= DISPATCH;
+    }
+
+    /**
+     * Returns what the backend keeps with a dispatch.
+     *
+     * @param at where it begins
+     * @return what {@link RecordingBackend#flags} said
+     */
+    public int flags(int at) {
+        return (int) (code[at] >>> 32);
+    }
+
+    /**
+     * Returns the code that a dispatch runs.
+     *
+     * @param at where it begins
+     * @return the executable, borrowed
+     */
+    public Executable executable(int at) {
+        return executables[(int) (code[at + 1] >>> 32)];
+    }
+
+    /**
+     * Returns the entry point that a dispatch runs.
+     *
+     * @param at where it begins
+     * @return ordinal of the export
+     */
+    public int export(int at) {
+        return (int) code[at + 1];
+    }
+
+    /**
+     * Returns how many constants a dispatch has.
+     *
+     * @param at where it begins
+     * @return constants
+     */
+    public int constantCount(int at) {
+        return (int) code[at + 5] >>> 16;
+    }
+
+    /**
+     * Returns how many bindings a dispatch has.
+     *
+     * @param at where it begins
+     * @return bindings
+     */
+    public int bindingCount(int at) {
+        return (int) code[at + 5] & 0xFFFF;
+    }
+
+    /**
+     * Returns where the range of the counts of an indirect dispatch begins.
+     *
+     * @param at where the dispatch begins
+     * @return position in the code
+     */
+    public int counts(int at) {
+        return at + DISPATCH_WORDS;
+    }
+
+    /**
+     * Returns where the constants of a dispatch begin, two in each word, the lower half first.
+     *
+     * @param at where the dispatch begins
+     * @return position in the code
+     */
+    public int constants(int at) {
+        return at + DISPATCH_WORDS + ((int) code[at] == INDIRECT ? RANGE_WORDS : 0);
+    }
+
+    /**
+     * Returns where the ranges of the bindings of a dispatch begin.
+     *
+     * @param at where the dispatch begins
+     * @return position in the code
+     */
+    public int bindings(int at) {
+        return constants(at) + ((constantCount(at) + 1) >> 1);
+    }
+}

@@ -1,0 +1,253 @@
+package io.github.iree4j.hal.record;
+
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.ByteArrayOutputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Encodes commands that have been checked as a {@link Recording}. Retains what they use, until {@link #release}. One thread. */
+final class RecordingBuilder {
+    /** Bounds of what a program can make a command buffer hold: 128 MiB of commands, 256 MiB of update bytes. */
+    private static final int WORDS_LIMIT = 1 << 24;
+
+    private static final int UPDATE_BYTES_LIMIT = 256 << 20;
+
+    /** Updates begin at multiples. */
+    private static final int UPDATE_ALIGNMENT = 16;
+
+    /** More than a command takes. */
+    private static final int COMMAND_LIMIT = Recording.DISPATCH_WORDS
+            + CommandBuffer.MAXIMUM_CONSTANTS / 2
+            + Recording.RANGE_WORDS * (1 + CommandBuffer.MAXIMUM_BINDINGS);
+
+    private static final long[] NOTHING = new long[0];
+
+    private final RecordingBackend backend;
+    private final int regionLimit;
+    private long[] code = new long[32];
+    private int length;
+    private int[] commands = new int[4];
+    private int commandCount;
+    private int[] regions = new int[2]; // the first is at 0
+    private int regionCount = 1; // with the one that is open
+    private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed ones, each retained once
+    private final Map<StoredBuffer<?>, Integer> bufferIndex = new IdentityHashMap<>();
+    private final List<Executable> executables = new ArrayList<>(); // each retained once
+    private @Nullable ByteArrayOutputStream updates; // once there are any
+    private final BitSet usedSlots = new BitSet();
+
+    RecordingBuilder(RecordingBackend backend) {
+        this.backend = backend;
+        this.regionLimit = backend.regionLimit();
+    }
+
+    /** Ends the region, so that what follows runs after what is there; an empty one only if asked for. */
+    void endRegion(boolean evenIfEmpty) {
+        if (evenIfEmpty || commandCount > regions[regionCount - 1]) {
+            if (regionCount == regions.length) {
+                regions = Arrays.copyOf(regions, regionCount * 2);
+            }
+            regions[regionCount++] = commandCount;
+        }
+    }
+
+    /** Returns the number of the region that is open. */
+    int openRegion() {
+        return regionCount - 1;
+    }
+
+    void fill(BufferRef target, long pattern, int patternLength) {
+        use(target);
+        begin(Recording.FILL);
+        emit(target);
+        emit(RecordedCommandBuffer.widen(pattern, patternLength));
+        emit(patternLength);
+    }
+
+    void update(MemorySegment source, BufferRef target) {
+        ByteArrayOutputStream bytes = updates;
+        if (bytes == null) {
+            bytes = new ByteArrayOutputStream();
+            updates = bytes;
+        }
+        if (source.byteSize() > UPDATE_BYTES_LIMIT - bytes.size()) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "command buffer holds more than %d bytes of updates; copy from a buffer instead"
+                            .formatted(UPDATE_BYTES_LIMIT));
+        }
+        use(target);
+        begin(Recording.UPDATE);
+        emit(target);
+        emit(bytes.size());
+        bytes.writeBytes(source.toArray(ValueLayout.JAVA_BYTE));
+        bytes.writeBytes(new byte[-bytes.size() & UPDATE_ALIGNMENT - 1]);
+    }
+
+    void copy(BufferRef source, BufferRef target) {
+        use(source);
+        use(target);
+        begin(Recording.COPY);
+        emit(source);
+        emit(target);
+    }
+
+    void dispatch(
+            Executable executable,
+            int export,
+            DispatchConfig config,
+            @Nullable BufferRef workgroupCount,
+            int[] constants,
+            List<BufferRef> bindings) {
+        backend.checkDispatch(executable, export, config, workgroupCount);
+        if (workgroupCount == null
+                && (config.workgroupCountX() == 0 || config.workgroupCountY() == 0 || config.workgroupCountZ() == 0)) {
+            return;
+        }
+        use(workgroupCount);
+        bindings.forEach(this::use);
+        int flags = backend.flags(executable, export, bindings);
+        int index = index(executable);
+        begin(workgroupCount == null ? Recording.DISPATCH : Recording.INDIRECT, flags);
+        emit(pair(index, export));
+        emit(pair(config.workgroupCountX(), config.workgroupCountY()));
+        emit(pair(config.workgroupCountZ(), config.dynamicLocalMemory()));
+        emit(pair(orOne(config.workgroupSizeX()), orOne(config.workgroupSizeY())));
+        emit(pair(orOne(config.workgroupSizeZ()), constants.length << 16 | bindings.size()));
+        if (workgroupCount != null) {
+            emit(workgroupCount);
+        }
+        for (int i = 0; i < constants.length; i += 2) {
+            emit(pair(i + 1 < constants.length ? constants[i + 1] : 0, constants[i]));
+        }
+        for (BufferRef binding : bindings) {
+            emit(binding);
+        }
+    }
+
+    /** Notes that a range is used; what is wrong with it is thrown before anything of a command is written. */
+    void use(@Nullable BufferRef ref) {
+        if (ref == null) {
+            return;
+        }
+        Buffer buffer = ref.buffer();
+        if (buffer == null) {
+            usedSlots.set(ref.slot());
+        } else {
+            fixedIndex(buffer);
+        }
+    }
+
+    /** Ends the last region and returns what was recorded; it is to be used until {@link #release}. */
+    Recording finish() {
+        bufferIndex.clear();
+        int[] starts = Arrays.copyOf(regions, regionCount + 1);
+        starts[regionCount] = commandCount;
+        int regionsInUse = commandCount == regions[regionCount - 1] ? regionCount - 1 : regionCount;
+        MemorySegment bytes = updates == null ? MemorySegment.NULL : MemorySegment.ofArray(updates.toByteArray());
+        return new Recording(
+                Arrays.copyOf(code, length),
+                Arrays.copyOf(commands, commandCount),
+                Arrays.copyOf(starts, regionsInUse + 1),
+                buffers.toArray(StoredBuffer<?>[]::new),
+                executables.toArray(Executable[]::new),
+                bytes,
+                usedSlots.stream().toArray());
+    }
+
+    /** Forgets the words, which the recording has; what is retained stays. */
+    void forgetWords() {
+        code = NOTHING;
+        updates = null;
+    }
+
+    void release() {
+        buffers.forEach(StoredBuffer::release);
+        executables.forEach(Executable::release);
+    }
+
+    private static int orOne(int size) {
+        return size == 0 ? 1 : size;
+    }
+
+    private static long pair(int upper, int lower) {
+        return (long) upper << 32 | Integer.toUnsignedLong(lower);
+    }
+
+    private int index(Executable executable) {
+        int index = executables.indexOf(executable);
+        if (index < 0) {
+            executable.retain();
+            index = executables.size();
+            executables.add(executable);
+        }
+        return index;
+    }
+
+    private void begin(int opcode) {
+        begin(opcode, 0);
+    }
+
+    /** Begins a command, in a new region if the open one is full. */
+    private void begin(int opcode, int flags) {
+        if (length > WORDS_LIMIT - COMMAND_LIMIT) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "command buffer has %d words of commands, the limit; record several".formatted(length));
+        }
+        if (commandCount - regions[regionCount - 1] == regionLimit) {
+            endRegion(false);
+        }
+        if (commandCount == commands.length) {
+            commands = Arrays.copyOf(commands, commandCount * 2);
+        }
+        commands[commandCount++] = length;
+        emit(pair(flags, opcode));
+    }
+
+    private void emit(BufferRef ref) {
+        Buffer buffer = ref.buffer();
+        if (buffer == null) {
+            emit(ref.slot());
+            emit(ref.offset());
+        } else {
+            emit(~fixedIndex(buffer));
+            emit(buffer.offset() + ref.offset());
+        }
+        emit(ref.length());
+    }
+
+    private int fixedIndex(Buffer buffer) {
+        StoredBuffer<?> used = backend.usable(buffer);
+        Integer known = bufferIndex.get(used);
+        if (known != null) {
+            return known;
+        }
+        used.retain();
+        int index = buffers.size();
+        buffers.add(used);
+        bufferIndex.put(used, index);
+        return index;
+    }
+
+    private void emit(long word) {
+        if (length == code.length) {
+            code = Arrays.copyOf(code, length * 2);
+        }
+        code[length++] = word;
+    }
+}

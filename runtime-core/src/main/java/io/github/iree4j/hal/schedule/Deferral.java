@@ -1,0 +1,103 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.CrowdTimepoint;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.status.IreeException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What holds an operation back: waits that somebody else must make known or resolve. Tells the scheduler once, when the last of them is
+ * or the first has failed.
+ *
+ * <p>SCHED-1: whoever takes {@code left} from above zero to zero or below tells it; nobody comes back above zero.
+ */
+final class Deferral implements CrowdTimepoint {
+    /** Far below zero: no later decrement comes back up to it. */
+    private static final int OVER = Integer.MIN_VALUE / 2;
+
+    private final QueueScheduler scheduler;
+    final QueueOperation operation;
+    final long since = System.nanoTime();
+
+    /** Whether the operation waits to be issued; else it has run and waits to be retired. */
+    final boolean beforeIssue;
+
+    private final AtomicInteger left; // OVER or below once ended
+    private final @Nullable Cancellation[] waits; // guarded by itself
+    private int registered; // guarded by waits
+
+    // The scheduler's list of operations to be issued, guarded by its own lock.
+    @Nullable
+    Deferral previous;
+
+    @Nullable
+    Deferral next;
+
+    boolean linked;
+
+    Deferral(QueueScheduler scheduler, QueueOperation operation, boolean beforeIssue, int count) {
+        this.scheduler = scheduler;
+        this.operation = operation;
+        this.beforeIssue = beforeIssue;
+        this.left = new AtomicInteger(count);
+        this.waits = new @Nullable Cancellation[count];
+    }
+
+    /** Registers one of the waits: for a promise, or for the value itself. Called as often as the count says. */
+    void add(TimelineSemaphore semaphore, long value, boolean promise) {
+        if (left.get() <= 0) {
+            return; // one has failed
+        }
+        Cancellation wait = promise ? semaphore.whenPromised(value, this) : semaphore.whenReached(value, this);
+        synchronized (waits) {
+            if (left.get() > 0) {
+                waits[registered++] = wait;
+                return;
+            }
+        }
+        wait.cancel();
+    }
+
+    @Override
+    public @Nullable Executor crowdExecutor() {
+        return scheduler.crowdExecutor();
+    }
+
+    @Override
+    public void reached(long value, @Nullable IreeException failure) {
+        if (failure != null) {
+            end(failure);
+        } else if (left.decrementAndGet() == 0) {
+            scheduler.resume(this, null);
+        }
+    }
+
+    /** Ends the waiting before the first wait was added, without telling the scheduler; returns false when it was over before. */
+    boolean abandon() {
+        return left.getAndSet(OVER) > 0;
+    }
+
+    /**
+     * Ends the waiting with a failure.
+     *
+     * @return false when it was over before
+     */
+    boolean end(IreeException failure) {
+        if (left.getAndSet(OVER) <= 0) {
+            return false;
+        }
+        synchronized (waits) {
+            for (int i = 0; i < registered; i++) {
+                if (waits[i] instanceof Cancellation wait) {
+                    wait.cancel();
+                    waits[i] = null;
+                }
+            }
+        }
+        scheduler.resume(this, failure);
+        return true;
+    }
+}

@@ -1,0 +1,458 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.async.PromiseSource;
+import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.FrontierAccumulator;
+import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.FrontierCounters;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.StreamCounters;
+import io.github.iree4j.hal.pool.NativeTimepoint;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ObjLongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Schedules a queue whose hardware works off what it is given in order.
+ *
+ * <p>An operation is issued as soon as each of its waits is reached, implied by the order, or something the hardware can wait for. It has
+ * its epoch then, inherits everything the queue knew, and promises its signals. The signals follow when it has retired, in order.
+ */
+final class FifoScheduler extends QueueScheduler implements PromiseSource {
+    /*
+     * Three things happen in the order of epochs, each by one thread at a time. Deciding: under `lock`, which covers everything below and
+     * is held for no longer than that takes. Giving to the backend: by the busy thread of `line`, without the lock. Retiring: by the
+     * thread that has set `retirer`, outside the lock, since letting go of what an operation used may run code of users. A thread that
+     * finds another there leaves its work to it.
+     *
+     * Promises are made under the lock: an operation that is promised has its place on the stream, behind everything decided before it,
+     * and what waits for it on another stream is given to that once this is on its own. Callbacks are held back meanwhile, so no code of
+     * others runs under the lock.
+     *
+     * FIFO-1: operations retire, and so signal, in the order of their epochs (`inFlight` is emptied from its head, by one retirer).
+     * FIFO-2: no completion is lost: the retirer clears its flag under the lock, having found nothing to retire.
+     *
+     * SCOPE-2: a promise that its timeline left out is found here: an operation is in `inFlight`, `retiring` or `ending`, one of them at a
+     * time, from before it is promised until it has signalled, and both promising and looking for it are under the lock.
+     */
+    private static final Logger LOG = LoggerFactory.getLogger(FifoScheduler.class);
+
+    final FifoBackend backend;
+    final IssueLine line;
+    private final Object lock = new Object();
+    private final FrontierAccumulator accumulator;
+    private final WaitPlan plan = new WaitPlan(this);
+    private final ArrayDeque<QueueOperation> inFlight = new ArrayDeque<>(); // decided and not over, by epoch
+    private final ArrayDeque<QueueOperation> retiring = new ArrayDeque<>(); // done there, signals due, by epoch
+    private @Nullable QueueOperation ending; // what the retirer is at
+    final TimepointRing timepoints = new TimepointRing(); // has its own lock: others look at it
+    private volatile int underWay; // how many; written under the lock
+    private boolean retirer;
+    private @Nullable Wanting wantingMemory; // just held back for that; taken before the lock is given up
+    private long retired; // operations that have left `retiring`
+    private long completions; // how often the backend has said that something is over
+    private long overUpTo; // everything up to this epoch is over, as the backend says
+
+    /** An operation that the pools have no memory for as they are. */
+    private record Wanting(Deferral deferral, StorageRequest request, Frontier after) {}
+
+    FifoScheduler(SchedulingDomain domain, Device device, Object directGroup, FifoBackend backend) {
+        super(domain, device, directGroup, backend);
+        this.backend = backend;
+        this.line = new IssueLine(this, backend);
+        this.accumulator = new FrontierAccumulator(axis, domain.frontierCapacity());
+    }
+
+    @Override
+    void start(QueueOperation operation) {
+        boolean resumed = !operation.isBeingSubmitted();
+        boolean held = HeldCallbacks.begin();
+        try {
+            IreeException failure;
+            Wanting wanting;
+            synchronized (lock) {
+                failure = decideOrHold(operation);
+                wanting = wantingMemory;
+                wantingMemory = null;
+            }
+            if (wanting != null) { // without the lock: new memory takes its time
+                failure = getMemory(wanting, resumed);
+            }
+            if (failure != null) {
+                refuse(operation, failure);
+            }
+            if (resumed) {
+                line.drainSoon(); // with all that becomes ready together, and not at the expense of who signals
+            } else {
+                line.drain();
+            }
+        } finally {
+            HeldCallbacks.end(held);
+        }
+    }
+
+    /** Returns why it never will get any; null when the operation goes on or waits. */
+    private @Nullable IreeException getMemory(Wanting wanting, boolean resumed) {
+        if (!resumed) {
+            return awaitStorage(wanting.deferral, wanting.request, wanting.after, this::timepoint, false);
+        }
+        HeldCallbacks.run(() -> backend.wakeExecutor().execute(() -> {
+            IreeException failure =
+                    awaitStorage(wanting.deferral, wanting.request, wanting.after, this::timepoint, false);
+            if (failure != null) {
+                refuse(wanting.deferral.operation, failure);
+            }
+        }));
+        return null;
+    }
+
+    /** Under the lock. Returns why the operation cannot be issued, ever. */
+    private @Nullable IreeException decideOrHold(QueueOperation operation) {
+        Fence wait = operation.wait;
+        IreeException failure = wait == null ? null : wait.failure();
+        if (failure != null) {
+            return failure;
+        }
+        try {
+            int held = plan.decide(wait, accumulator);
+            if (!operation.counted) {
+                operation.counted = true;
+                plan.count(this);
+            }
+            if (wait != null && held > 0) {
+                return holdBack(operation, wait, held);
+            }
+            if (operation instanceof StorageRequest request) {
+                Frontier after = runsAfter();
+                if (!request.tryReservePresent(after, this::timepoint)) {
+                    Deferral deferral = hold(operation, 1);
+                    if (deferral == null) {
+                        return operation.failure();
+                    }
+                    wantingMemory = new Wanting(deferral, request, after);
+                    return null;
+                }
+            }
+            failure = retain(operation);
+            if (failure == null) {
+                if (!plan.keepForeign()) { // ended meanwhile: its value is reached, or nobody promises it any more
+                    return decideOrHold(operation);
+                }
+                issue(operation);
+            }
+            return failure;
+        } catch (RuntimeException | Error e) {
+            return failure(operation, e);
+        } finally {
+            plan.forget();
+        }
+    }
+
+    /** Under the lock: what an operation runs after if it is issued now. */
+    private Frontier runsAfter() {
+        MutableFrontier after = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
+        after.merge(accumulator.snapshot(tracker), tracker);
+        if (accumulator.issued() > 0) {
+            after.insertOrRaise(axis, accumulator.issued(), tracker);
+        }
+        plan.addTo(after, tracker);
+        return after.snapshot();
+    }
+
+    /** The earliest epoch of another stream that implies one, and that ours can wait for. */
+    private @Nullable NativeTimepoint timepoint(long producer, long epoch) {
+        if (producer == axis || !(siblings.queue(producer) instanceof FifoScheduler other)) {
+            return null;
+        }
+        NativeTimepoint mark = other.timepoints.atOrAbove(epoch);
+        return mark == null || !backend.canWaitFor(other.backend, mark.epoch()) ? null : mark;
+    }
+
+    /** Under the lock: gives an operation its place on the stream, and promises what it will signal. */
+    private void issue(QueueOperation operation) {
+        List<Premise> premises = plan.premises(operation.wait);
+        List<Issue.Wait> waits = List.of();
+        List<FifoScheduler> producers = List.of();
+        List<NativeTimepoint> marks = operation instanceof StorageRequest request ? request.marks() : List.of();
+        if (plan.hasDeviceWaits() || !marks.isEmpty()) {
+            waits = new ArrayList<>();
+            producers = new ArrayList<>();
+            plan.addWaits(waits, producers);
+        }
+        plan.join(accumulator, tracker);
+        for (NativeTimepoint mark : marks) {
+            FifoScheduler other = (FifoScheduler) mark.queue();
+            waits.add(new Issue.Wait(other.backend, mark.epoch(), null));
+            producers.add(other);
+            accumulator.join(mark.frontier(), tracker);
+        }
+        if (operation instanceof StorageRequest request && request.premise().size() > 0) {
+            premises = premises == null ? new ArrayList<>(1) : premises;
+            premises.add(new Premise.Memory(request.premise()));
+        }
+        if (PremiseCheck.ASSERTED && !marks.isEmpty()) {
+            premises = premises == null ? new ArrayList<>(marks.size()) : premises;
+            for (NativeTimepoint mark : marks) {
+                premises.add(new Premise.Imported("a mark", mark.frontier()));
+            }
+        }
+        operation.premises = premises;
+        long epoch = accumulator.issued() + 1;
+        operation.setFrontierRelease(accumulator.issue(epoch, tracker));
+        inFlight.add(operation);
+        underWay = inFlight.size();
+        countIssued(operation);
+        try {
+            operation.placed();
+        } catch (RuntimeException | Error e) { // others run after what it was to run after
+            operation.fail(failure(operation, e));
+        }
+        for (int i = 0; i < waits.size(); i++) {
+            if (producers.get(i) != this) {
+                producers.get(i).line.want(waits.get(i).epoch());
+            }
+        }
+        line.add(new Issue(operation, epoch, waits, producers));
+        if (operation.failure() != null) {
+            return;
+        }
+        Fence signal = operation.signal;
+        boolean seen = signal != null && isSeenByOthers(signal);
+        if (operation instanceof StorageRelease || seen) {
+            seen(operation.frontier());
+        }
+        if (operation instanceof StorageRequest request) {
+            request.issued(operation.frontier());
+        } else if (operation instanceof StorageRelease release) {
+            release.issued(operation.frontier());
+        }
+        if (signal != null) {
+            signal.promise(operation.frontier());
+            if (!seen && isSeenByOthers(signal)) { // since just now, and who does may not have found the promise
+                seen(operation.frontier());
+            }
+        }
+    }
+
+    /** Whether other queues use one of the timelines. */
+    private static boolean isSeenByOthers(Fence signal) {
+        for (int i = 0; i < signal.size(); i++) {
+            if (signal.semaphore(i).usedScope() != SemaphoreScope.QUEUE_LOCAL) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void seen(Frontier promise) {
+        timepoints.add(this, axis, promise.producerEpoch(), promise);
+    }
+
+    @Override
+    public void recall(TimelineSemaphore semaphore, ObjLongConsumer<Frontier> promises) {
+        synchronized (lock) {
+            if (ending != null) {
+                recall(ending, semaphore, promises);
+            }
+            retiring.forEach(each -> recall(each, semaphore, promises));
+            inFlight.forEach(each -> recall(each, semaphore, promises));
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a timeline is itself
+    private static void recall(
+            QueueOperation operation, TimelineSemaphore semaphore, ObjLongConsumer<Frontier> promises) {
+        Fence signal = operation.signal;
+        for (int i = 0; signal != null && i < signal.size(); i++) {
+            if (signal.semaphore(i) == semaphore) {
+                promises.accept(operation.frontier(), signal.value(i));
+            }
+        }
+    }
+
+    /** Under the lock. */
+    private @Nullable IreeException holdBack(QueueOperation operation, Fence wait, int held) {
+        Deferral deferral = hold(operation, held);
+        if (deferral == null) {
+            return operation.failure();
+        }
+        plan.defer(wait, deferral);
+        return null;
+    }
+
+    @Override
+    public void issueMore() {
+        line.issueMore();
+    }
+
+    @Override
+    public StreamCounters streamCounters() {
+        synchronized (lock) {
+            return line.counters(completions);
+        }
+    }
+
+    @Override
+    boolean check(QueueOperation operation) {
+        return PremiseCheck.ofStream(this, operation);
+    }
+
+    /** Whether the hardware is done with an epoch, also when that was not reported. */
+    boolean hasPassed(long epoch) {
+        return backend.hasPassed(epoch);
+    }
+
+    @Override
+    public void completedUpTo(long epoch) {
+        boolean held = HeldCallbacks.begin();
+        try {
+            synchronized (lock) {
+                overUpTo = Math.max(overUpTo, epoch);
+                completions++;
+            }
+            retire();
+        } finally {
+            HeldCallbacks.end(held);
+        }
+    }
+
+    @Override
+    public void completed(QueueOperation operation, @Nullable IreeException failure) {
+        boolean held = HeldCallbacks.begin();
+        try {
+            synchronized (lock) {
+                if (failure != null) {
+                    operation.fail(failure);
+                }
+                operation.completed = true;
+                completions++;
+            }
+            retire();
+        } finally {
+            HeldCallbacks.end(held);
+        }
+    }
+
+    @Override
+    void resolved(QueueOperation operation, @Nullable IreeException waitFailure) {
+        boolean held = HeldCallbacks.begin();
+        try {
+            synchronized (lock) {
+                if (waitFailure != null) {
+                    operation.blame(waitFailure);
+                    operation.premises = null; // decided
+                }
+            }
+            retire();
+        } finally {
+            HeldCallbacks.end(held);
+        }
+    }
+
+    /** Ends, in order, all operations that the hardware is done with and whose waits are resolved, unless another thread is at it. */
+    void retire() {
+        synchronized (lock) {
+            if (retirer) {
+                return;
+            }
+            retirer = true;
+        }
+        for (QueueOperation operation; (operation = nextToRetire()) != null; ) {
+            try {
+                finish(operation, operation.failure()); // FIFO-1
+            } catch (RuntimeException | Error e) { // of what the operation used, when it was let go
+                LOG.error("{} of {} could not be ended", operation.name(), this, e);
+            }
+            quiet(operation.epoch());
+        }
+        noteEnd();
+    }
+
+    @Override
+    public boolean isIdle() {
+        return underWay == 0;
+    }
+
+    private @Nullable QueueOperation nextToRetire() {
+        synchronized (lock) {
+            ending = null;
+            long epoch = 0;
+            for (QueueOperation head; (head = inFlight.peek()) != null && isOver(head); ) {
+                epoch = head.epoch();
+                assertPremises(head);
+                retiring.add(inFlight.remove());
+            }
+            underWay = inFlight.size();
+            if (epoch > 0) {
+                tell(epoch);
+            }
+            if (epoch > 0 && isClosed() && inFlight.isEmpty()) {
+                tracker.retire(axis);
+            }
+            QueueOperation next = retiring.peek();
+            if (next == null || next.deferral != null || !resolve(next)) {
+                retirer = false; // FIFO-2
+                return null;
+            }
+            retired += next.whole == null ? 1 : 0;
+            ending = retiring.remove();
+            return ending;
+        }
+    }
+
+    /** Under the lock: whether the hardware is done with what is next. */
+    private boolean isOver(QueueOperation head) {
+        return head.completed || head.epoch() <= overUpTo;
+    }
+
+    @Override
+    public Frontier frontier() {
+        synchronized (lock) {
+            return accumulator.snapshot(tracker);
+        }
+    }
+
+    @Override
+    public FrontierCounters frontierCounters() {
+        synchronized (lock) {
+            return new FrontierCounters(accumulator.merges(), accumulator.evictions());
+        }
+    }
+
+    @Override
+    void endAxis() {
+        boolean held = HeldCallbacks.begin();
+        try {
+            synchronized (lock) {
+                if (inFlight.isEmpty()) {
+                    tracker.retire(axis);
+                }
+            }
+        } finally {
+            HeldCallbacks.end(held);
+        }
+    }
+
+    @Override
+    long inFlight() {
+        return Math.max(0, issued.sum() - retired());
+    }
+
+    @Override
+    long retired() {
+        synchronized (lock) {
+            return retired;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What is held back on a queue, in the order in which it came. Its monitor is the lock under which a queue that is closed or lost says so. */
+final class PendingList {
+    /** So many are a program that submits in a loop and never signals. A guess, not measured. */
+    private static final int LIMIT = 1 << 20;
+
+    private @Nullable Deferral first; // guarded by this, like all
+    private @Nullable Deferral last;
+    private int count;
+    private int parts; // of those, parts of others
+
+    synchronized int count() {
+        return count;
+    }
+
+    synchronized int parts() {
+        return parts;
+    }
+
+    synchronized List<Deferral> all() {
+        List<Deferral> all = new ArrayList<>(count);
+        for (Deferral each = first; each != null; each = each.next) {
+            all.add(each);
+        }
+        return all;
+    }
+
+    /** Says what waits the longest and what for, of so many at most. */
+    List<PendingOperation> describe(int limit) {
+        List<Deferral> waiting = new ArrayList<>();
+        synchronized (this) {
+            for (Deferral each = first; each != null && waiting.size() < limit; each = each.next) {
+                waiting.add(each);
+            }
+        }
+        long now = System.nanoTime();
+        return waiting.stream().map(each -> describe(each, now)).toList();
+    }
+
+    private static PendingOperation describe(Deferral deferral, long now) {
+        QueueOperation operation = deferral.operation;
+        List<PendingOperation.Wait> waits = PendingOperation.waitsFor(operation.wait);
+        boolean forMemory = waits.isEmpty() && operation instanceof StorageRequest;
+        return new PendingOperation(operation.name(), Duration.ofNanos(now - deferral.since), forMemory, waits);
+    }
+
+    /**
+     * Adds one behind the others.
+     *
+     * @return null, or why it cannot be
+     */
+    synchronized @Nullable IreeException add(Deferral deferral, String device) {
+        if (count >= LIMIT) {
+            return new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%s would be one more than the %d operations that may wait on device '%s'; wait for some of them"
+                            .formatted(deferral.operation.name(), LIMIT, device));
+        }
+        deferral.previous = last;
+        if (last == null) {
+            first = deferral;
+        } else {
+            last.next = deferral;
+        }
+        last = deferral;
+        deferral.linked = true;
+        count++;
+        parts += deferral.operation.whole == null ? 0 : 1;
+        return null;
+    }
+
+    /** Takes one out, if it is still there. */
+    synchronized void remove(Deferral deferral) {
+        if (!deferral.linked) {
+            return;
+        }
+        deferral.linked = false;
+        if (deferral.previous == null) {
+            first = deferral.next;
+        } else {
+            deferral.previous.next = deferral.next;
+        }
+        if (deferral.next == null) {
+            last = deferral.previous;
+        } else {
+            deferral.next.previous = deferral.previous;
+        }
+        count--;
+        parts -= deferral.operation.whole == null ? 0 : 1;
+    }
+}

@@ -1,0 +1,313 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.FrontierCounters;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.HostCall;
+import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.StreamCounters;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue whose operations a {@link QueueScheduler} orders. For backends, which make the operations: what a submission is before that is
+ * the same for all of them, and so is what the device of a buffer has to do itself. Safe from any thread.
+ *
+ * @param <B> the buffers that the backend allocates
+ */
+public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements DeviceQueue {
+    private final int index;
+    private final QueueScheduler scheduler;
+    private final Class<B> own;
+
+    /**
+     * For backends.
+     *
+     * @param index of the queue on its device
+     * @param scheduler orders the operations
+     * @param own the buffers that the backend allocates
+     */
+    protected ScheduledQueue(int index, QueueScheduler scheduler, Class<B> own) {
+        this.index = index;
+        this.scheduler = scheduler;
+        this.own = own;
+    }
+
+    /**
+     * Makes a buffer whose storage comes in queue order.
+     *
+     * @param params what kind of memory
+     * @param size bytes
+     * @param placement bits of {@link Buffer#placement()}
+     * @return the buffer, which the caller owns
+     */
+    protected abstract B reserved(BufferParams params, long size, int placement);
+
+    /**
+     * Makes the operation that gives a buffer its storage.
+     *
+     * @param buffer what {@link #reserved} made
+     * @param params what that was given
+     * @param reuse whether memory may be taken that others free behind work that this operation comes after
+     * @return the operation
+     */
+    protected abstract QueueOperation allocation(B buffer, BufferParams params, boolean reuse);
+
+    /**
+     * Makes the operation that takes a buffer's storage away; a barrier if {@link StoredBuffer#isFreedInQueueOrder} says no.
+     *
+     * @param buffer any buffer
+     * @return the operation
+     * @throws IreeException when it is closed, or not this device's
+     */
+    protected abstract QueueOperation deallocation(Buffer buffer);
+
+    /**
+     * Makes an operation that does nothing.
+     *
+     * @return the operation
+     */
+    protected abstract QueueOperation barrier();
+
+    /**
+     * Makes an operation that runs code of users.
+     *
+     * @param call the code
+     * @param detached whether it is only started, and no signal waits for it
+     * @return the operation
+     */
+    protected abstract QueueOperation hostCall(HostCall call, boolean detached);
+
+    /**
+     * Submits writing host bytes into a buffer whose memory is this driver's, or that this device refuses.
+     *
+     * @param wait points to wait for; null for none
+     * @param signal points that it signals; null for none
+     * @param source the bytes, valid until this returns
+     * @param target where they go
+     * @param targetOffset first byte written
+     */
+    protected abstract void submitUpdate(
+            @Nullable Fence wait, @Nullable Fence signal, MemorySegment source, Buffer target, long targetOffset);
+
+    /**
+     * Submits reading a file into a buffer whose memory is this driver's, or that this device refuses.
+     *
+     * @param wait points to wait for; null for none
+     * @param signal points that it signals; null for none
+     * @param source the file
+     * @param sourceOffset first byte read
+     * @param target where they go
+     * @param targetOffset first byte written
+     * @param length bytes
+     */
+    protected abstract void submitRead(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            HalFile source,
+            long sourceOffset,
+            Buffer target,
+            long targetOffset,
+            long length);
+
+    /**
+     * Submits writing a file from a buffer whose memory is this driver's, or that this device refuses.
+     *
+     * @param wait points to wait for; null for none
+     * @param signal points that it signals; null for none
+     * @param source the buffer
+     * @param sourceOffset first byte read
+     * @param target the file
+     * @param targetOffset first byte written
+     * @param length bytes
+     */
+    protected abstract void submitWrite(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer source,
+            long sourceOffset,
+            HalFile target,
+            long targetOffset,
+            long length);
+
+    /**
+     * Submits an operation.
+     *
+     * @param wait points to wait for; null for none
+     * @param signal points that it signals; null for none
+     * @param make makes it; what it throws is the operation's failure
+     * @return why it failed already, which the fence carries; null if it did not
+     * @throws IreeException as {@link QueueScheduler#submit} does
+     */
+    protected final @Nullable IreeException submit(
+            @Nullable Fence wait, @Nullable Fence signal, Supplier<? extends QueueOperation> make) {
+        return scheduler.submit(wait, signal, make);
+    }
+
+    /**
+     * Returns what orders the operations.
+     *
+     * @return the scheduler
+     */
+    public final QueueScheduler scheduler() {
+        return scheduler;
+    }
+
+    @Override
+    public final int index() {
+        return index;
+    }
+
+    @Override
+    public final long axis() {
+        return scheduler.axis();
+    }
+
+    @Override
+    public final QueueCounters counters() {
+        return scheduler.counters();
+    }
+
+    @Override
+    public final List<PendingOperation> pending(int limit) {
+        return scheduler.pending(limit);
+    }
+
+    @Override
+    public final Frontier frontier() {
+        return scheduler.frontier();
+    }
+
+    @Override
+    public final StreamCounters streamCounters() {
+        return scheduler.streamCounters();
+    }
+
+    @Override
+    public final FrontierCounters frontierCounters() {
+        return scheduler.frontierCounters();
+    }
+
+    @Override
+    public final Buffer alloca(
+            @Nullable Fence wait, @Nullable Fence signal, BufferParams params, long size, long flags) {
+        int placement = Buffer.PLACEMENT_ASYNCHRONOUS
+                | ((flags & ALLOCA_INDETERMINATE_LIFETIME) != 0 ? Buffer.PLACEMENT_INDETERMINATE_LIFETIME : 0);
+        B buffer = reserved(params, size, placement);
+        boolean reuse = (flags & ALLOCA_ALLOW_POOL_WAIT_FRONTIER) != 0;
+        try {
+            IreeException failure = submit(wait, signal, () -> allocation(buffer, params, reuse));
+            if (failure != null) {
+                buffer.fail(failure); // users of the handle get the root cause
+            }
+        } catch (IreeException e) {
+            buffer.close();
+            throw e;
+        }
+        return buffer;
+    }
+
+    @Override
+    public final void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags) {
+        Buffer allocated = buffer.allocatedBuffer();
+        if (allocated.origin() instanceof DeviceQueue origin
+                && !origin.equals(this)
+                && ((flags & DEALLOCA_PREFER_ORIGIN) != 0 && origin.device().equals(device())
+                        || isForeign(allocated))) {
+            origin.dealloca(wait, signal, buffer, 0);
+            return;
+        }
+        submit(wait, signal, () -> deallocation(buffer));
+    }
+
+    private boolean isForeign(Buffer allocated) {
+        return allocated instanceof StoredBuffer<?> && !own.isInstance(allocated);
+    }
+
+    /** A queue that moves bytes between the host and a buffer of another driver, whose memory this device can use: one of the buffer's device. */
+    private @Nullable DeviceQueue elsewhere(Buffer buffer) {
+        return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored
+                        && isForeign(stored)
+                        && device().memoryObstacle(stored.device()) == null
+                ? stored.device().queue(0)
+                : null;
+    }
+
+    @Override
+    public final void update(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            MemorySegment source,
+            Buffer target,
+            long targetOffset,
+            long flags) {
+        DeviceQueue elsewhere = elsewhere(target);
+        if (elsewhere != null) {
+            elsewhere.update(wait, signal, source, target, targetOffset, flags);
+        } else {
+            submitUpdate(wait, signal, source, target, targetOffset);
+        }
+    }
+
+    @Override
+    public final void read(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            HalFile source,
+            long sourceOffset,
+            Buffer target,
+            long targetOffset,
+            long length,
+            long flags) {
+        DeviceQueue elsewhere = elsewhere(target);
+        if (elsewhere != null) {
+            elsewhere.read(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
+        } else {
+            submitRead(wait, signal, source, sourceOffset, target, targetOffset, length);
+        }
+    }
+
+    @Override
+    public final void write(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer source,
+            long sourceOffset,
+            HalFile target,
+            long targetOffset,
+            long length,
+            long flags) {
+        DeviceQueue elsewhere = elsewhere(source);
+        if (elsewhere != null) {
+            elsewhere.write(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
+        } else {
+            submitWrite(wait, signal, source, sourceOffset, target, targetOffset, length);
+        }
+    }
+
+    @Override
+    public final void barrier(@Nullable Fence wait, @Nullable Fence signal, long flags) {
+        submit(wait, signal, this::barrier);
+    }
+
+    @Override
+    public final void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags) {
+        Objects.requireNonNull(call, "call");
+        boolean detached = (flags & HOST_CALL_NON_BLOCKING) != 0;
+        submit(wait, signal, () -> hostCall(call, detached));
+    }
+
+    @Override
+    public final void flush() {
+        // Nothing is gathered: what is decided is submitted at once.
+    }
+}

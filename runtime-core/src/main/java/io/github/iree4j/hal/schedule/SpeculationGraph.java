@@ -1,0 +1,360 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.CompletedEpochs;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who waits for whom, as far as a {@link SpeculationScope} must know. Guarded by its monitor; calls nothing of others that blocks.
+ *
+ * <p>For each operation two epochs of the draft: how far what it stands on goes, and how far what a verifier before it stood on goes. Both
+ * are settled when the operation is over, when everything it waited for is; what is not over is computed when asked.
+ */
+final class SpeculationGraph {
+    /** An operation. */
+    static final class Node {
+        final QueueScheduler scheduler;
+
+        @Nullable
+        QueueOperation operation; // null once over
+
+        List<Fence.Entry> waits; // empty once over, like the next
+        List<Fence.Entry> signals;
+        long draft;
+        long verified;
+
+        @Nullable
+        IreeException condemned;
+
+        boolean doomed; // waits for a condemned one
+        boolean placed; // has its epoch on the draft's queue
+
+        Node(QueueScheduler scheduler, QueueOperation operation, List<Fence.Entry> waits, List<Fence.Entry> signals) {
+            this.scheduler = scheduler;
+            this.operation = operation;
+            this.waits = waits;
+            this.signals = signals;
+        }
+
+        boolean ends() {
+            return condemned != null || doomed;
+        }
+    }
+
+    private final CompletedEpochs completed;
+    private final long draftAxis;
+    private final long verifierAxis;
+    private final boolean ordered; // whether the draft's queue is FIFO
+    private final Map<QueueOperation, Node> live = new IdentityHashMap<>();
+    private final Set<Node> inOrder = new LinkedHashSet<>(); // the live ones, as submitted
+    private final Set<Node> waiting = new LinkedHashSet<>(); // condemned, to be cancelled when others have signalled
+    private final Map<TimelineSemaphore, SpeculationSignals> timelines =
+            new WeakHashMap<>(); // nodes that are over do not refer to theirs
+    private final TreeMap<Long, Long> verifier =
+            new TreeMap<>(); // of what is over: draft epochs it stood on, by its own
+    private long lastDraft; // the highest epoch seen
+    private long draftVerified; // of the draft's operations that are over
+    private final SignalRecord found = new SignalRecord();
+
+    SpeculationGraph(CompletedEpochs completed, long draftAxis, long verifierAxis, boolean ordered) {
+        this.completed = completed;
+        this.draftAxis = draftAxis;
+        this.verifierAxis = verifierAxis;
+        this.ordered = ordered;
+    }
+
+    void add(QueueScheduler scheduler, QueueOperation operation, List<Fence.Entry> waits, List<Fence.Entry> signals) {
+        Node node = new Node(scheduler, operation, waits, signals);
+        live.put(operation, node);
+        inOrder.add(node);
+        for (Fence.Entry each : signals) {
+            timelines
+                    .computeIfAbsent(each.semaphore(), unused -> new SpeculationSignals(draftAxis))
+                    .declare(each.value(), node);
+        }
+    }
+
+    /** Settles an operation; returns whether one that is to be cancelled may have waited for it. */
+    boolean over(QueueOperation operation, boolean failed, long accepted) {
+        Node node = live.get(operation);
+        if (node == null) {
+            return false;
+        }
+        if (!failed) {
+            if (dependsOnLive(node)) { // told of the end of another before it was over for us
+                solve();
+            }
+            settle(node, operation, accepted);
+        }
+        live.remove(operation);
+        inOrder.remove(node);
+        waiting.remove(node);
+        for (Fence.Entry each : node.signals) {
+            SpeculationSignals signals = timelines.get(each.semaphore());
+            if (signals != null) {
+                signals.over(each.semaphore(), each.value(), node, failed, accepted);
+            }
+        }
+        node.operation = null;
+        node.waits = List.of();
+        node.signals = List.of();
+        return !waiting.isEmpty();
+    }
+
+    private boolean dependsOnLive(Node node) {
+        for (Fence.Entry each : node.waits) {
+            Node producer = producer(each);
+            if (producer != null && producer.operation != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void settle(Node node, QueueOperation operation, long accepted) {
+        relax(node);
+        long axis = node.scheduler.axis();
+        if (axis == draftAxis) {
+            lastDraft = Math.max(lastDraft, operation.epoch());
+            node.draft = Math.max(node.draft, operation.epoch());
+            if (ordered) {
+                node.verified = Math.max(node.verified, draftVerified);
+                draftVerified = node.verified;
+            }
+        } else if (axis == verifierAxis && node.draft > accepted) {
+            verifier.put(operation.epoch(), node.draft);
+        }
+    }
+
+    /** Forgets what is over and stands on nothing beyond an epoch. */
+    void forget(long epoch) {
+        timelines.forEach((timeline, signals) -> signals.forget(timeline, epoch));
+        verifier.values().removeIf(draft -> draft <= epoch);
+    }
+
+    /** What is not over, as submitted. */
+    List<Node> nodes() {
+        return List.copyOf(inOrder);
+    }
+
+    /** How much is remembered, in operations and values. */
+    int remembered() {
+        int values = timelines.values().stream()
+                .mapToInt(SpeculationSignals::remembered)
+                .sum();
+        return live.size() + inOrder.size() + waiting.size() + values + verifier.size();
+    }
+
+    /** Condemns what stands on the draft from an epoch on and is not verified for it; returns how many. */
+    int condemn(long from, IreeException cause) {
+        solve();
+        int count = 0;
+        for (Node node : inOrder) {
+            if (node.condemned == null && node.draft >= from && node.verified < from) {
+                node.condemned = cause;
+                waiting.add(node);
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** Takes those that can be cancelled now; the others fail when they retire, should they be issued meanwhile. */
+    List<Node> takeReady() {
+        markDoomed();
+        Set<Node> held = heldBack();
+        List<Node> ready = new ArrayList<>();
+        for (Node node : waiting) {
+            if (node.operation == null || !held.contains(node)) {
+                ready.add(node);
+            } else if (node.condemned != null) {
+                node.operation.fail(node.condemned);
+            }
+        }
+        ready.forEach(waiting::remove);
+        return ready;
+    }
+
+    List<Node> takeCondemned() {
+        List<Node> all = new ArrayList<>(waiting);
+        waiting.clear();
+        return all;
+    }
+
+    /**
+     * What cannot be cancelled yet, because work that goes on has yet to signal a lower value of a timeline that would fail: its own, or one
+     * of what waits for it and fails with it.
+     */
+    private Set<Node> heldBack() {
+        Map<SpeculationSignals, Long> lowest = new IdentityHashMap<>(); // that work which goes on will signal
+        Set<Node> held = Collections.newSetFromMap(new IdentityHashMap<>());
+        ArrayDeque<Node> found = new ArrayDeque<>();
+        for (Node node : inOrder) {
+            if (node.ends() && isPreceded(node, lowest)) {
+                held.add(node);
+                found.add(node);
+            }
+        }
+        for (Node node; (node = found.poll()) != null; ) {
+            for (Fence.Entry each : node.waits) {
+                Node producer = producer(each);
+                if (producer != null && producer.operation != null && producer.ends() && held.add(producer)) {
+                    found.add(producer);
+                }
+            }
+        }
+        return held;
+    }
+
+    private boolean isPreceded(Node node, Map<SpeculationSignals, Long> lowest) {
+        for (Fence.Entry each : node.signals) {
+            SpeculationSignals signals = timelines.get(each.semaphore());
+            if (signals != null && lowest.computeIfAbsent(signals, SpeculationSignals::lowestToCome) < each.value()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void markDoomed() {
+        List<Node> forward = new ArrayList<>(inOrder);
+        List<Node> backward = forward.reversed(); // as in solve()
+        for (boolean changed = true; changed; ) {
+            changed = false;
+            for (List<Node> direction : List.of(forward, backward)) {
+                for (Node node : direction) {
+                    changed |= !node.doomed && waitsForOneThatEnds(node);
+                }
+            }
+        }
+    }
+
+    /** Marks a node that waits for a condemned or a doomed one; returns whether it does. */
+    private boolean waitsForOneThatEnds(Node node) {
+        for (Fence.Entry each : node.waits) {
+            Node producer = producer(each);
+            if (producer != null && producer.operation != null && producer.ends()) {
+                node.doomed = true;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Which operation reaches a value, or has reached it: that does not change any more, whatever else is declared to signal. Null where
+     * only the timeline knows.
+     */
+    private @Nullable Node producer(Fence.Entry wait) {
+        return producer(wait, wait.semaphore().lookup(wait.value(), found));
+    }
+
+    private @Nullable Node producer(Fence.Entry wait, boolean known) {
+        SpeculationSignals signals = timelines.get(wait.semaphore());
+        if (signals == null) {
+            return null;
+        }
+        return known && found.isReached()
+                ? signals.reached(wait.value(), found.value())
+                : signals.reaching(wait.value());
+    }
+
+    /** Computes the epochs of everything that is not over: they only rise, so it ends, with waits in a circle too. */
+    private void solve() {
+        List<Node> forward = new ArrayList<>(inOrder);
+        List<Node> backward = forward.reversed(); // so that waits before signals take few rounds
+        List<Node> drafts = begin(forward);
+        for (boolean changed = true; changed; ) {
+            changed = false;
+            for (List<Node> direction : List.of(forward, backward)) {
+                for (Node node : direction) {
+                    changed |= relax(node);
+                }
+            }
+            long verified = draftVerified;
+            for (Node node : drafts) {
+                changed |= verified > node.verified;
+                node.verified = Math.max(verified, node.verified);
+                verified = node.placed ? node.verified : verified; // the others may come in any order
+            }
+        }
+    }
+
+    /** Where operations of the draft are on its queue, if it has an order; returns them in it. */
+    private List<Node> begin(List<Node> nodes) {
+        if (!ordered) {
+            return List.of();
+        }
+        List<Node> drafts = new ArrayList<>();
+        lastDraft = Math.max(lastDraft, completed.completed(draftAxis));
+        for (Node node : nodes) {
+            QueueOperation operation = node.operation;
+            if (operation != null && node.scheduler.axis() == draftAxis) {
+                lastDraft = Math.max(lastDraft, operation.epoch());
+            }
+        }
+        for (Node node : nodes) {
+            QueueOperation operation = node.operation;
+            if (operation != null && node.scheduler.axis() == draftAxis) {
+                long epoch = operation.epoch();
+                node.placed = epoch > 0;
+                node.draft = Math.max(node.draft, node.placed ? epoch : lastDraft + 1);
+                drafts.add(node);
+            }
+        }
+        drafts.sort(Comparator.comparingLong(node -> node.draft));
+        return drafts;
+    }
+
+    /** Raises the epochs of a node to those of what it waits for; returns whether they have changed. */
+    private boolean relax(Node node) {
+        long draft = node.draft;
+        long verified = node.verified;
+        for (Fence.Entry each : node.waits) {
+            boolean known = each.semaphore().lookup(each.value(), found);
+            Node producer = producer(each, known);
+            if (producer != null) {
+                draft = Math.max(draft, producer.draft);
+                verified = Math.max(verified, producer.verified);
+            } else if (known && !isForgotten(each)) {
+                draft = Math.max(draft, found.frontier().epochOf(draftAxis));
+                verified = Math.max(verified, verifiedAt(found.frontier().epochOf(verifierAxis)));
+            }
+        }
+        if (node.scheduler.axis() == verifierAxis) {
+            verified = Math.max(verified, draft);
+        }
+        boolean changed = draft > node.draft || verified > node.verified;
+        node.draft = draft;
+        node.verified = verified;
+        return changed;
+    }
+
+    private boolean isForgotten(Fence.Entry wait) {
+        SpeculationSignals signals = timelines.get(wait.semaphore());
+        return signals != null && (signals.isForgotten(wait.value()) || signals.isForgotten(found.value()));
+    }
+
+    /** How far of the draft the verifier's operations up to one of its epochs stood on. */
+    private long verifiedAt(long epoch) {
+        long draft = 0;
+        for (long each : verifier.headMap(epoch, true).values()) {
+            draft = Math.max(draft, each);
+        }
+        return draft;
+    }
+}

@@ -1,0 +1,135 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which operations signal the values of one timeline, as far as a {@link SpeculationGraph} must know. Guarded by the graph's monitor.
+ *
+ * <p>The values of a timeline need not stand on one another. So a value is forgotten alone: with those below it down to the next that is
+ * remembered, here or by the timeline with a frontier beyond what is accepted. A wait for one of these stands on nothing speculative,
+ * because a timeline does not return to a value that it passed. There is at most one such range for each value remembered.
+ */
+final class SpeculationSignals {
+    private final TreeMap<Long, SpeculationGraph.Node> byValue = new TreeMap<>();
+    private final TreeMap<Long, Long> forgotten =
+            new TreeMap<>(); // by the last value of a range: the value below its first
+    private final long draftAxis;
+    private final SignalRecord found = new SignalRecord();
+
+    SpeculationSignals(long draftAxis) {
+        this.draftAxis = draftAxis;
+    }
+
+    void declare(long value, SpeculationGraph.Node node) {
+        byValue.put(value, node);
+    }
+
+    /** An operation is over, and its signal of a value was made or refused. The timeline is passed, because this must not keep it. */
+    void over(TimelineSemaphore timeline, long value, SpeculationGraph.Node node, boolean failed, long accepted) {
+        boolean refused =
+                failed || timeline.failure() != null && !(timeline.lookup(value, found) && found.value() == value);
+        if (!refused && node.draft > accepted || !byValue.remove(value, node)) {
+            return;
+        }
+        if (!refused && timeline.value() >= value) {
+            forgotten.put(value, floor(timeline, value, accepted));
+        } // else the record of the timeline says what it stands on: several may signal one value together
+        Long above = forgotten.higherKey(value);
+        if (above != null) {
+            forgotten.put(above, floor(timeline, above, accepted));
+        }
+    }
+
+    /** Forgets what is over and stands on nothing beyond an epoch. */
+    void forget(TimelineSemaphore timeline, long epoch) {
+        long reached = timeline.value();
+        List<Long> gone = new ArrayList<>();
+        byValue.forEach((value, node) -> {
+            if (node.operation == null && node.draft <= epoch) {
+                gone.add(value);
+            }
+        });
+        for (long value : gone) {
+            byValue.remove(value);
+            if (value <= reached) {
+                forgotten.put(value, value - 1);
+            }
+        }
+        for (Long last : List.copyOf(forgotten.keySet())) {
+            forgotten.put(last, floor(timeline, last, epoch));
+        }
+    }
+
+    /** Finds the first remembered value below a range, and takes the range below in where there is none between the two. */
+    private long floor(TimelineSemaphore timeline, long last, long accepted) {
+        Long remembered = byValue.lowerKey(last);
+        Map.Entry<Long, Long> below = forgotten.lowerEntry(last);
+        long end = below == null ? -1 : below.getKey();
+        long floor = Math.max(end, remembered == null ? -1 : remembered);
+        for (long next = floor + 1;
+                next < last && timeline.lookup(next, found) && found.value() < last;
+                next = found.value() + 1) {
+            if (found.frontier().epochOf(draftAxis) > accepted) {
+                floor = found.value();
+            }
+        }
+        if (below != null && floor == end) {
+            forgotten.remove(end);
+            return below.getValue();
+        }
+        return floor;
+    }
+
+    /** How many values are remembered with who signals them. */
+    int remembered() {
+        return byValue.size();
+    }
+
+    boolean isForgotten(long value) {
+        Map.Entry<Long, Long> range = forgotten.ceilingEntry(value);
+        return range != null && range.getValue() < value;
+    }
+
+    /** Which operation will reach a value: the lowest at or above it, as frontiers of late waiters have it. */
+    SpeculationGraph.@Nullable Node reaching(long value) {
+        Map.Entry<Long, SpeculationGraph.Node> entry = byValue.ceilingEntry(value);
+        return entry == null ? null : entry.getValue();
+    }
+
+    /** Which operation has reached a value, by the earliest signal at or above it that the timeline remembers; null where none is known. */
+    SpeculationGraph.@Nullable Node reached(long value, long earliest) {
+        if (isForgotten(value)) {
+            return null;
+        }
+        NavigableMap<Long, SpeculationGraph.Node> between = byValue.subMap(value, true, earliest, true);
+        for (Map.Entry<Long, SpeculationGraph.Node> each : between.entrySet()) {
+            if (each.getKey() == earliest || each.getValue().operation == null) { // else it comes too late
+                return each.getValue();
+            }
+        }
+        return null;
+    }
+
+    /** The lowest value that work which goes on will signal. */
+    long lowestToCome() {
+        for (Map.Entry<Long, SpeculationGraph.Node> each : byValue.entrySet()) {
+            SpeculationGraph.Node node = each.getValue();
+            if (node.operation != null && !node.ends()) {
+                return each.getKey();
+            }
+        }
+        return Long.MAX_VALUE;
+    }
+
+    /** How much is kept. */
+    int size() {
+        return byValue.size() + forgotten.size();
+    }
+}

@@ -1,0 +1,241 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.FrontierCounters;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.StreamCounters;
+import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Schedules a queue that starts each operation when its waits are reached.
+ *
+ * <p>An operation gets its epoch when it completes, so that the order of epochs is that of completion and "the axis reached e" means that
+ * everything up to e is over. Its frontier is what it waited for and its own entry, never what its neighbours knew.
+ */
+final class UnorderedScheduler extends QueueScheduler {
+    private final UnorderedBackend backend;
+    private final AtomicLong epochs = new AtomicLong();
+    private final AtomicLong finished = new AtomicLong(); // of those that have an epoch, with all that they used
+    private final LongAdder partsOver = new LongAdder();
+    private final LongAdder ended = new LongAdder(); // of those that were handed over
+    private final FrontierMeter meter = new FrontierMeter();
+    private final Frontier first; // the frontiers of operations that depend on nothing share its axis
+
+    UnorderedScheduler(SchedulingDomain domain, Device device, Object directGroup, UnorderedBackend backend) {
+        super(domain, device, directGroup, backend);
+        this.backend = backend;
+        this.first = Frontier.producedBy(axis, 1);
+    }
+
+    @Override
+    void start(QueueOperation operation) {
+        Fence wait = operation.wait;
+        if (wait != null) {
+            IreeException failure = wait.failure();
+            if (failure != null) {
+                refuse(operation, failure);
+                return;
+            }
+            if (!wait.isReached()) {
+                holdBack(operation, wait);
+                return;
+            }
+            if (!operation.counted) {
+                reached.add(wait.size());
+                operation.counted = true;
+            }
+            operation.imported = domain.imports(wait, meter);
+        }
+        if (operation instanceof StorageRequest request && isHeldForStorage(operation, request)) {
+            return;
+        }
+        if (PremiseCheck.ASSERTED && !check(operation)) {
+            refuse(operation, operation.failure());
+            return;
+        }
+        if (operation.whole != null) {
+            operation.whole.issued();
+        }
+        try {
+            if (backend.execute(operation)) {
+                return;
+            }
+        } catch (RuntimeException | Error e) {
+            completed(operation, failure(operation, e));
+            return;
+        }
+        IreeException failure = retain(operation);
+        if (failure != null) {
+            refuse(operation, failure);
+            return;
+        }
+        if (operation.whole == null) {
+            operation.handedOver = true;
+            issued.increment();
+        }
+        try {
+            backend.issue(operation);
+        } catch (RuntimeException | Error e) {
+            completed(operation, failure(operation, e));
+        }
+    }
+
+    /** Gets an operation its memory; returns whether it waits for it, or has failed. */
+    private boolean isHeldForStorage(QueueOperation operation, StorageRequest request) {
+        MutableFrontier imported = operation.imported;
+        Frontier after = imported == null ? Frontier.EMPTY : imported.snapshot();
+        boolean resumed = !operation.isBeingSubmitted();
+        IreeException failure;
+        try {
+            if (resumed
+                    ? request.tryReservePresent(after, NativeTimepoints.NONE)
+                    : request.tryReserve(after, NativeTimepoints.NONE)) {
+                return false;
+            }
+            Deferral deferral = hold(operation, 1);
+            if (deferral == null) {
+                failure = operation.failure();
+            } else if (resumed) { // not at the expense of who signals: new memory takes its time
+                HeldCallbacks.run(() -> backend.wakeExecutor().execute(() -> {
+                    IreeException never = awaitStorage(deferral, request, after, NativeTimepoints.NONE, false);
+                    if (never != null) {
+                        refuse(operation, never);
+                    }
+                }));
+                failure = null;
+            } else {
+                failure = awaitStorage(deferral, request, after, NativeTimepoints.NONE, true);
+            }
+        } catch (RuntimeException | Error e) {
+            failure = failure(operation, e);
+        }
+        if (failure != null) {
+            refuse(operation, failure);
+        }
+        return true;
+    }
+
+    /** Waits for everything that is not reached. A promise that implies another is no fact about it, so nothing is left out. */
+    private void holdBack(QueueOperation operation, Fence wait) {
+        int count = wait.size();
+        boolean[] open = new boolean[count];
+        int waiting = 0;
+        for (int i = 0; i < count; i++) {
+            open[i] = wait.semaphore(i).value() < wait.value(i); // PREM-2
+            waiting += open[i] ? 1 : 0;
+        }
+        if (waiting == 0) { // reached meanwhile
+            start(operation);
+            return;
+        }
+        if (!operation.counted) {
+            reached.add(count - waiting);
+            deferred.add(waiting);
+            operation.counted = true;
+        }
+        Deferral deferral = hold(operation, waiting);
+        if (deferral == null) {
+            refuse(operation, operation.failure());
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            if (open[i]) {
+                deferral.add(wait.semaphore(i), wait.value(i), false);
+            }
+        }
+    }
+
+    @Override
+    public void completed(QueueOperation operation, @Nullable IreeException failure) {
+        if (failure != null) {
+            operation.fail(failure);
+        }
+        if (operation.handedOver) {
+            ended.increment();
+        }
+        long epoch = epochs.incrementAndGet();
+        if (operation.whole != null) {
+            partsOver.increment();
+        }
+        MutableFrontier imported = operation.imported;
+        operation.setFrontierRelease(
+                imported == null ? first.producedAt(epoch) : imported.produce(axis, epoch, tracker));
+        tell(epoch);
+        try {
+            finish(operation, operation.failure());
+        } finally {
+            long done = finished.incrementAndGet();
+            if (done == epochs.get()) { // everything that has an epoch
+                quiet(done);
+            }
+        }
+        noteEnd();
+    }
+
+    @Override
+    boolean check(QueueOperation operation) {
+        return PremiseCheck.ofWorkers(this, operation);
+    }
+
+    @Override
+    void resolved(QueueOperation operation, @Nullable IreeException waitFailure) {
+        throw new IllegalStateException(operation.name() + " ran although it waits, on a queue that orders nothing");
+    }
+
+    @Override
+    public void completedUpTo(long epoch) {
+        throw new IreeException(
+                StatusCode.FAILED_PRECONDITION,
+                "epochs of an unordered queue say nothing of one another; report each operation that completes");
+    }
+
+    @Override
+    public void issueMore() {
+        // Nothing is refused.
+    }
+
+    @Override
+    public StreamCounters streamCounters() {
+        return StreamCounters.NONE;
+    }
+
+    @Override
+    public Frontier frontier() {
+        long completed = tracker.completed(axis);
+        return completed == 0 ? Frontier.EMPTY : Frontier.of(axis, completed);
+    }
+
+    @Override
+    public FrontierCounters frontierCounters() {
+        return meter.counters();
+    }
+
+    @Override
+    void endAxis() {
+        tracker.retire(axis); // whoever knows an epoch of this queue has it from an operation that has completed
+    }
+
+    @Override
+    long inFlight() {
+        return Math.max(0, issued.sum() - ended.sum());
+    }
+
+    @Override
+    public boolean isIdle() {
+        return inFlight() == 0;
+    }
+
+    @Override
+    long retired() {
+        return Math.max(0, epochs.get() - partsOver.sum());
+    }
+}

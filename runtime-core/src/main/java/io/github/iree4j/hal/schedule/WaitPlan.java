@@ -1,0 +1,277 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.FrontierAccumulator;
+import io.github.iree4j.frontier.MutableFrontier;
+import io.github.iree4j.hal.schedule.Premise.Basis;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be done about each wait of one operation of a stream, if the operation is issued now. Reused from operation to operation;
+ * guarded by the scheduler's lock. Nothing of it outlives that: an operation that is held back is planned again when it resumes, since what
+ * was promised then says nothing of what has been signalled since.
+ */
+final class WaitPlan {
+    /** What is to be done about a wait. */
+    private enum Decision {
+        REACHED,
+        ELIDED_FIFO,
+        ELIDED_FRONTIER,
+        /** Another wait of the operation implies it. */
+        COVERED,
+        DEVICE_WAIT,
+        /** Until a promise, or the value itself, is there. */
+        DEFERRED_UNKNOWN,
+        /** Until the value is reached, there being nothing the device could wait for. */
+        DEFERRED_UNREACHED
+    }
+
+    private final FifoScheduler scheduler;
+    private int count;
+    private SignalRecord[] found = new SignalRecord[0];
+    private @Nullable FifoScheduler[] producers = new @Nullable FifoScheduler[0]; // of waits for other streams
+    private Decision[] decisions = new Decision[0];
+    private boolean[] open = new boolean[0]; // waits that cost the device or the host something
+    private boolean[] certain = new boolean[0]; // waits that do not hold the operation back
+
+    WaitPlan(FifoScheduler scheduler) {
+        this.scheduler = scheduler;
+    }
+
+    /** Decides about all waits; returns how many of them hold the operation back. */
+    int decide(@Nullable Fence wait, FrontierAccumulator accumulator) {
+        count = wait == null ? 0 : wait.size();
+        reserve();
+        for (int i = 0; wait != null && i < count; i++) {
+            decisions[i] = decide(wait.semaphore(i), wait.value(i), i, accumulator);
+        }
+        minimize();
+        int held = 0;
+        for (int i = 0; i < count; i++) {
+            held += holdsBack(decisions[i]) ? 1 : 0;
+        }
+        return held;
+    }
+
+    private void reserve() {
+        if (found.length < count) {
+            SignalRecord[] records = new SignalRecord[Math.max(count, found.length * 2)];
+            for (int i = 0; i < records.length; i++) {
+                records[i] = i < found.length ? found[i] : new SignalRecord();
+            }
+            found = records;
+            producers = new @Nullable FifoScheduler[records.length];
+            decisions = new Decision[records.length];
+            open = new boolean[records.length];
+            certain = new boolean[records.length];
+        }
+    }
+
+    private static boolean holdsBack(Decision decision) {
+        return decision.compareTo(Decision.DEVICE_WAIT) > 0;
+    }
+
+    private Decision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
+        SignalRecord record = found[index];
+        producers[index] = null;
+        if (!semaphore.lookup(value, record)) {
+            return Decision.DEFERRED_UNKNOWN;
+        }
+        if (record.isReached()) {
+            return Decision.REACHED;
+        }
+        Object primitive = record.primitive();
+        if (primitive != null) {
+            return scheduler.backend.canWaitForExternal(primitive) ? Decision.DEVICE_WAIT : Decision.DEFERRED_UNREACHED;
+        }
+        long producer = record.producerAxis();
+        if (producer == scheduler.axis) {
+            return Decision.ELIDED_FIFO;
+        }
+        FifoScheduler other = scheduler.siblings.queue(producer) instanceof FifoScheduler stream ? stream : null;
+        producers[index] = other; // it may be closed, and not to be found, when it is waited for
+        if (accumulator.covers(producer, record.producerEpoch(), scheduler.tracker)) {
+            return Decision.ELIDED_FRONTIER;
+        }
+        if (other != null
+                && semaphore.scope() != SemaphoreScope.QUEUE_LOCAL
+                && semaphore.scope().includes(scheduler.place.scopeWith(other.place))
+                && scheduler.backend.canWaitFor(other.backend, record.producerEpoch())) {
+            return Decision.DEVICE_WAIT;
+        }
+        return Decision.DEFERRED_UNREACHED;
+    }
+
+    /** Drops what is to be waited for, on the device or the host, when something that does not hold the operation back implies it. */
+    private void minimize() {
+        int waits = 0;
+        for (int i = 0; i < count; i++) {
+            open[i] = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
+            certain[i] = !holdsBack(decisions[i]);
+            waits += open[i] ? 1 : 0;
+        }
+        if (waits == 0 || count == 1 || CoveredWaits.drop(found, count, open, certain) == 0) {
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            boolean was = decisions[i] == Decision.DEVICE_WAIT || decisions[i] == Decision.DEFERRED_UNREACHED;
+            decisions[i] = was && !open[i] ? Decision.COVERED : decisions[i];
+        }
+    }
+
+    /** Counts what was decided; waits that hold the operation back are counted as such, whatever becomes of them. */
+    void count(QueueScheduler counters) {
+        for (int i = 0; i < count; i++) {
+            switch (decisions[i]) {
+                case REACHED -> counters.reached.increment();
+                case ELIDED_FIFO -> counters.elidedFifo.increment();
+                case ELIDED_FRONTIER -> counters.elidedFrontier.increment();
+                case COVERED -> counters.covered.increment();
+                case DEVICE_WAIT -> counters.deviceWaits.increment();
+                case DEFERRED_UNKNOWN, DEFERRED_UNREACHED -> counters.deferred.increment();
+            }
+        }
+    }
+
+    /** Registers the waits that hold the operation back. */
+    void defer(Fence wait, Deferral deferral) {
+        for (int i = 0; i < count; i++) {
+            if (holdsBack(decisions[i])) {
+                deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == Decision.DEFERRED_UNKNOWN);
+            }
+        }
+    }
+
+    // ---- Of an operation that is not held back.
+
+    /**
+     * What the operation runs after if it is issued now, besides its stream. True only if it is: the frontier of a promise belongs to an
+     * operation that itself waits for who made it.
+     */
+    void addTo(MutableFrontier after, FrontierTracker tracker) {
+        for (int i = 0; i < count; i++) {
+            after.merge(found[i].frontier(), tracker);
+        }
+    }
+
+    /** Joins what the operation, and so everything behind it, is certain to run after. */
+    void join(FrontierAccumulator accumulator, FrontierTracker tracker) {
+        for (int i = 0; i < count; i++) {
+            if (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT) {
+                accumulator.join(found[i].frontier(), tracker);
+            }
+        }
+    }
+
+    /** Adds what the hardware has to wait for. */
+    void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
+        for (int i = 0; i < count; i++) {
+            if (decisions[i] != Decision.DEVICE_WAIT) {
+                continue;
+            }
+            Object primitive = found[i].primitive();
+            FifoScheduler other = producers[i];
+            if (primitive != null) {
+                waits.add(new Issue.Wait(null, 0, primitive));
+                others.add(scheduler);
+            } else if (other != null) {
+                waits.add(new Issue.Wait(other.backend, found[i].producerEpoch(), null));
+                others.add(other);
+            }
+        }
+    }
+
+    /**
+     * Keeps what the hardware is going to wait for of foreign work until the operation is given to it, whatever becomes of the import.
+     *
+     * @return false when some of it is gone, so that this plan is not true any more; nothing is kept then
+     */
+    boolean keepForeign() {
+        for (int i = 0; i < count; i++) {
+            Object primitive = decisions[i] == Decision.DEVICE_WAIT ? found[i].primitive() : null;
+            if (primitive != null && !scheduler.backend.keepExternal(primitive)) { // PREM-3
+                letGoForeign(i);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void letGoForeign(int kept) {
+        for (int i = 0; i < kept; i++) {
+            if (decisions[i] == Decision.DEVICE_WAIT && found[i].primitive() instanceof Object primitive) {
+                scheduler.backend.letGoExternal(primitive);
+            }
+        }
+    }
+
+    /** Whether some wait is for foreign work or another stream. */
+    boolean hasDeviceWaits() {
+        for (int i = 0; i < count; i++) {
+            if (decisions[i] == Decision.DEVICE_WAIT) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What the operation rests on: of every wait that is not reached. Null for nothing. */
+    @Nullable
+    List<Premise> premises(@Nullable Fence wait) {
+        List<Premise> premises = null;
+        for (int i = 0; wait != null && i < count; i++) {
+            boolean imports = PremiseCheck.ASSERTED
+                    && (decisions[i] == Decision.REACHED || decisions[i] == Decision.DEVICE_WAIT)
+                    && found[i].frontier().size() > 0 // what is outside of what we know brings nothing
+                    && !found[i].frontier().isCompleted(scheduler.tracker);
+            if (decisions[i] == Decision.REACHED && !imports) {
+                continue;
+            }
+            if (premises == null) {
+                premises = new ArrayList<>(count);
+            }
+            if (decisions[i] != Decision.REACHED) {
+                premises.add(premise(wait.semaphore(i), wait.value(i), i));
+            }
+            if (imports) {
+                premises.add(Premise.Imported.of(wait.semaphore(i), wait.value(i), found[i].frontier()));
+            }
+        }
+        return premises;
+    }
+
+    private Premise premise(TimelineSemaphore semaphore, long value, int index) {
+        SignalRecord record = found[index];
+        if (record.primitive() != null) {
+            return new Premise.Foreign(semaphore, value, record.primitive(), scheduler.backend);
+        }
+        Basis basis = switch (decisions[index]) {
+            case ELIDED_FIFO -> Basis.STREAM_ORDER;
+            case ELIDED_FRONTIER -> Basis.STREAM_FRONTIER;
+            case DEVICE_WAIT -> Basis.DEVICE_WAIT;
+            default -> Basis.OTHER_WAIT;
+        };
+        FifoScheduler other = producers[index];
+        return new Premise.Promise(
+                semaphore,
+                value,
+                record.value(),
+                record.producerAxis(),
+                record.producerEpoch(),
+                basis,
+                other == null ? scheduler : other);
+    }
+
+    /** Forgets others' schedulers, so that nothing keeps those that are closed. */
+    void forget() {
+        for (int i = 0; i < count; i++) {
+            producers[i] = null;
+        }
+    }
+}

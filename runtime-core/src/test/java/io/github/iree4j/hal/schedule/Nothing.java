@@ -1,0 +1,14 @@
+package io.github.iree4j.hal.schedule;
+
+/** An operation that does nothing and keeps nothing. */
+class Nothing extends QueueOperation {
+    Nothing() {
+        super("nothing");
+    }
+
+    @Override
+    protected void retain() {}
+
+    @Override
+    protected void release() {}
+}

@@ -1,0 +1,48 @@
+package io.github.iree4j.hal.schedule;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.status.IreeException;
+import java.lang.reflect.Field;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What a test that tries all orders sees of operations beyond what a device shows: which one it is, and how to cancel it. */
+public final class OperationProbe {
+    private OperationProbe() {}
+
+    /** The fence that an operation signals, which tells it from others. */
+    public static @Nullable Fence signal(QueueOperation operation) {
+        return operation.signal;
+    }
+
+    /** Finds the operation with that signal among those that a queue holds back. */
+    @SuppressWarnings("ReferenceEquality") // fences are told apart by identity
+    public static @Nullable QueueOperation heldBack(SchedulingDomain domain, long axis, Fence signal) {
+        for (Deferral each : pending(queue(domain, axis)).all()) {
+            if (each.operation.signal == signal) {
+                return each.operation;
+            }
+        }
+        return null;
+    }
+
+    /** Cancels an operation of a queue. */
+    public static void cancel(SchedulingDomain domain, long axis, QueueOperation operation, IreeException cause) {
+        queue(domain, axis).cancel(operation, cause);
+    }
+
+    private static QueueScheduler queue(SchedulingDomain domain, long axis) {
+        return Objects.requireNonNull(DomainQueues.of(domain).queue(axis), "queue");
+    }
+
+    private static PendingList pending(QueueScheduler scheduler) {
+        try {
+            Field pending = QueueScheduler.class.getDeclaredField("pending");
+            pending.setAccessible(true);
+            return (PendingList) pending.get(scheduler);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

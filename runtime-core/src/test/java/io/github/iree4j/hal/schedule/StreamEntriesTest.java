@@ -1,0 +1,154 @@
+package io.github.iree4j.hal.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.AxisAllocator;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.QueueCounters;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.virtual.VirtualDevice;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a stream is really given, next to what the counters say about it. */
+class StreamEntriesTest {
+    private final FrontierTracker tracker = FrontierTracker.create();
+    private final SchedulingDomain domain =
+            SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.MAXIMUM_CAPACITY);
+    private final VirtualDevice device = VirtualDevice.builder().build();
+    private final List<AutoCloseable> toClose = new ArrayList<>(List.of(tracker, device));
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable each : toClose.reversed()) {
+            each.close();
+        }
+    }
+
+    private static final class Nothing extends QueueOperation {
+        Nothing() {
+            super("nothing");
+        }
+
+        @Override
+        protected void retain() {}
+
+        @Override
+        protected void release() {}
+    }
+
+    /** Writes down what is put on it. */
+    private final class Stream implements FifoBackend {
+        final List<String> entries = new ArrayList<>();
+        final QueueScheduler scheduler = QueueScheduler.create(domain, device, device, this);
+
+        void submit(@Nullable Fence wait, @Nullable Fence signal) {
+            scheduler.submit(wait, signal, Nothing::new);
+        }
+
+        @Override
+        public boolean issue(Issue next) {
+            next.waits().forEach(wait -> entries.add("wait"));
+            entries.add("operation");
+            return true;
+        }
+
+        @Override
+        public boolean canWaitFor(FifoBackend producer, long epoch) {
+            return true;
+        }
+
+        @Override
+        public boolean canWaitForExternal(Object primitive) {
+            return false;
+        }
+    }
+
+    private Fence point(SemaphoreScope scope) {
+        TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(scope));
+        Fence fence = Fence.at(semaphore, 1);
+        semaphore.close();
+        toClose.add(fence);
+        return fence;
+    }
+
+    @Test
+    void aQueueLocalTimelineTakesNoWait() {
+        Stream stream = new Stream();
+        Fence local = point(SemaphoreScope.QUEUE_LOCAL);
+        stream.submit(null, local);
+        stream.submit(local, point(SemaphoreScope.QUEUE_LOCAL));
+        assertThat(stream.entries).containsExactly("operation", "operation");
+        assertThat(stream.scheduler.counters().elidedFifo()).isEqualTo(1);
+    }
+
+    @Test
+    void anEpochIsAPointOnceAnotherStreamWaitsForItAndNoSooner() {
+        Stream stream = new Stream();
+        Stream other = new Stream();
+        Fence seen = point(SemaphoreScope.DEVICE_LOCAL);
+        stream.submit(null, seen);
+        stream.submit(null, point(SemaphoreScope.DEVICE_LOCAL));
+        assertThat(stream.scheduler.streamCounters().points()).isZero();
+        other.submit(seen, null);
+        new Stream().submit(seen, null);
+        assertThat(stream.scheduler.streamCounters().points())
+                .as("one for both")
+                .isEqualTo(1);
+        assertThat(other.scheduler.streamCounters().waits()).isEqualTo(1);
+    }
+
+    @Test
+    void aChainOfAThousandOperationsPutsNoWaitOnItsStream() {
+        Stream stream = new Stream();
+        Fence before = null;
+        for (int i = 0; i < 1000; i++) {
+            Fence next = point(SemaphoreScope.PROCESS_LOCAL);
+            stream.submit(before, next);
+            before = next;
+        }
+        assertThat(stream.entries).doesNotContain("wait");
+        assertThat(stream.scheduler.counters().elidedFifo()).isEqualTo(999);
+    }
+
+    @Test
+    void aForkJoinOf64StreamsPutsOneWaitPerBranch() {
+        Stream ends = new Stream();
+        Fence start = point(SemaphoreScope.PROCESS_LOCAL);
+        ends.submit(null, start);
+        List<Fence> done = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            Stream branch = new Stream();
+            Fence middle = point(SemaphoreScope.PROCESS_LOCAL);
+            Fence end = point(SemaphoreScope.PROCESS_LOCAL);
+            branch.submit(start, middle);
+            branch.submit(middle, end);
+            assertThat(branch.entries).containsExactly("wait", "operation", "operation");
+            assertThat(branch.scheduler.counters().deviceWaits()).isEqualTo(1);
+            done.add(start);
+            done.add(middle);
+            done.add(end);
+        }
+        ends.entries.clear();
+        Fence all = Fence.join(done);
+        toClose.add(all);
+        ends.submit(all, null);
+        assertThat(ends.entries)
+                .filteredOn("wait"::equals)
+                .as("the least: the ends")
+                .hasSize(64);
+        QueueCounters counters = ends.scheduler.counters();
+        assertThat(counters.deviceWaits()).isEqualTo(64);
+        assertThat(counters.covered()).as("the middles").isEqualTo(64);
+        assertThat(counters.elidedFifo()).as("the start").isEqualTo(1);
+        assertThat(counters.deferred()).isZero();
+    }
+}

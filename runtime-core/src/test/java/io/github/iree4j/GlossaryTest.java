@@ -29,7 +29,8 @@ class GlossaryTest {
                 continue;
             }
             terms++;
-            List<String> types = TYPE.matcher(row.group(3)).results().map(r -> r.group(1)).toList();
+            List<String> types =
+                    TYPE.matcher(row.group(3)).results().map(r -> r.group(1)).toList();
             if (types.isEmpty() && !row.group(3).startsWith("– : ")) {
                 missing.add(row.group(1) + ": names nothing");
             }

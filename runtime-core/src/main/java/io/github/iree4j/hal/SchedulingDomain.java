@@ -187,7 +187,7 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns what orders the operations of the queues; for that alone.
+     * Returns what orders the operations of the queues. For {@code hal.schedule} alone, which expects to find there what it made.
      *
      * @param make makes it, of which the first is kept
      * @return always the same

@@ -244,8 +244,9 @@ public final class RecordedCommandBuffer extends CommandBuffer {
         if (channels == null) {
             channels = Collections.newSetFromMap(new IdentityHashMap<>());
         }
-        if (channels.add(channel)) {
+        if (!channels.contains(channel)) {
             channel.retain();
+            channels.add(channel);
         }
         collectives.add(new CollectiveCommand(
                 builder.openRegion(), channel, operation, parameter, source, target, elementCount));

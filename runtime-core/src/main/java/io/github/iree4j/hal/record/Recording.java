@@ -59,7 +59,7 @@ public final class Recording {
      * @param regions the number of the first command of each region, and at the end that of commands
      * @param fixed buffers that ranges name by index
      * @param executables code that dispatches name by index
-     * @param updates bytes of updates, on the Java heap
+     * @param updates bytes of updates, one after the other
      * @param slots slots that commands use, ascending
      */
     public Recording(
@@ -179,7 +179,7 @@ public final class Recording {
     /**
      * Returns the bytes of all updates.
      *
-     * @return memory of the Java heap; empty without updates
+     * @return one after the other; empty without updates
      */
     public MemorySegment updates() {
         return updates;

@@ -71,10 +71,10 @@ public interface RecordingBackend {
     }
 
     /**
-     * Recording has ended.
+     * Recording has ended. Called again, with an equal recording, when the command buffer is finished again after this has thrown.
      *
      * @param recording what was recorded
-     * @throws IreeException RESOURCE_EXHAUSTED without memory for the device's own form of it; {@link #close} follows
+     * @throws IreeException RESOURCE_EXHAUSTED without memory for the device's own form of it; then nothing is kept
      */
     default void finished(Recording recording) {}
 

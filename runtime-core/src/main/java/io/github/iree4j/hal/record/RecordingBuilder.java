@@ -8,7 +8,6 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.schedule.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -47,7 +46,9 @@ final class RecordingBuilder {
     private final List<StoredBuffer<?>> buffers = new ArrayList<>(); // fixed ones, each retained once
     private final Map<StoredBuffer<?>, Integer> bufferIndex = new IdentityHashMap<>();
     private final List<Executable> executables = new ArrayList<>(); // each retained once
-    private @Nullable ByteArrayOutputStream updates; // once there are any
+    private boolean dispatches;
+    private final List<byte[]> updates = new ArrayList<>(0);
+    private int updateBytes; // with what aligns the next
     private final BitSet usedSlots = new BitSet();
 
     RecordingBuilder(RecordingBackend backend) {
@@ -79,12 +80,7 @@ final class RecordingBuilder {
     }
 
     void update(MemorySegment source, BufferRef target) {
-        ByteArrayOutputStream bytes = updates;
-        if (bytes == null) {
-            bytes = new ByteArrayOutputStream();
-            updates = bytes;
-        }
-        if (source.byteSize() > UPDATE_BYTES_LIMIT - bytes.size()) {
+        if (source.byteSize() > UPDATE_BYTES_LIMIT - updateBytes) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "command buffer holds more than %d bytes of updates; copy from a buffer instead"
@@ -93,9 +89,10 @@ final class RecordingBuilder {
         use(target);
         begin(Recording.UPDATE);
         emit(target);
-        emit(bytes.size());
-        bytes.writeBytes(source.toArray(ValueLayout.JAVA_BYTE));
-        bytes.writeBytes(new byte[-bytes.size() & UPDATE_ALIGNMENT - 1]);
+        emit(updateBytes);
+        byte[] bytes = source.toArray(ValueLayout.JAVA_BYTE);
+        updates.add(bytes);
+        updateBytes += bytes.length + UPDATE_ALIGNMENT - 1 & -UPDATE_ALIGNMENT;
     }
 
     void copy(BufferRef source, BufferRef target) {
@@ -114,6 +111,7 @@ final class RecordingBuilder {
             int[] constants,
             List<BufferRef> bindings) {
         backend.checkDispatch(executable, export, config, workgroupCount);
+        int index = index(executable); // retained before the backend does anything with it
         if (workgroupCount == null
                 && (config.workgroupCountX() == 0 || config.workgroupCountY() == 0 || config.workgroupCountZ() == 0)) {
             return;
@@ -121,8 +119,8 @@ final class RecordingBuilder {
         use(workgroupCount);
         bindings.forEach(this::use);
         int flags = backend.flags(executable, export, bindings);
-        int index = index(executable);
         begin(workgroupCount == null ? Recording.DISPATCH : Recording.INDIRECT, flags);
+        dispatches = true;
         emit(pair(index, export));
         emit(pair(config.workgroupCountX(), config.workgroupCountY()));
         emit(pair(config.workgroupCountZ(), config.dynamicLocalMemory()));
@@ -158,21 +156,30 @@ final class RecordingBuilder {
         int[] starts = Arrays.copyOf(regions, regionCount + 1);
         starts[regionCount] = commandCount;
         int regionsInUse = commandCount == regions[regionCount - 1] ? regionCount - 1 : regionCount;
-        MemorySegment bytes = updates == null ? MemorySegment.NULL : MemorySegment.ofArray(updates.toByteArray());
         return new Recording(
                 Arrays.copyOf(code, length),
                 Arrays.copyOf(commands, commandCount),
                 Arrays.copyOf(starts, regionsInUse + 1),
                 buffers.toArray(StoredBuffer<?>[]::new),
-                executables.toArray(Executable[]::new),
-                bytes,
+                dispatches ? executables.toArray(Executable[]::new) : new Executable[0],
+                joinedUpdates(),
                 usedSlots.stream().toArray());
+    }
+
+    private MemorySegment joinedUpdates() {
+        byte[] joined = new byte[updateBytes];
+        int at = 0;
+        for (byte[] each : updates) {
+            System.arraycopy(each, 0, joined, at, each.length);
+            at += each.length + UPDATE_ALIGNMENT - 1 & -UPDATE_ALIGNMENT;
+        }
+        return MemorySegment.ofArray(joined);
     }
 
     /** Forgets the words, which the recording has; what is retained stays. */
     void forgetWords() {
         code = NOTHING;
-        updates = null;
+        updates.clear();
     }
 
     void release() {

@@ -1,8 +1,8 @@
 /**
- * What a backend implements: a driver that opens devices, and loaders of code for the local device.
+ * What makes a backend known: a driver that opens devices, and the options that devices are opened with.
  *
- * <p>Start at {@link io.github.iree4j.hal.spi.DriverProvider}. Both kinds are found by {@link java.util.ServiceLoader}; providers are
- * safe from any thread.
+ * <p>Start at {@link io.github.iree4j.hal.spi.DriverProvider}. Drivers are found by {@link java.util.ServiceLoader} and are safe from any
+ * thread.
  */
 @NullMarked
 package io.github.iree4j.hal.spi;

@@ -282,13 +282,16 @@ final class NativeCommands implements AutoCloseable {
                 }
                 encoder.fill(places.storage(range), places.offset(range), length, code[at + 4], patternLength);
             }
-            case Recording.UPDATE ->
-                encoder.copy(
-                        mapped(updates),
-                        code[at + 4],
-                        places.storage(range),
-                        places.offset(range),
-                        places.length(range));
+            case Recording.UPDATE -> {
+                if (places.length(range) > 0) { // else there may be no memory for updates
+                    encoder.copy(
+                            mapped(updates),
+                            code[at + 4],
+                            places.storage(range),
+                            places.offset(range),
+                            places.length(range));
+                }
+            }
             case Recording.COPY -> copy(encoder, range, range + Recording.RANGE_WORDS);
             default -> {
                 return dispatch(encoder, at, tableAt);

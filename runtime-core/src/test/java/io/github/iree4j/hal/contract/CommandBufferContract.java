@@ -270,6 +270,47 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
+    void updatesMayHaveAnyLength() {
+        Buffer target = ints(0, 0, 0, 0);
+        CommandBuffer commands = commands(0, 1);
+        commands.updateBuffer(MemorySegment.ofArray(new byte[] {1, 2, 3}), BufferRef.of(target, 0, 3), 0);
+        commands.updateBuffer(MemorySegment.ofArray(new byte[0]), BufferRef.of(target, 3, 0), 0);
+        commands.updateBuffer(MemorySegment.ofArray(new byte[] {4, 5, 6, 7, 8}), BufferRef.slot(0, 3, 5), 0);
+        commands.updateBuffer(MemorySegment.ofArray(new int[] {9}), BufferRef.of(target, 12, 4), 0);
+        commands.finish();
+        run(commands, target);
+        assertThat(read(target)).containsExactly(0x04030201, 0x08070605, 0, 9);
+        CommandBuffer nothing = commands(0, 0);
+        nothing.updateBuffer(MemorySegment.ofArray(new byte[0]), BufferRef.of(target, 3, 0), 0);
+        nothing.finish();
+        run(nothing);
+        assertThat(read(target)).containsExactly(0x04030201, 0x08070605, 0, 9);
+    }
+
+    @Test
+    void codeThatIsClosedIsNotRecorded() {
+        Executable kernels = kernels(device);
+        kernels.close();
+        Buffer buffer = ints(1, 2);
+        CommandBuffer commands = commands(CommandBuffer.ONE_SHOT, 0);
+        for (int workgroups : new int[] {0, 2}) {
+            assertFails(
+                    StatusCode.FAILED_PRECONDITION,
+                    "closed",
+                    () -> commands.dispatch(
+                            kernels,
+                            JavaKernels.SCALE,
+                            DispatchConfig.of(workgroups, 1, 1),
+                            new int[] {2, 1},
+                            List.of(BufferRef.of(buffer), BufferRef.of(buffer)),
+                            0));
+        }
+        commands.finish();
+        run(commands);
+        assertThat(read(buffer)).containsExactly(1, 2);
+    }
+
+    @Test
     void submissionChecksEverySlotInUse() {
         Executable kernels = closed(kernels(device));
         CommandBuffer commands = commands(0, 4);

@@ -174,7 +174,8 @@ class ExplorerTest {
         programs.put("a timeline through two devices", TWO_DEVICES);
         programs.forEach((what, program) -> {
             SmallProgram ordered = program.submittedInOrder();
-            // Up to two million schedules each: a build has StaleReservationTest and EarlyStartTest for what they found.
+            // Up to two million schedules each: a build has StaleReservationTest and EarlyStartTest for what they
+            // found.
             if (Effort.isLong() || !Effort.isBrief() && !program.equals(TWO_DEVICES)) {
                 all.add(Arguments.of(what, ordered));
             }

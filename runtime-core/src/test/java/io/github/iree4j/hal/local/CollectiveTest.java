@@ -102,6 +102,24 @@ class CollectiveTest extends CollectiveFixture {
     }
 
     @Test
+    void aBarrierAloneOrdersCollectivesOfTwoChannels() {
+        List<Channel> first = channels("first", 2);
+        List<Channel> second = channels("second", 2);
+        Buffer between = ints(0);
+        Buffer result = ints(0);
+        Fence both = submit(0, null, commands(recording -> {
+            recording.collective(first.get(0), SUM, 0, BufferRef.of(ints(1)), BufferRef.of(between), 1);
+            recording.executionBarrier(FULL, FULL, 0);
+            recording.collective(second.get(0), SUM, 0, BufferRef.of(between), BufferRef.of(result), 1);
+        }));
+        Fence other = submit(1, null, one(second.get(1), SUM, 0, ints(100), ints(0), 1));
+        assertThat(other.isReached()).as("before what the barrier waits for").isFalse();
+        Fence late = submit(1, null, one(first.get(1), SUM, 0, ints(10), ints(0), 1));
+        assertReached(List.of(both, other, late));
+        assertThat(read(result)).containsExactly(111);
+    }
+
+    @Test
     void collectivesPairInTheOrderOfSubmissionNotOfExecution() {
         List<Channel> channels = channels("order", 2);
         Buffer first = ints(1);

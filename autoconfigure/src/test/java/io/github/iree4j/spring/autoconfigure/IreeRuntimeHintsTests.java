@@ -54,6 +54,17 @@ class IreeRuntimeHintsTests {
     }
 
     @Test
+    void listsOfDriversAndLoadersAreResources() {
+        for (Class<?> service : new Class<?>[] {DriverProvider.class, ExecutableLoader.class}) {
+            String list = "META-INF/services/" + service.getName();
+            assertThat(getClass().getClassLoader().getResource(list)).as(list).isNotNull();
+            assertThat(RuntimeHintsPredicates.resource().forResource(list))
+                    .as(list)
+                    .accepts(hints);
+        }
+    }
+
+    @Test
     void everyDriverAndLoaderOfOursCanBeMade() {
         for (ServiceLoader<?> services : new ServiceLoader<?>[] {
             ServiceLoader.load(DriverProvider.class), ServiceLoader.load(ExecutableLoader.class)

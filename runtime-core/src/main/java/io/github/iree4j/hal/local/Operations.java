@@ -102,7 +102,7 @@ final class Operations {
     static HostOperation fill(Guests guests, Buffer target, long offset, long length, long pattern, int patternLength) {
         StoredBuffer<?> local = usable("fill target", target);
         long bytes = Transfers.checkFill(target, offset, length, patternLength);
-        long words = RecordedCommandBuffer.widen(pattern, patternLength);
+        long words = Recording.widen(pattern, patternLength);
         long at = target.offset() + offset;
         return bytes >= TILED_TRANSFER
                 ? new Transfer("fill", guests, Recording.fill(local, at, bytes, words), local, null)

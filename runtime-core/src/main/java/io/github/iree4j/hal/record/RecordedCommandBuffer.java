@@ -167,22 +167,6 @@ public final class RecordedCommandBuffer extends CommandBuffer {
         }
     }
 
-    /**
-     * Repeats a pattern to 8 bytes.
-     *
-     * @param pattern in the low bytes
-     * @param patternLength 1, 2, 4 or 8 bytes
-     * @return the pattern as fills have it
-     */
-    public static long widen(long pattern, int patternLength) {
-        return switch (patternLength) {
-            case 1 -> (pattern & 0xFF) * 0x0101_0101_0101_0101L;
-            case 2 -> (pattern & 0xFFFF) * 0x0001_0001_0001_0001L;
-            case 4 -> (pattern & 0xFFFF_FFFFL) * 0x0000_0001_0000_0001L;
-            default -> pattern;
-        };
-    }
-
     @Override
     protected void doFinish() {
         Recording finished = builder.finish();

@@ -85,7 +85,7 @@ public final class Recording {
      * @param target what is filled
      * @param offset first byte of the allocation
      * @param length bytes
-     * @param pattern 8 bytes, as {@link RecordedCommandBuffer#widen} makes them
+     * @param pattern 8 bytes, as {@link #widen} makes them
      * @return the recording
      */
     public static Recording fill(StoredBuffer<?> target, long offset, long length, long pattern) {
@@ -105,6 +105,22 @@ public final class Recording {
     public static Recording copy(
             StoredBuffer<?> source, long sourceOffset, StoredBuffer<?> target, long targetOffset, long length) {
         return transfer(new long[] {COPY, ~0, sourceOffset, length, ~1, targetOffset, length}, source, target);
+    }
+
+    /**
+     * Repeats a pattern to 8 bytes.
+     *
+     * @param pattern in the low bytes
+     * @param patternLength 1, 2, 4 or 8 bytes
+     * @return the pattern as fills have it
+     */
+    public static long widen(long pattern, int patternLength) {
+        return switch (patternLength) {
+            case 1 -> (pattern & 0xFF) * 0x0101_0101_0101_0101L;
+            case 2 -> (pattern & 0xFFFF) * 0x0001_0001_0001_0001L;
+            case 4 -> (pattern & 0xFFFF_FFFFL) * 0x0000_0001_0000_0001L;
+            default -> pattern;
+        };
     }
 
     private static Recording transfer(long[] code, StoredBuffer<?>... buffers) {

@@ -34,6 +34,7 @@ final class RecordingBuilder {
             + Recording.RANGE_WORDS * (1 + CommandBuffer.MAXIMUM_BINDINGS);
 
     private static final long[] NOTHING = new long[0];
+    private static final Executable[] NO_CODE = new Executable[0];
 
     private final RecordingBackend backend;
     private final int regionLimit;
@@ -75,7 +76,7 @@ final class RecordingBuilder {
         use(target);
         begin(Recording.FILL);
         emit(target);
-        emit(RecordedCommandBuffer.widen(pattern, patternLength));
+        emit(Recording.widen(pattern, patternLength));
         emit(patternLength);
     }
 
@@ -161,12 +162,15 @@ final class RecordingBuilder {
                 Arrays.copyOf(commands, commandCount),
                 Arrays.copyOf(starts, regionsInUse + 1),
                 buffers.toArray(StoredBuffer<?>[]::new),
-                dispatches ? executables.toArray(Executable[]::new) : new Executable[0],
+                dispatches ? executables.toArray(Executable[]::new) : NO_CODE,
                 joinedUpdates(),
                 usedSlots.stream().toArray());
     }
 
     private MemorySegment joinedUpdates() {
+        if (updateBytes == 0) {
+            return MemorySegment.NULL; // a dispatch without a command buffer is a recording as well
+        }
         byte[] joined = new byte[updateBytes];
         int at = 0;
         for (byte[] each : updates) {

@@ -10,8 +10,10 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal;
     exports io.github.iree4j.hal.loader;
     exports io.github.iree4j.hal.pool;
+    exports io.github.iree4j.hal.record;
     exports io.github.iree4j.hal.schedule;
     exports io.github.iree4j.hal.spi;
+    exports io.github.iree4j.hal.stream;
     exports io.github.iree4j.hal.virtual;
     exports io.github.iree4j.lifetime;
     exports io.github.iree4j.module;

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.vulkan;
 
+import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.nativeaccess.VulkanWords;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,7 +22,7 @@ final class CommandEncoder {
 
     private static final int INITIAL_WORDS = 128;
 
-    private final Supplier<VulkanStorage> scratch;
+    private final Supplier<StreamStorage> scratch;
     private MemorySegment words = memory(INITIAL_WORDS);
     private int count;
     private boolean scratchUsed;
@@ -31,7 +32,7 @@ final class CommandEncoder {
      *
      * @param scratch gives {@link #SCRATCH} bytes of device memory that nobody else uses while the commands run; asked when needed
      */
-    CommandEncoder(Supplier<VulkanStorage> scratch) {
+    CommandEncoder(Supplier<StreamStorage> scratch) {
         this.scratch = scratch;
     }
 
@@ -122,8 +123,8 @@ final class CommandEncoder {
      * @param targetOffset first byte written, in the storage
      * @param length bytes
      */
-    void copy(VulkanStorage source, long sourceOffset, VulkanStorage target, long targetOffset, long length) {
-        copy(source.buffer(), source.offset() + sourceOffset, target.buffer(), target.offset() + targetOffset, length);
+    void copy(StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
+        copy(source.handle(), source.offset() + sourceOffset, target.handle(), target.offset() + targetOffset, length);
     }
 
     private void copy(long source, long from, long target, long to, long length) {
@@ -155,11 +156,11 @@ final class CommandEncoder {
      * @param pattern the pattern in the low bytes, little-endian
      * @param patternLength 1, 2, 4 or 8 bytes
      */
-    void fill(VulkanStorage target, long offset, long length, long pattern, int patternLength) {
+    void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
         if (length == 0) {
             return;
         }
-        long buffer = target.buffer();
+        long buffer = target.handle();
         long from = target.offset() + offset;
         int low = (int) pattern;
         if (patternLength == Long.BYTES && low != (int) (pattern >>> Integer.SIZE)) {
@@ -191,25 +192,25 @@ final class CommandEncoder {
         if (phase == 0 && last == end) {
             return;
         }
-        VulkanStorage piece = beginScratch();
-        fillUnits(piece.buffer(), piece.offset(), SCRATCH, aligned);
+        StreamStorage piece = beginScratch();
+        fillUnits(piece.handle(), piece.offset(), SCRATCH, aligned);
         transferBarrier();
         if (first >= last) { // a few bytes around or beside one boundary
-            copy(piece.buffer(), piece.offset() + phase, buffer, from, length);
+            copy(piece.handle(), piece.offset() + phase, buffer, from, length);
             return;
         }
-        copy(piece.buffer(), piece.offset() + phase, buffer, from, first - from);
-        copy(piece.buffer(), piece.offset(), buffer, last, end - last);
+        copy(piece.handle(), piece.offset() + phase, buffer, from, first - from);
+        copy(piece.handle(), piece.offset(), buffer, last, end - last);
     }
 
     /** Fills with eight bytes: the first of them from scratch memory, the rest from what is filled already, twice as much each time. */
     private void fillLong(long buffer, long from, long length, int low, int high) {
-        VulkanStorage piece = beginScratch();
-        fillUnits(piece.buffer(), piece.offset(), FILL_UNIT, low);
-        fillUnits(piece.buffer(), piece.offset() + FILL_UNIT, FILL_UNIT, high);
+        StreamStorage piece = beginScratch();
+        fillUnits(piece.handle(), piece.offset(), FILL_UNIT, low);
+        fillUnits(piece.handle(), piece.offset() + FILL_UNIT, FILL_UNIT, high);
         transferBarrier();
         long done = Math.min(length, Long.BYTES);
-        copy(piece.buffer(), piece.offset(), buffer, from, done);
+        copy(piece.handle(), piece.offset(), buffer, from, done);
         while (done < length) {
             transferBarrier();
             long more = Math.min(done, length - done);
@@ -218,7 +219,7 @@ final class CommandEncoder {
         }
     }
 
-    private VulkanStorage beginScratch() {
+    private StreamStorage beginScratch() {
         if (scratchUsed) {
             transferBarrier();
         }
@@ -243,8 +244,8 @@ final class CommandEncoder {
     }
 
     /** Adds a binding of a dispatch. */
-    void binding(VulkanStorage storage, long offset, long length) {
-        word(storage.buffer());
+    void binding(StreamStorage storage, long offset, long length) {
+        word(storage.handle());
         word(storage.offset() + offset);
         word(length);
     }
@@ -276,8 +277,8 @@ final class CommandEncoder {
     }
 
     /** Ends a dispatch whose workgroups are read from a buffer when it runs. */
-    void indirectWorkgroups(VulkanStorage storage, long offset) {
-        word(storage.buffer());
+    void indirectWorkgroups(StreamStorage storage, long offset) {
+        word(storage.handle());
         word(storage.offset() + offset);
     }
 }

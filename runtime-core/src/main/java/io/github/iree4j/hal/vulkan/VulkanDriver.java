@@ -3,6 +3,7 @@ package io.github.iree4j.hal.vulkan;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.VulkanApi;
 import io.github.iree4j.nativeaccess.VulkanDeviceProperties;
 import io.github.iree4j.nativeaccess.VulkanDeviceProperties.QueueFamily;
@@ -63,7 +64,7 @@ final class VulkanDriver {
      * @param validation whether the validation layers are wanted
      */
     VulkanDriver(@Nullable String library, boolean validation) {
-        this(library, validation, VulkanDevice.CLOSE_LIMIT);
+        this(library, validation, StreamDevice.CLOSE_LIMIT);
     }
 
     /**
@@ -153,7 +154,7 @@ final class VulkanDriver {
      * @param id {@code vulkan} for the first, which is a software device only when there is nothing else; {@code vulkan:1}, {@code 1}, or a
      *     UUID in place of the number, for a certain one
      */
-    VulkanDevice open(String id, DeviceOptions options) {
+    StreamDevice open(String id, DeviceOptions options) {
         VulkanApi opened = api;
         ValidationLog log = messages;
         if (opened == null || log == null || !availability.available()) {
@@ -168,13 +169,20 @@ final class VulkanDriver {
                     "device 'vulkan:%d' ('%s') %s".formatted(properties.index(), properties.name(), lacking));
         }
         int[] families = families(properties, options.queueCount() == 0 ? MAXIMUM_QUEUES : options.queueCount());
+        DeviceInfo info = info(properties);
         VulkanHandle handle = opened.openDevice(
                 properties.index(),
                 VulkanDeviceRequest.of(Arrays.stream(families).boxed().toList()));
+        VulkanHardware hardware = null;
         try {
-            return new VulkanDevice(info(properties), options, properties, handle, families, closeLimit, log);
+            hardware = new VulkanHardware(info.id(), handle, options, log);
+            return new StreamDevice(info, options, hardware, closeLimit);
         } catch (RuntimeException | Error e) {
-            handle.close();
+            if (hardware != null) {
+                hardware.close();
+            } else {
+                handle.close();
+            }
             throw e;
         }
     }
@@ -239,11 +247,6 @@ final class VulkanDriver {
         for (int i = 0; i < count; i++) {
             all.add(family);
         }
-    }
-
-    /** Whether a queue of a family can do more than copy. */
-    static boolean computes(VulkanDeviceProperties properties, int family) {
-        return properties.queueFamilies().get(family).computes();
     }
 
     // ---- Describing one.

@@ -193,9 +193,9 @@ final class VulkanExecutable extends Executable {
                 entry.workgroupBytes());
     }
 
-    /** Whether it was created by a device. */
-    boolean isOf(VulkanDevice device) {
-        return device.code() == code;
+    /** Whether it was loaded by a device. */
+    boolean isOf(VulkanCode device) {
+        return device == code;
     }
 
     VulkanKernel kernel(int export) {

@@ -14,6 +14,8 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.VulkanApi;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -26,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** VULKAN-6: closing a device whose hardware does not end lets all go that wait for it, and frees nothing that it may use. */
+/** STREAM-6: closing a device whose hardware does not end lets all go that wait for it, and frees nothing that it may use. */
 class AbandonedDeviceTest {
     private static final Duration SOON = Duration.ofMillis(20);
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -37,7 +39,7 @@ class AbandonedDeviceTest {
 
     private FakeDriver fake;
 
-    private VulkanDevice open(String settings, DeviceOptions.Builder options) {
+    private StreamDevice open(String settings, DeviceOptions.Builder options) {
         fake = FakeDriver.in(directory, settings, SOON);
         return fake.open(options.compiledCode("off"));
     }
@@ -63,9 +65,9 @@ class AbandonedDeviceTest {
         assertThat(failure).hasMessageContaining("is abandoned");
     }
 
-    private void assertEndsWithoutTrace(VulkanDevice device) {
+    private void assertEndsWithoutTrace(StreamDevice device) {
         fake.library().goOn();
-        assertThat(device.awaitFreed(LONG))
+        assertThat(StreamDevices.awaitFreed(device, LONG))
                 .as("freed once the hardware has ended")
                 .isTrue();
         VulkanDrivers.assertNothingLeft(device);
@@ -75,7 +77,7 @@ class AbandonedDeviceTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "unified", "unified one_queue"})
     void whatIsInFlightFailsAndItsMemoryStays(String settings) {
-        VulkanDevice device = open(settings, DeviceOptions.builder().queueCount(2));
+        StreamDevice device = open(settings, DeviceOptions.builder().queueCount(2));
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);
                 Fence copied = Fence.at(timeline, 2)) {
@@ -93,7 +95,7 @@ class AbandonedDeviceTest {
             assertThat(device.failure()).hasMessageContaining("is abandoned");
             assertThat(device.failure().code()).isEqualTo(StatusCode.ABORTED);
             device.close(); // again, silently
-            assertThat(device.handle().liveObjects()[MEMORY])
+            assertThat(VulkanDrivers.handle(device).liveObjects()[MEMORY])
                     .as("memory that the hardware may use")
                     .isPositive();
             assertEndsWithoutTrace(device);
@@ -103,11 +105,11 @@ class AbandonedDeviceTest {
     /** Work of others that waits for it does not: of the CPU, which the host starts, and of another device of the same kind. */
     @Test
     void dependentsOnOtherDevicesDoNotWait() {
-        VulkanDevice device = open("", DeviceOptions.builder());
+        StreamDevice device = open("", DeviceOptions.builder());
         FakeDriver first = fake;
         FakeDriver second = FakeDriver.in(directory, "");
         try (Device cpu = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
-                VulkanDevice other = second.open(DeviceOptions.builder());
+                StreamDevice other = second.open(DeviceOptions.builder());
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);
                 TimelineSemaphore theirs = TimelineSemaphore.create(0);
@@ -129,7 +131,7 @@ class AbandonedDeviceTest {
     /** What it wrote may be written again until the hardware has ended: failed, and not over. */
     @Test
     void workOnAnAbandonedAxisHasFailedAndIsNotOver() {
-        VulkanDevice device = open("", DeviceOptions.builder());
+        StreamDevice device = open("", DeviceOptions.builder());
         FrontierTracker tracker = device.schedulingDomain().tracker();
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1)) {
@@ -157,7 +159,7 @@ class AbandonedDeviceTest {
 
     @Test
     void nothingIsGivenToADeviceThatIsAbandoned() {
-        VulkanDevice device = open("unified", DeviceOptions.builder());
+        StreamDevice device = open("unified", DeviceOptions.builder());
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);
                 TimelineSemaphore late = TimelineSemaphore.create(0);
@@ -180,7 +182,7 @@ class AbandonedDeviceTest {
     /** A point that another process was to reach: nobody is left to look for it. */
     @Test
     void whatWasImportedFails() {
-        VulkanDevice device = open("unified", DeviceOptions.builder());
+        StreamDevice device = open("unified", DeviceOptions.builder());
         try (TimelineSemaphore source =
                         TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
                 TimelineSemaphore imported = TimelineSemaphore.create(0);
@@ -199,7 +201,7 @@ class AbandonedDeviceTest {
     /** The driver takes the device away in the end, as drivers do. */
     @Test
     void anAbandonedDeviceThatIsLostIsFreed() {
-        VulkanDevice device = open("", DeviceOptions.builder());
+        StreamDevice device = open("", DeviceOptions.builder());
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1)) {
             Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 1024);
@@ -208,7 +210,7 @@ class AbandonedDeviceTest {
             assertThat(closeThatThrows(device)).isNotNull();
             fake.library().loseDevice();
             buffer.close();
-            assertThat(device.awaitFreed(LONG)).isTrue();
+            assertThat(StreamDevices.awaitFreed(device, LONG)).isTrue();
             VulkanDrivers.assertNothingLeft(device);
             assertThat(device.failure()).hasMessageContaining("is abandoned");
         }
@@ -217,7 +219,7 @@ class AbandonedDeviceTest {
     /** A step of the host that does not end is no fault of the hardware: closing says nothing, and what waits for it does not. */
     @Test
     void aStepOfTheHostThatDoesNotEndFailsToo() {
-        VulkanDevice device = open("", DeviceOptions.builder());
+        StreamDevice device = open("", DeviceOptions.builder());
         CountDownLatch end = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(1);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -244,7 +246,7 @@ class AbandonedDeviceTest {
     /** Whoever closes it on a thread of its own waits for nothing; it is abandoned all the same. */
     @Test
     void aDeviceThatItsOwnThreadClosesIsAbandonedToo() {
-        VulkanDevice device = open("", DeviceOptions.builder().queueCount(2));
+        StreamDevice device = open("", DeviceOptions.builder().queueCount(2));
         CountDownLatch closed = new CountDownLatch(1);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);

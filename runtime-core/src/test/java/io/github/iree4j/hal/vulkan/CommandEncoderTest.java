@@ -3,6 +3,8 @@ package io.github.iree4j.hal.vulkan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.hal.stream.StreamDevices;
+import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.nativeaccess.VulkanWords;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -22,9 +24,8 @@ class CommandEncoderTest {
     private final byte[] target = new byte[SIZE];
     private final byte[] scratch = new byte[64];
     private final CommandEncoder encoder =
-            new CommandEncoder(() -> new VulkanStorage(null, 1, SCRATCH, 32, CommandEncoder.SCRATCH, 0, null));
-    private final VulkanStorage storage =
-            new VulkanStorage(null, 2, TARGET, TARGET_START, SIZE - TARGET_START, 0, null);
+            new CommandEncoder(() -> StreamDevices.storage(1, SCRATCH, 32, CommandEncoder.SCRATCH));
+    private final StreamStorage storage = StreamDevices.storage(2, TARGET, TARGET_START, SIZE - TARGET_START);
 
     @Test
     void fillsAnyRangeWithAnyPatternAndNothingElse() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.FakeVulkan;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,12 +25,12 @@ public final class FakeDriver {
     }
 
     /** With settings and state of its own, see {@link FakeVulkan}. */
-    static FakeDriver in(Path directory, String settings) {
-        return in(directory, settings, VulkanDevice.CLOSE_LIMIT);
+    public static FakeDriver in(Path directory, String settings) {
+        return in(directory, settings, StreamDevice.CLOSE_LIMIT);
     }
 
     /** The same, whose devices are waited for that long when they are closed. */
-    static FakeDriver in(Path directory, String settings, Duration closeLimit) {
+    public static FakeDriver in(Path directory, String settings, Duration closeLimit) {
         FakeVulkan library = FakeVulkan.in(directory, settings);
         VulkanDriver driver = new VulkanDriver(library.library(), true, closeLimit);
         assertThat(driver.availability().reason()).isNull();
@@ -37,15 +38,15 @@ public final class FakeDriver {
     }
 
     /** What its devices are made of. */
-    FakeVulkan library() {
+    public FakeVulkan library() {
         return library;
     }
 
-    VulkanDevice open(DeviceOptions.Builder options) {
+    public StreamDevice open(DeviceOptions.Builder options) {
         return driver.open("vulkan", options.build());
     }
 
-    void assertNothingToComplainOf() {
+    public void assertNothingToComplainOf() {
         assertThat(driver.takeValidationMessages()).as("misuse").isEmpty();
     }
 }

@@ -18,6 +18,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.VulkanAllocation;
 import io.github.iree4j.nativeaccess.VulkanFeature;
 import java.lang.foreign.Arena;
@@ -82,8 +83,8 @@ class HandleReuseTest {
 
     @Test
     void theDriverOfThisMachineIsGivenTheBuffersOfEachCallByAddresses() {
-        try (VulkanDevice device = VulkanDrivers.openWithoutLayer(DeviceOptions.builder())) {
-            assumeTrue(device.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "no addresses here");
+        try (StreamDevice device = VulkanDrivers.openWithoutLayer(DeviceOptions.builder())) {
+            assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "no addresses here");
         }
         onThisMachine(Program.scale(SpirvExecutables.addresses()));
     }
@@ -94,10 +95,11 @@ class HandleReuseTest {
     }
 
     private static void onThisMachine(Program program) {
-        try (VulkanDevice device =
+        try (StreamDevice device =
                 VulkanDrivers.openWithoutLayer(DeviceOptions.builder().compiledCode("off"))) {
             assumeTrue(
-                    device.handle().has(VulkanFeature.EXTERNAL_MEMORY_HOST), "memory of the host is not imported here");
+                    VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
+                    "memory of the host is not imported here");
             callWithImports(device, program);
         }
     }
@@ -106,7 +108,7 @@ class HandleReuseTest {
     @ValueSource(strings = {"", "unified", "unified one_queue", "unified update_after_bind", "unified push"})
     void aDriverThatGivesHandlesOutAtOnceIsGivenTheBuffersOfEachCall(String settings, @TempDir Path directory) {
         FakeDriver fake = FakeDriver.in(directory, settings);
-        try (VulkanDevice device = fake.open(DeviceOptions.builder().compiledCode("off"))) {
+        try (StreamDevice device = fake.open(DeviceOptions.builder().compiledCode("off"))) {
             for (Program program : List.of(Program.scale(SpirvExecutables.params("scale")), Program.copy())) {
                 callWithImports(device, program);
                 callWithAllocations(device, program);
@@ -121,9 +123,9 @@ class HandleReuseTest {
         FakeDriver fake = FakeDriver.in(directory, "unified");
         Set<Long> handles = new HashSet<>();
         Set<Long> addresses = new HashSet<>();
-        try (VulkanDevice device = fake.open(DeviceOptions.builder().compiledCode("off"))) {
+        try (StreamDevice device = fake.open(DeviceOptions.builder().compiledCode("off"))) {
             for (int i = 0; i < 8; i++) {
-                try (VulkanAllocation allocation = device.handle().allocate(1024L >> i, 0, 0)) {
+                try (VulkanAllocation allocation = VulkanDrivers.handle(device).allocate(1024L >> i, 0, 0)) {
                     handles.add(allocation.buffer());
                     addresses.add(allocation.host());
                 }
@@ -134,7 +136,7 @@ class HandleReuseTest {
     }
 
     /** Memory of the host, which stays when the driver's view of it is freed: a call that reads the wrong one finds what was there before. */
-    private static void callWithImports(VulkanDevice device, Program program) {
+    private static void callWithImports(StreamDevice device, Program program) {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment[] in = {arena.allocate(PAGE, PAGE), arena.allocate(PAGE, PAGE), arena.allocate(PAGE, PAGE)};
             MemorySegment[] out = {arena.allocate(PAGE, PAGE), arena.allocate(PAGE, PAGE)};
@@ -147,7 +149,7 @@ class HandleReuseTest {
     }
 
     /** Each buffer has memory of its own, of another size than in the round before: a handle comes again, and not with what it had. */
-    private static void callWithAllocations(VulkanDevice device, Program program) {
+    private static void callWithAllocations(StreamDevice device, Program program) {
         callAgainAndAgain(
                 device,
                 program,
@@ -156,7 +158,7 @@ class HandleReuseTest {
     }
 
     private static void callAgainAndAgain(
-            VulkanDevice device, Program program, IntFunction<Buffer> ins, IntFunction<Buffer> outs) {
+            StreamDevice device, Program program, IntFunction<Buffer> ins, IntFunction<Buffer> outs) {
         try (Executable kernel = device.createExecutable(program.code());
                 CommandBuffer commands =
                         device.createCommandBuffer(0, CommandBuffer.TRANSFER | CommandBuffer.DISPATCH, -1, 2)) {

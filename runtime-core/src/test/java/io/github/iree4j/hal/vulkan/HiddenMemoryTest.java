@@ -15,6 +15,7 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
@@ -40,7 +41,7 @@ class HiddenMemoryTest {
     Path directory;
 
     private FakeDriver fake;
-    private VulkanDevice device;
+    private StreamDevice device;
     private DeviceQueue queue;
     private TimelineSemaphore timeline;
     private long last;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** VULKAN-1: on several hardware queues, which the library without hardware has. */
+/** STREAM-1: on several hardware queues, which the library without hardware has. */
 class ManyQueuesQueueMemoryContractTest extends QueueMemoryContract {
     @TempDir
     private static Path directory;

@@ -11,6 +11,7 @@ import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +30,7 @@ class MemoryShortageTest {
     Path directory;
 
     private FakeDriver fake;
-    private VulkanDevice device;
+    private StreamDevice device;
 
     private void open(String settings) {
         fake = FakeDriver.in(directory, settings);

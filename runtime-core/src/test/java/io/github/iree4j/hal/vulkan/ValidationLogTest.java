@@ -15,6 +15,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.FakeVulkan;
 import java.nio.file.Path;
 import java.util.List;
@@ -76,7 +77,7 @@ class ValidationLogTest {
     void aMessageNamesTheOperation() {
         VulkanDriver driver = VulkanDrivers.withAllChecks();
         driver.takeValidationMessages();
-        try (VulkanDevice device = VulkanDrivers.openWithAllChecks(DeviceOptions.builder());
+        try (StreamDevice device = VulkanDrivers.openWithAllChecks(DeviceOptions.builder());
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
                 CommandBuffer commands = device.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 1);
                 TimelineSemaphore timeline = device.createSemaphore(0, 0);

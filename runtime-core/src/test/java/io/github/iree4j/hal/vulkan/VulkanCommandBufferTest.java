@@ -19,6 +19,8 @@ import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.VulkanFeature;
 import io.github.iree4j.nativeaccess.VulkanWords;
 import io.github.iree4j.status.IreeException;
@@ -34,13 +36,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** VULKAN-5: what the Vulkan device makes of command buffers, beyond what every device must do. */
+/** STREAM-5: what the Vulkan device makes of command buffers, beyond what every device must do. */
 @ExtendWith(NothingWrong.class)
 class VulkanCommandBufferTest {
     private static final int BOTH = CommandBuffer.TRANSFER | CommandBuffer.DISPATCH;
     private static final int[] NONE = {};
 
-    private VulkanDevice device;
+    private StreamDevice device;
     private DeviceQueue queue;
     private final List<AutoCloseable> open = new ArrayList<>();
 
@@ -110,6 +112,11 @@ class VulkanCommandBufferTest {
         return closed(Fence.at(closed(device.createSemaphore(0, 0)), 1));
     }
 
+    /** What was done natively on the device so far. */
+    private NativeCounters counters() {
+        return ((VulkanEncoder) StreamDevices.encoder(device)).counters();
+    }
+
     private void run(CommandBuffer commands, Buffer... slots) {
         Fence done = fence();
         queue.execute(null, done, commands, BindingTable.of(slots), 0);
@@ -171,7 +178,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void runsSubgroupsOfTheSizeThatTheExecutableNeeds() {
-        int size = device.properties().limits().subgroupSize();
+        int size = VulkanDrivers.handle(device).properties().limits().subgroupSize();
         Buffer counts = ints(new int[64]);
         dispatch(kernel("subgroup_sum"), 1, NONE, counts);
         assertThat(readInts(counts)[0]).isEqualTo(Math.min(64, size));
@@ -192,7 +199,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void readsAndWritesSmallIntegers() {
-        assumeTrue(device.handle().has(VulkanFeature.SHADER_INT8), "no 8-bit integers here");
+        assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.SHADER_INT8), "no 8-bit integers here");
         byte[] values = new byte[16];
         for (int i = 0; i < values.length; i++) {
             values[i] = (byte) (i * 17);
@@ -252,7 +259,7 @@ class VulkanCommandBufferTest {
             run(commands, floats(i, -i), out);
             assertThat(readFloats(out)).containsExactly(9 * i, -9 * i);
         }
-        NativeCounters counters = NativeForms.of(commands).counters();
+        NativeCounters counters = counters();
         assertThat(counters.madeCount()).isOne();
         assertThat(counters.recordedCount()).isOne();
         assertThat(counters.reboundCount()).isEqualTo(19);
@@ -267,7 +274,9 @@ class VulkanCommandBufferTest {
 
     @Test
     void addressesAreWrittenAndNothingIsRecorded() {
-        assumeTrue(device.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "buffers have no addresses here");
+        assumeTrue(
+                VulkanDrivers.handle(device).has(VulkanFeature.BUFFER_DEVICE_ADDRESS),
+                "buffers have no addresses here");
         RecordedCommandBuffer commands = commands(0, 2);
         Executable scale = load(SpirvExecutables.addresses());
         int[] constants = {3, Float.floatToIntBits(2)};
@@ -283,13 +292,15 @@ class VulkanCommandBufferTest {
             run(commands, floats(i, 2 * i, 3 * i), out);
             assertThat(readFloats(out)).containsExactly(2 * i, 40 * i, 6 * i);
         }
-        assertThat(NativeForms.of(commands).counters().recordedCount()).isOne();
-        assertThat(NativeForms.of(commands).counters().reboundCount()).isEqualTo(9);
+        assertThat(counters().recordedCount()).isOne();
+        assertThat(counters().reboundCount()).isEqualTo(9);
     }
 
     @Test
     void addressesThatAreNotAlignedAreRefused() {
-        assumeTrue(device.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "buffers have no addresses here");
+        assumeTrue(
+                VulkanDrivers.handle(device).has(VulkanFeature.BUFFER_DEVICE_ADDRESS),
+                "buffers have no addresses here");
         Executable scale = load(SpirvExecutables.addresses());
         BindingTable table = new BindingTable().add(ints(1, 2), 2, 4).add(ints(1, 2), 0, 4);
         assertFails(
@@ -306,10 +317,10 @@ class VulkanCommandBufferTest {
         Buffer first = buffer(new byte[7]);
         run(commands, first);
         run(commands, first);
-        assertThat(NativeForms.of(commands).counters().recordedCount()).isOne();
+        assertThat(counters().recordedCount()).isOne();
         Buffer second = buffer(new byte[5]);
         run(commands, second);
-        assertThat(NativeForms.of(commands).counters().recordedCount()).isEqualTo(2);
+        assertThat(counters().recordedCount()).isEqualTo(2);
         byte[] expected = new byte[5];
         Arrays.fill(expected, (byte) 0xAB);
         assertThat(bytes(second)).containsExactly(expected);
@@ -334,19 +345,20 @@ class VulkanCommandBufferTest {
             done[i].await();
             assertThat(readInts(buffers[i])).containsExactly(i + 1);
         }
-        assertThat(NativeForms.of(commands).counters().madeCount()).isEqualTo(count);
+        assertThat(counters().madeCount()).isEqualTo(count);
         run(commands, buffers[0]);
-        assertThat(NativeForms.of(commands).counters().madeCount())
-                .as("kept ones are used again")
-                .isEqualTo(count);
+        assertThat(counters().madeCount()).as("kept ones are used again").isEqualTo(count);
     }
 
     // ---- Barriers, as they are recorded.
 
     private List<String> words(RecordedCommandBuffer commands) {
-        NativeCommands used = NativeForms.of(commands).lend(((VulkanQueue) queue).family());
-        CommandEncoder encoder = used.encoder();
         List<String> result = new ArrayList<>();
+        StreamDevices.withForm(commands, queue, form -> read(((VulkanForm) form).written(), result));
+        return result;
+    }
+
+    private static void read(CommandEncoder encoder, List<String> result) {
         int at = 0;
         MemorySegment words = encoder.words();
         while (at < encoder.count()) {
@@ -375,8 +387,6 @@ class VulkanCommandBufferTest {
                         + (mode == VulkanWords.MODE_PUSH ? " pushed" : mode == VulkanWords.MODE_SETS ? " sets" : ""));
             }
         }
-        NativeForms.of(commands).giveBack(used);
-        return result;
     }
 
     private static final String BEGIN = "barrier 10000/10000 -> 10000/18000";
@@ -443,7 +453,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void bindingsThatNeverChangeAreRecorded() {
-        assumeTrue(device.handle().has(VulkanFeature.PUSH_DESCRIPTOR), "no push descriptors here");
+        assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.PUSH_DESCRIPTOR), "no push descriptors here");
         RecordedCommandBuffer commands = commands(0, 1);
         Buffer fixed = ints(5);
         Executable increment = kernel("increment");
@@ -459,7 +469,7 @@ class VulkanCommandBufferTest {
         run(commands, other);
         assertThat(readInts(fixed)).containsExactly(9);
         assertThat(readInts(other)).containsExactly(3);
-        assertThat(NativeForms.of(commands).counters().recordedCount()).isOne();
+        assertThat(counters().recordedCount()).isOne();
     }
 
     // ---- What is refused.
@@ -484,7 +494,7 @@ class VulkanCommandBufferTest {
     void bindingsMustBeginWhereTheDeviceTakesThem() {
         Executable add = kernel("add");
         Buffer a = floats(1, 2, 3, 4, 5, 6, 7, 8);
-        long alignment = device.properties().limits().minStorageBufferOffsetAlignment();
+        long alignment = VulkanDrivers.handle(device).properties().limits().minStorageBufferOffsetAlignment();
         assumeTrue(alignment > 4, "any offset will do here");
         BindingTable table = new BindingTable().add(a, 0, 16).add(a, 4, 16).add(a, 0, 16);
         assertFails(
@@ -495,7 +505,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void bindingsMustNotBeLongerThanTheDeviceTakes() {
-        long limit = device.properties().limits().maxStorageBufferRange();
+        long limit = VulkanDrivers.handle(device).properties().limits().maxStorageBufferRange();
         assumeTrue(limit <= 256 << 20, "the device takes more than this test wants to allocate");
         BufferParams params = new BufferParams(MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT);
         Buffer large = closed(device.allocator().allocate(params, limit + 256));
@@ -516,7 +526,7 @@ class VulkanCommandBufferTest {
         DispatchConfig local = new DispatchConfig(1, 1, 1, 0, 0, 0, 64);
         assertThatThrownBy(() -> commands.dispatch(count, 0, local, NONE, List.of(slot(0)), 0))
                 .hasMessageContaining("asks for 64 bytes of local memory");
-        long limit = device.properties().limits().maxComputeWorkGroupCountY();
+        long limit = VulkanDrivers.handle(device).properties().limits().maxComputeWorkGroupCountY();
         assumeTrue(limit < 0xFFFF_FFFFL, "no count is too many");
         DispatchConfig many = DispatchConfig.of(1, (int) (limit + 1), 1);
         assertThatThrownBy(() -> commands.dispatch(count, 0, many, NONE, List.of(slot(0)), 0))
@@ -526,7 +536,7 @@ class VulkanCommandBufferTest {
 
     @Test
     void whatOtherDevicesMadeIsRefused() {
-        try (VulkanDevice other = VulkanDrivers.open(DeviceOptions.builder().compiledCode("off"));
+        try (StreamDevice other = VulkanDrivers.open(DeviceOptions.builder().compiledCode("off"));
                 Executable foreign = other.createExecutable(SpirvExecutables.params("count"));
                 CommandBuffer foreignCommands = other.createCommandBuffer(0, BOTH, -1, 0);
                 Buffer foreignBuffer = other.allocator()

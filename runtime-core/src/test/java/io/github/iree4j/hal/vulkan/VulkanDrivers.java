@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.VulkanApi;
+import io.github.iree4j.nativeaccess.VulkanHandle;
 
 /** The Vulkan driver of this machine, for tests; where there is none they are skipped, unless {@code -Diree.require=vulkan} says otherwise. */
-final class VulkanDrivers {
+public final class VulkanDrivers {
     /** With the validation layers, where they are installed. */
     private static final class OfTests {
         private static final VulkanDriver INSTANCE = new VulkanDriver(null, true);
@@ -38,12 +41,12 @@ final class VulkanDrivers {
     }
 
     /** The driver with synchronization validation; skips the test when there is none. */
-    static VulkanDriver withAllChecks() {
+    public static VulkanDriver withAllChecks() {
         return checked(WithAllChecks.INSTANCE);
     }
 
     /** The driver, whatever it is told unchecked; skips the test when there is none. */
-    static VulkanDriver withoutLayer() {
+    public static VulkanDriver withoutLayer() {
         return checked(WithoutLayer.INSTANCE);
     }
 
@@ -57,27 +60,32 @@ final class VulkanDrivers {
     }
 
     /** Whether tests run at all. */
-    static boolean isAvailable() {
+    public static boolean isAvailable() {
         return OfTests.INSTANCE.availability().available();
     }
 
     /** Opens the first device, or the one that {@code -Diree.vulkan.device} names. */
-    static VulkanDevice open(DeviceOptions.Builder options) {
+    public static StreamDevice open(DeviceOptions.Builder options) {
         return driver().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
     }
 
     /** The same, with synchronization validation. */
-    static VulkanDevice openWithAllChecks(DeviceOptions.Builder options) {
+    public static StreamDevice openWithAllChecks(DeviceOptions.Builder options) {
         return withAllChecks().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
     }
 
     /** The same, unchecked. */
-    static VulkanDevice openWithoutLayer(DeviceOptions.Builder options) {
+    public static StreamDevice openWithoutLayer(DeviceOptions.Builder options) {
         return withoutLayer().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
     }
 
+    /** The native device of one of these, or of a {@link FakeDriver}. */
+    public static VulkanHandle handle(StreamDevice device) {
+        return ((VulkanHardware) StreamDevices.driver(device)).handle();
+    }
+
     /** Fails when validation has complained since this was called last. */
-    static void assertNothingToComplainOf() {
+    public static void assertNothingToComplainOf() {
         assertThat(driver().takeValidationMessages())
                 .as("messages of the validation layers")
                 .isEmpty();
@@ -87,8 +95,8 @@ final class VulkanDrivers {
     }
 
     /** Fails unless a closed device has left nothing behind. */
-    static void assertNothingLeft(VulkanDevice closed) {
-        long[] counts = closed.handle().liveObjects();
+    public static void assertNothingLeft(StreamDevice closed) {
+        long[] counts = VulkanDrivers.handle(closed).liveObjects();
         for (int i = 0; i < counts.length; i++) {
             assertThat(counts[i]).as(VulkanApi.KINDS.get(i)).isZero();
         }

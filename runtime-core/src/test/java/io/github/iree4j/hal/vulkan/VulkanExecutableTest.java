@@ -8,6 +8,7 @@ import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableLayout;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.nativeaccess.VulkanApi;
 import io.github.iree4j.nativeaccess.VulkanDeviceRequest;
 import io.github.iree4j.nativeaccess.VulkanFeature;
@@ -368,7 +369,7 @@ class VulkanExecutableTest {
     @Test
     void aDeviceSaysWhatItTakes(@TempDir Path directory) {
         DeviceOptions.Builder options = DeviceOptions.builder().compiledCode(directory.toString());
-        try (VulkanDevice device = VulkanDrivers.open(options)) {
+        try (StreamDevice device = VulkanDrivers.open(options)) {
             assertThat(device.queryI64("hal.executable.format", "vulkan-spirv-fb"))
                     .hasValue(1);
             assertThat(device.queryI64("hal.executable.format", "embedded-elf-x86_64"))
@@ -385,7 +386,7 @@ class VulkanExecutableTest {
         assertThat(directory).isNotEmptyDirectory();
         DeviceOptions.Builder limited =
                 DeviceOptions.builder().compiledCode("off").executableFormats(List.of("vulkan-spirv-bda-v1"));
-        try (VulkanDevice device = VulkanDrivers.open(limited)) {
+        try (StreamDevice device = VulkanDrivers.open(limited)) {
             assertThat(device.queryI64("hal.executable.format", "vulkan-spirv-fb"))
                     .hasValue(0);
             assertThatThrownBy(() -> device.createExecutable(SpirvExecutables.params("add")))

@@ -10,11 +10,14 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.FakeVulkan;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -290,7 +293,7 @@ class VulkanFaultsTest {
         endsInTheMiddle(
                 queues,
                 device -> {
-                    ((VulkanDevice) device).lost(cause);
+                    StreamDevices.lose((StreamDevice) device, cause);
                     assertThat(device.failure()).isSameAs(cause);
                     try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                             Fence refused = Fence.at(timeline, 1)) {
@@ -353,7 +356,7 @@ class VulkanFaultsTest {
             kernels.close();
             in.close();
             out.close();
-            VulkanDrivers.assertNothingLeft((VulkanDevice) device);
+            VulkanDrivers.assertNothingLeft((StreamDevice) device);
         }
     }
 
@@ -379,7 +382,7 @@ class VulkanFaultsTest {
         VulkanDriver driver =
                 new VulkanDriver(FakeVulkan.in(directory, settings).library(), true);
         assertThat(driver.availability().available()).isTrue();
-        VulkanDevice device =
+        StreamDevice device =
                 driver.open("vulkan", DeviceOptions.builder().queueCount(3).build());
         List<AutoCloseable> toClose = new ArrayList<>();
         List<Fence> fences = new ArrayList<>();
@@ -391,7 +394,7 @@ class VulkanFaultsTest {
             Fence filled = closed(toClose, Fence.at(timeline, 2));
             Fence freed = closed(toClose, Fence.at(timeline, 3));
             Fence wait = i == 0 || random.nextBoolean() ? null : fences.get(random.nextInt(fences.size()));
-            VulkanQueue queue = (VulkanQueue) device.queue(random.nextInt(3));
+            DeviceQueue queue = device.queue(random.nextInt(3));
             Buffer buffer =
                     closed(toClose, queue.alloca(wait, allocated, BufferParams.DEFAULT, 64 << random.nextInt(13), 0));
             queue.fill(allocated, filled, buffer, 0, Buffer.WHOLE, 7, 1, 0);
@@ -410,7 +413,7 @@ class VulkanFaultsTest {
         assertThat(driver.takeValidationMessages()).isEmpty();
     }
 
-    private static void assertSettled(VulkanDevice device, String settings, List<Fence> fences) {
+    private static void assertSettled(StreamDevice device, String settings, List<Fence> fences) {
         int failed = 0;
         for (Fence fence : fences) {
             try {

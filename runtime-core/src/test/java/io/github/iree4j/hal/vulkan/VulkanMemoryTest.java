@@ -14,6 +14,8 @@ import io.github.iree4j.hal.ExternalMemory;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
+import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.nativeaccess.VulkanFeature;
 import io.github.iree4j.status.IreeException;
@@ -30,7 +32,7 @@ import org.junit.jupiter.api.Test;
 
 /** Memory of the driver that this machine has. */
 class VulkanMemoryTest {
-    private VulkanDevice device;
+    private StreamDevice device;
     private DeviceQueue queue;
 
     @BeforeEach
@@ -60,7 +62,9 @@ class VulkanMemoryTest {
 
     @Test
     void importedMemoryIsUsedWhereItLiesAndReleasedOnce() {
-        assumeTrue(device.handle().has(VulkanFeature.EXTERNAL_MEMORY_HOST), "the driver imports no memory of the host");
+        assumeTrue(
+                VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
+                "the driver imports no memory of the host");
         AtomicInteger holders = new AtomicInteger();
         RefCounted owner = new RefCounted() {
             @Override
@@ -91,7 +95,9 @@ class VulkanMemoryTest {
 
     @Test
     void importedMemoryThatIsFreedIsNotTouched() {
-        assumeTrue(device.handle().has(VulkanFeature.EXTERNAL_MEMORY_HOST), "the driver imports no memory of the host");
+        assumeTrue(
+                VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
+                "the driver imports no memory of the host");
         Buffer buffer;
         try (Arena arena = Arena.ofShared()) {
             buffer = device.allocator().importHost(BufferParams.DEFAULT, arena.allocate(4096, 4096), null);
@@ -126,7 +132,7 @@ class VulkanMemoryTest {
 
     @Test
     void freedMemoryIsOverwrittenWhereThatIsWanted() {
-        assumeTrue(device.memory().poisons(), "freed memory is not overwritten: -Diree4j.memory.poison=true");
+        assumeTrue(StreamDevices.poisons(device), "freed memory is not overwritten: -Diree4j.memory.poison=true");
         try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
             Buffer first = queue.alloca(null, Fence.at(timeline, 1), BufferParams.DEFAULT, 4096, 0);
             queue.fill(Fence.at(timeline, 1), Fence.at(timeline, 2), first, 0, 4096, 5, 1, 0);
@@ -135,7 +141,7 @@ class VulkanMemoryTest {
             Fence.at(timeline, 4).await();
             byte[] bytes = new byte[4096];
             second.read(0, MemorySegment.ofArray(bytes));
-            assertThat(bytes).as("the same memory, or none that was used").containsOnly(VulkanBuffer.POISON);
+            assertThat(bytes).as("the same memory, or none that was used").containsOnly(StreamDevices.POISON);
             first.close();
             second.close();
         }
@@ -192,7 +198,7 @@ class VulkanMemoryTest {
     @Test
     void memoryStaysWhileAnOperationIsAtItThatTheDeallocationDidNotWaitFor() throws InterruptedException {
         long size = 20 << 20; // a slab of its own
-        try (VulkanDevice two = VulkanDrivers.open(DeviceOptions.builder().queueCount(2));
+        try (StreamDevice two = VulkanDrivers.open(DeviceOptions.builder().queueCount(2));
                 TimelineSemaphore timeline = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 TimelineSemaphore reader = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 SlowFile file = new SlowFile(size)) {
@@ -215,8 +221,8 @@ class VulkanMemoryTest {
 
     @Test
     void memoryIsSharedThroughDescriptors() {
-        assumeTrue(device.handle().has(VulkanFeature.EXTERNAL_MEMORY_FD), "the driver exports no memory");
-        try (VulkanDevice other = VulkanDrivers.open(DeviceOptions.builder());
+        assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_FD), "the driver exports no memory");
+        try (StreamDevice other = VulkanDrivers.open(DeviceOptions.builder());
                 Buffer mine = device.allocator().allocateExportable(BufferParams.DEFAULT, 5000)) {
             run(done -> queue.fill(null, done, mine, 0, 5000, 0x0102, 2, 0));
             ExternalMemory descriptor = device.allocator().exportMemory(mine);
@@ -238,7 +244,7 @@ class VulkanMemoryTest {
 
     @Test
     void memoryStaysWhileSomebodyHasItsDescriptor() {
-        assumeTrue(device.handle().has(VulkanFeature.EXTERNAL_MEMORY_FD), "the driver exports no memory");
+        assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_FD), "the driver exports no memory");
         Buffer mine = device.allocator().allocateExportable(BufferParams.DEFAULT, 4096);
         mine.write(0, MemorySegment.ofArray(new byte[] {4, 5, 6, 7}));
         ExternalMemory first = device.allocator().exportMemory(mine);
@@ -266,9 +272,9 @@ class VulkanMemoryTest {
 
     @Test
     void descriptorOfSomethingElseIsRefused() {
-        assumeTrue(device.handle().has(VulkanFeature.EXTERNAL_MEMORY_FD), "the driver imports no memory");
-        String uuid = device.properties().deviceUuid();
-        int type = device.memory().kinds().device().type();
+        assumeTrue(VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_FD), "the driver imports no memory");
+        String uuid = VulkanDrivers.handle(device).properties().deviceUuid();
+        int type = StreamDevices.memory(device).kinds().device().type();
         assertThatThrownBy(() -> device.allocator()
                         .importMemory(BufferParams.DEFAULT, new ExternalMemory(1 << 20, 4096, type, uuid)))
                 .isInstanceOf(IreeException.class);
@@ -279,7 +285,7 @@ class VulkanMemoryTest {
 
     @Test
     void bufferLargerThanAnAllocationMayBeIsRefusedWithTheLimit() {
-        long limit = device.properties().limits().maxMemoryAllocationSize();
+        long limit = VulkanDrivers.handle(device).properties().limits().maxMemoryAllocationSize();
         assumeTrue(limit > 0 && limit < Long.MAX_VALUE, "the driver has no limit");
         assertThatThrownBy(() -> device.allocator().allocate(BufferParams.DEFAULT, limit + 1))
                 .isInstanceOfSatisfying(IreeException.class, e -> {

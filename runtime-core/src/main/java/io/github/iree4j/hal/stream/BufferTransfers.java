@@ -1,0 +1,147 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.Transfers;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fills, copies and updates. What the host writes goes through {@link Staging}; what is larger than a slot of that in several parts, each an
+ * operation of the stream.
+ */
+final class BufferTransfers {
+    private BufferTransfers() {}
+
+    /** Fills. */
+    static StreamOperation fill(
+            StreamQueue queue, Buffer target, long offset, long length, long pattern, int patternLength) {
+        UsedBuffer own = StreamBuffer.usable(queue.streamDevice(), "fill target", target);
+        long bytes = Transfers.checkFill(target, offset, length, patternLength);
+        return new Fill(queue, own, target.offset() + offset, bytes, pattern, patternLength);
+    }
+
+    /** Copies. */
+    static StreamOperation copy(
+            StreamQueue queue, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
+        UsedBuffer from = StreamBuffer.usable(queue.streamDevice(), "copy source", source);
+        UsedBuffer to = StreamBuffer.usable(queue.streamDevice(), "copy target", target);
+        long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length);
+        return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
+    }
+
+    /** Copies between allocations, whatever access others have to them. */
+    static StreamOperation copy(
+            StreamQueue queue, StreamBuffer source, long sourceOffset, StreamBuffer target, long length) {
+        return new Copy(queue, source, sourceOffset, target, 0, length);
+    }
+
+    /** Submits an update: reads all of the source before it returns. */
+    static void update(
+            StreamQueue queue,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            MemorySegment source,
+            Buffer target,
+            long offset) {
+        TransferPlan.submit(queue, wait, signal, () -> {
+            StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "update target", target);
+            Transfers.checkUpdate(target, offset, source.byteSize());
+            return updates(queue, own, target.offset() + offset, source);
+        });
+    }
+
+    /** What writes bytes of the host to an allocation, whatever access others have to that. */
+    static TransferPlan updates(StreamQueue queue, StreamBuffer target, long offset, MemorySegment source) {
+        TransferPlan plan = new TransferPlan();
+        long size = source.byteSize();
+        for (long at = 0; at < size || at == 0; at += Staging.SLOT) {
+            long to = offset + at;
+            byte[] bytes = source.asSlice(at, Math.min(Staging.SLOT, size - at)).toArray(ValueLayout.JAVA_BYTE);
+            StagingPiece piece = plan.piece(bytes.length);
+            plan.add(() -> new Update(queue, piece, target, to, bytes));
+        }
+        return plan;
+    }
+
+    // ---- Operations.
+
+    private static final class Fill extends TransferOperation {
+        private final long offset;
+        private final long length;
+        private final long pattern;
+        private final int patternLength;
+
+        Fill(StreamQueue queue, UsedBuffer target, long offset, long length, long pattern, int patternLength) {
+            super("fill", queue, target);
+            this.offset = offset;
+            this.length = length;
+            this.pattern = pattern;
+            this.patternLength = patternLength;
+        }
+
+        @Override
+        boolean isEmpty() {
+            return length == 0;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {
+            commands.fill(storage(0), offset, length, pattern, patternLength);
+        }
+    }
+
+    private static final class Copy extends TransferOperation {
+        private final long sourceOffset;
+        private final long targetOffset;
+        private final long length;
+
+        Copy(
+                StreamQueue queue,
+                UsedBuffer source,
+                long sourceOffset,
+                UsedBuffer target,
+                long targetOffset,
+                long length) {
+            super("copy", queue, source, target);
+            this.sourceOffset = sourceOffset;
+            this.targetOffset = targetOffset;
+            this.length = length;
+        }
+
+        @Override
+        boolean isEmpty() {
+            return length == 0;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {
+            commands.copy(storage(0), sourceOffset, storage(1), targetOffset, length);
+        }
+    }
+
+    /** Writes bytes that were captured. */
+    private static final class Update extends StagedOperation {
+        private final long offset;
+        private final byte[] bytes;
+
+        Update(StreamQueue queue, StagingPiece piece, StreamBuffer target, long offset, byte[] bytes) {
+            super("update", queue, piece, target);
+            this.offset = offset;
+            this.bytes = bytes;
+        }
+
+        @Override
+        boolean isEmpty() {
+            return bytes.length == 0;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {
+            StreamStorage staged = piece.storage();
+            MemorySegment.copy(bytes, 0, staged.mapped(), ValueLayout.JAVA_BYTE, 0, bytes.length);
+            commands.copy(staged, 0, storage(0), offset, bytes.length);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.CompletionSource;
+import io.github.iree4j.status.IreeException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits for whatever the hardware queues of a device do next, on the owner thread of the device's proactor. Submitting does not wake it:
+ * it waits for the next ticket of every queue whether or not that has been given.
+ */
+final class CompletionWaiter implements CompletionSource {
+    private final StreamDevice device;
+    private final StreamDriver driver;
+    private final List<HardwareQueue> queues;
+
+    /*
+     * With one queue there is no other timeline to wake it by: a wait for the first of several makes drivers that have no such primitive
+     * spin, Mesa's software driver for one. Then it is woken by a submission.
+     */
+    private final @Nullable DriverTimeline wakeup;
+    private final CopyOnWriteArrayList<PointImport> imports = new CopyOnWriteArrayList<>();
+
+    // Owner only.
+    private DriverTimeline[] timelines;
+    private long[] values;
+    private long wakes; // guarded by this
+    private long wakesSeen; // owner only
+    private boolean dead; // owner only: the device is lost
+    private volatile @Nullable Thread owner;
+
+    CompletionWaiter(StreamDevice device, StreamDriver driver, List<HardwareQueue> queues) {
+        this.device = device;
+        this.driver = driver;
+        this.queues = queues;
+        this.wakeup = queues.size() == 1 ? null : driver.createTimeline(0, false);
+        int count = queues.size() + (wakeup == null ? 0 : 1);
+        this.timelines = new DriverTimeline[count];
+        this.values = new long[count];
+        for (int i = 0; i < queues.size(); i++) {
+            timelines[i] = queues.get(i).timeline;
+        }
+        if (wakeup != null) {
+            timelines[count - 1] = wakeup;
+        }
+    }
+
+    /** Whether the calling thread is the proactor's. */
+    boolean isOwner() {
+        return Thread.currentThread().equals(owner);
+    }
+
+    @Override
+    public void await(long timeoutNanos) {
+        if (dead) {
+            return;
+        }
+        int count = 0;
+        for (HardwareQueue queue : queues) {
+            values[count++] = queue.next();
+        }
+        if (wakeup != null) {
+            values[count++] = wakesSeen + 1;
+        }
+        count = putImports(count);
+        try {
+            driver.awaitAny(timelines, values, count, timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos);
+        } catch (IreeException e) {
+            lost(e);
+            return;
+        }
+        if (wakeup != null) {
+            wakesSeen = wakeup.value();
+        }
+    }
+
+    /** Puts the points that are imported behind the rest; returns how many there are then. */
+    private int putImports(int fixed) {
+        int count = fixed;
+        for (PointImport each : imports) {
+            if (count == values.length) {
+                timelines = Arrays.copyOf(timelines, count * 2);
+                values = Arrays.copyOf(values, count * 2);
+            }
+            timelines[count] = each.timeline();
+            values[count++] = each.value();
+        }
+        return count;
+    }
+
+    /** Looks for a foreign point from now on. */
+    void add(PointImport point) {
+        imports.add(point);
+        IreeException cause = device.failure();
+        if (cause != null) { // nobody may look any more
+            imports.remove(point);
+            point.end(cause);
+        }
+        device.wakeWaiter();
+    }
+
+    /** Looks for it no longer. */
+    void remove(PointImport point) {
+        imports.remove(point);
+        device.wakeWaiter();
+    }
+
+    /** Fails what foreign points were to signal; nobody looks for them any more. */
+    void endImports(IreeException cause) {
+        for (PointImport each : imports) {
+            imports.remove(each);
+            each.end(cause);
+        }
+    }
+
+    private int endImports() {
+        int ended = 0;
+        for (PointImport each : imports) {
+            try {
+                if (each.timeline().value() < each.value()) {
+                    continue;
+                }
+                imports.remove(each);
+                each.end(null);
+            } catch (IreeException e) { // lost, or taken back meanwhile
+                imports.remove(each);
+                each.end(e);
+            }
+            ended++;
+        }
+        return ended;
+    }
+
+    @Override
+    public void wake() {
+        try {
+            if (wakeup == null) {
+                queues.getFirst().nudge();
+                return;
+            }
+            synchronized (this) {
+                wakeup.signal(++wakes);
+            }
+        } catch (IreeException e) {
+            device.loseLater(e); // whoever waits for a device that is lost is told of that
+        }
+    }
+
+    /** The driver says that the device is lost: nothing more comes from here. */
+    private void lost(IreeException cause) {
+        dead = true;
+        device.hardwareLost(cause);
+        imports.forEach(each -> each.end(cause));
+        imports.clear();
+        device.endWaiter();
+    }
+
+    @Override
+    public int poll(int limit) {
+        owner = Thread.currentThread();
+        int ended = 0;
+        try {
+            for (HardwareQueue queue : queues) {
+                ended += dead ? 0 : queue.look();
+            }
+        } catch (IreeException e) {
+            lost(e);
+        }
+        return ended + (imports.isEmpty() ? 0 : endImports());
+    }
+
+    @Override
+    public int pending() {
+        int busy = 0;
+        for (HardwareQueue queue : queues) {
+            busy += queue.isBusy() ? 1 : 0;
+        }
+        return busy;
+    }
+
+    @Override
+    public void stop(IreeException cause) {
+        queues.forEach(queue -> queue.abandon(cause));
+        imports.forEach(each -> each.end(cause));
+        imports.clear();
+    }
+
+    @Override
+    public void close() {
+        if (wakeup != null) {
+            wakeup.close();
+        }
+        device.driverUnused();
+    }
+}

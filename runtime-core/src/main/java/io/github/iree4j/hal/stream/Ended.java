@@ -1,0 +1,45 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.HeldCallbacks;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The streams of which entries are over, gathered under a lock to be told of without it. One thread. */
+final class Ended {
+    private final List<HardwareStream> streams = new ArrayList<>(1);
+    private int count;
+
+    /** An entry is over; under the lock of its hardware queue. */
+    void add(StreamEntry entry) {
+        entry.stream.over.add(entry);
+        if (!streams.contains(entry.stream)) {
+            streams.add(entry.stream);
+        }
+        count++;
+    }
+
+    /**
+     * Has the schedulers told, and then runs the callbacks that this makes due; until there is nothing more to tell. Returns how many
+     * operations ended.
+     */
+    int tell() {
+        int[] told = new int[streams.size()];
+        for (boolean more = true; more; ) {
+            more = false;
+            boolean held = HeldCallbacks.begin();
+            try {
+                for (int i = 0; i < told.length; i++) {
+                    told[i] = streams.get(i).tellOver();
+                    more |= told[i] > 0;
+                }
+            } finally {
+                HeldCallbacks.end(held);
+                for (int i = 0; i < told.length; i++) {
+                    streams.get(i).exit(told[i]);
+                    told[i] = 0;
+                }
+            }
+        }
+        return count;
+    }
+}

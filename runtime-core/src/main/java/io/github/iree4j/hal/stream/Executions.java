@@ -1,0 +1,151 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** The operations of a queue that run dispatches. */
+final class Executions {
+    private Executions() {}
+
+    /** Executes a command buffer. */
+    static StreamOperation execute(StreamQueue queue, CommandBuffer commands, @Nullable BindingTable bindings) {
+        StreamDevice device = queue.streamDevice();
+        if (!RecordedForms.isOf(device, commands)) {
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "command buffer was not created by " + device);
+        }
+        return new Execution("execute", queue, (RecordedCommandBuffer) commands, bindings);
+    }
+
+    /**
+     * Runs one dispatch.
+     *
+     * @param commands recorded for this; the caller closes it after the submission
+     */
+    static StreamOperation dispatch(StreamQueue queue, RecordedCommandBuffer commands, BindingTable bindings) {
+        return new Execution("dispatch", queue, commands, bindings);
+    }
+
+    /*
+     * STREAM-5: native commands, and the buffers that they use, are one execution's from its submission until its operation is over and
+     * the hardware is done with it, whichever comes last: `holders` counts the two.
+     */
+    private static final class Execution extends StreamOperation implements StreamWork {
+        private final Lane lane;
+        private final RecordedCommandBuffer commands;
+        private final RecordedForms forms;
+        private @Nullable BindingTable bindings;
+        private @Nullable BoundForm lent; // while it is retained
+        private @Nullable DriverCommands prepared;
+        private final AtomicInteger holders = new AtomicInteger(1);
+
+        Execution(String name, StreamQueue queue, RecordedCommandBuffer commands, @Nullable BindingTable bindings) {
+            super(name);
+            this.lane = queue.lane();
+            this.commands = commands;
+            this.forms = RecordedForms.of(commands);
+            this.bindings = bindings;
+            commands.checkSubmission(bindings);
+            for (int slot : commands.recording().slots()) {
+                if (bindings != null && bindings.buffer(slot) instanceof Buffer buffer) {
+                    StreamBuffer.usable(forms.device(), "bound buffer", buffer);
+                }
+            }
+            if (commands.recording().dispatches()) {
+                queue.checkComputes();
+            }
+            commands.claimSubmission();
+        }
+
+        private boolean isEmpty() {
+            return commands.recording().commands().length == 0;
+        }
+
+        @Override
+        protected void retain() {
+            BindingTable own = commands.retainBindings(bindings);
+            try {
+                lent = isEmpty() ? null : forms.lend(lane);
+                if (lent != null) {
+                    lent.claim(call(), own);
+                }
+            } catch (RuntimeException e) {
+                giveBack();
+                commands.releaseBindings(own);
+                throw e;
+            }
+            bindings = own;
+        }
+
+        private void giveBack() {
+            BoundForm own = lent;
+            if (own != null) {
+                lent = null;
+                own.over();
+                forms.giveBack(own);
+            }
+        }
+
+        private BoundForm lent() {
+            BoundForm own = lent;
+            if (own == null) {
+                throw new IllegalStateException("execution is issued without being retained");
+            }
+            return own;
+        }
+
+        @Override
+        protected void placed() {
+            if (!isEmpty()) {
+                lent().resolve(this, bindings);
+            }
+        }
+
+        @Override
+        @Nullable
+        StreamWork prepare() {
+            IreeException cause = stopCause();
+            if (cause != null) {
+                throw cause;
+            }
+            if (isEmpty()) {
+                return null;
+            }
+            prepared = lent().prepare(name());
+            holders.incrementAndGet();
+            return this;
+        }
+
+        @Override
+        public DriverCommands commands() {
+            DriverCommands ready = prepared;
+            if (ready == null) {
+                throw new IllegalStateException("execution is submitted without being prepared");
+            }
+            return ready;
+        }
+
+        @Override
+        public void over() {
+            drop();
+        }
+
+        @Override
+        protected void release() {
+            drop();
+        }
+
+        private void drop() {
+            if (holders.decrementAndGet() != 0) {
+                return;
+            }
+            giveBack();
+            commands.releaseBindings(bindings);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.status.IreeException;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transfers between buffers and files: directly where the host sees the memory, else through {@link Staging}, a slot at a time. Files are
+ * steps of the host.
+ */
+final class FileTransfers {
+    private FileTransfers() {}
+
+    /** Submits a read from a file. */
+    static void read(
+            StreamQueue queue,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            HalFile file,
+            long fileOffset,
+            Buffer target,
+            long offset,
+            long length) {
+        TransferPlan.submit(queue, wait, signal, () -> {
+            StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "read target", target);
+            target.require("read target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
+            long bytes = target.checkRange("read target", offset, length);
+            file.check("read", MemoryAccess.READ, fileOffset, bytes);
+            long at = target.offset() + offset;
+            return own.kind().isMappable()
+                    ? TransferPlan.of(() -> new FileTransfer(queue, file, fileOffset, own, at, bytes, true))
+                    : stagedRead(queue, file, fileOffset, own, at, bytes);
+        });
+    }
+
+    private static TransferPlan stagedRead(
+            StreamQueue queue, HalFile file, long fileOffset, StreamBuffer target, long offset, long length) {
+        TransferPlan plan = new TransferPlan();
+        for (long at = 0; at < length || at == 0; at += Staging.SLOT) {
+            int size = (int) Math.min(Staging.SLOT, length - at);
+            long from = fileOffset + at;
+            long to = offset + at;
+            StagingPiece piece = plan.piece(size);
+            plan.add(() -> new StagedRead(queue, file, from, piece));
+            plan.add(() -> new FromStaging(queue, piece, target, to));
+        }
+        return plan;
+    }
+
+    /** Submits a write to a file. */
+    static void write(
+            StreamQueue queue,
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer source,
+            long offset,
+            HalFile file,
+            long fileOffset,
+            long length) {
+        TransferPlan.submit(queue, wait, signal, () -> {
+            StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "write source", source);
+            source.require("write source", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
+            long bytes = source.checkRange("write source", offset, length);
+            file.check("write", MemoryAccess.WRITE, fileOffset, bytes);
+            long start = source.offset() + offset;
+            if (own.kind().isMappable()) {
+                return TransferPlan.of(() -> new FileTransfer(queue, file, fileOffset, own, start, bytes, false));
+            }
+            TransferPlan plan = new TransferPlan();
+            for (long at = 0; at < bytes || at == 0; at += Staging.SLOT) {
+                int size = (int) Math.min(Staging.SLOT, bytes - at);
+                long from = start + at;
+                long to = fileOffset + at;
+                StagingPiece piece = plan.piece(size);
+                plan.add(() -> new StagedWrite(queue, piece, own, from, file, to));
+            }
+            return plan;
+        });
+    }
+
+    /**
+     * Reads or writes, and says when it is over: at once, unless the file is one that is transferred while nobody waits.
+     *
+     * @param bytes stay as they are until then
+     */
+    private static void start(
+            HalFile file, boolean read, long offset, MemorySegment bytes, Consumer<@Nullable IreeException> done) {
+        if (!file.isAsynchronous()) {
+            transfer(file, read, offset, bytes, done);
+        } else if (read) {
+            file.startRead(offset, bytes, (_, failure) -> done.accept(failure));
+        } else {
+            file.startWrite(offset, bytes, (_, failure) -> done.accept(failure));
+        }
+    }
+
+    private static void transfer(
+            HalFile file, boolean read, long offset, MemorySegment bytes, Consumer<@Nullable IreeException> done) {
+        if (read) {
+            file.read(offset, bytes);
+        } else {
+            file.write(offset, bytes);
+        }
+        done.accept(null);
+    }
+
+    // ---- Operations.
+
+    /** Reads a part of a file into staging memory, for {@link FromStaging}. */
+    private static final class StagedRead extends StagedOperation implements HostStep {
+        private final HalFile file;
+        private final long offset;
+
+        StagedRead(StreamQueue queue, HalFile file, long offset, StagingPiece piece) {
+            super("read", queue, piece);
+            this.file = file;
+            this.offset = offset;
+        }
+
+        @Override
+        boolean isEmpty() {
+            return true;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {}
+
+        @Override
+        HostStep hostStep() {
+            return this;
+        }
+
+        @Override
+        public void run(Consumer<@Nullable IreeException> done) {
+            start(file, true, offset, piece.storage().mapped(), done);
+        }
+
+        @Override
+        protected void retain() {
+            super.retain();
+            try {
+                file.retain();
+            } catch (IreeException e) {
+                super.release();
+                throw e;
+            }
+        }
+
+        @Override
+        protected void release() {
+            super.release();
+            file.release();
+        }
+    }
+
+    /** Copies from staging memory. */
+    private static final class FromStaging extends TransferOperation {
+        private final StagingPiece piece;
+        private final long offset;
+
+        FromStaging(StreamQueue queue, StagingPiece piece, StreamBuffer target, long offset) {
+            super("read", queue, target);
+            this.piece = piece;
+            this.offset = offset;
+        }
+
+        @Override
+        boolean isEmpty() {
+            return piece.size == 0;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {
+            commands.copy(piece.storage(), 0, storage(0), offset, piece.size);
+        }
+
+        @Override
+        protected void retain() {
+            super.retain();
+            piece.hold();
+        }
+
+        @Override
+        protected void release() {
+            super.release();
+            piece.end();
+        }
+    }
+
+    /** Writes a part of a buffer to a file through staging memory. */
+    private static final class StagedWrite extends StagedOperation implements HostStep {
+        private final long offset;
+        private final HalFile file;
+        private final long fileOffset;
+
+        StagedWrite(
+                StreamQueue queue,
+                StagingPiece piece,
+                StreamBuffer source,
+                long offset,
+                HalFile file,
+                long fileOffset) {
+            super("write", queue, piece, source);
+            this.offset = offset;
+            this.file = file;
+            this.fileOffset = fileOffset;
+        }
+
+        @Override
+        boolean isEmpty() {
+            return piece.size == 0;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {
+            commands.copy(storage(0), offset, piece.storage(), 0, piece.size);
+        }
+
+        @Override
+        HostStep hostStep() {
+            return this;
+        }
+
+        @Override
+        public void run(Consumer<@Nullable IreeException> done) {
+            start(file, false, fileOffset, piece.storage().mapped(), done);
+        }
+
+        @Override
+        protected void retain() {
+            super.retain();
+            try {
+                file.retain();
+            } catch (IreeException e) {
+                super.release();
+                throw e;
+            }
+        }
+
+        @Override
+        protected void release() {
+            super.release();
+            file.release();
+        }
+    }
+
+    /** A transfer between a file and memory that the host sees. */
+    private static final class FileTransfer extends TransferOperation implements HostStep {
+        private final HalFile file;
+        private final long fileOffset;
+        private final long offset;
+        private final long length;
+        private final boolean read;
+        private final boolean ofUser;
+
+        FileTransfer(
+                StreamQueue queue,
+                HalFile file,
+                long fileOffset,
+                StreamBuffer buffer,
+                long offset,
+                long length,
+                boolean read) {
+            super(read ? "read" : "write", queue, buffer);
+            this.file = file;
+            this.fileOffset = fileOffset;
+            this.offset = offset;
+            this.length = length;
+            this.read = read;
+            this.ofUser = buffer.isMemoryOfUser();
+        }
+
+        @Override
+        boolean isEmpty() {
+            return true;
+        }
+
+        @Override
+        void encode(TransferCommands commands) {}
+
+        @Override
+        HostStep hostStep() {
+            return this;
+        }
+
+        @Override
+        public void run(Consumer<@Nullable IreeException> done) {
+            MemorySegment bytes = storage(0).mapped().asSlice(offset, length);
+            if (ofUser) {
+                // It may be unmapped under a transfer that Java does not see.
+                transfer(file, read, fileOffset, bytes, done);
+            } else {
+                start(file, read, fileOffset, bytes, done);
+            }
+        }
+
+        @Override
+        protected void retain() {
+            super.retain();
+            try {
+                file.retain();
+            } catch (IreeException e) {
+                super.release();
+                throw e;
+            }
+        }
+
+        @Override
+        protected void release() {
+            super.release();
+            file.release();
+        }
+    }
+}

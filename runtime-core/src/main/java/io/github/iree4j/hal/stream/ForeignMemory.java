@@ -1,0 +1,82 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.lifetime.RefCounted;
+import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
+
+/** A native allocation of a buffer of its own: of memory that was imported, or may be exported. Freed with the buffer's storage. */
+final class ForeignMemory implements RefCounted {
+    private final DriverMemory allocation;
+    private final StreamSlabs provider;
+    private final @Nullable Arena mapping;
+    private final @Nullable RefCounted owner;
+
+    /**
+     * Takes an allocation over.
+     *
+     * @param provider counts it
+     * @param mapping closed with it; null for none
+     * @param owner keeps imported memory valid, retained meanwhile; null for none
+     */
+    ForeignMemory(DriverMemory allocation, StreamSlabs provider, @Nullable Arena mapping, @Nullable RefCounted owner) {
+        this.allocation = allocation;
+        this.provider = provider;
+        this.mapping = mapping;
+        this.owner = owner;
+    }
+
+    DriverMemory allocation() {
+        return allocation;
+    }
+
+    /**
+     * Makes the buffer that this is freed with; frees it when that fails.
+     *
+     * @param copies of the constant that this is, for calls that write into it; null for other memory
+     */
+    Buffer buffer(
+            StreamDevice device,
+            MemoryKind kind,
+            BufferParams params,
+            StreamStorage storage,
+            @Nullable ConstantViews<ConstantCopy> copies) {
+        boolean retained = false;
+        try {
+            if (owner != null) {
+                owner.retain();
+            }
+            retained = true;
+            return StreamBuffer.foreign(device, kind, params, storage, this, copies);
+        } catch (RuntimeException | Error e) {
+            free();
+            if (retained && owner != null) {
+                owner.release();
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public void retain() {
+        throw new IllegalStateException("memory of its own has one buffer");
+    }
+
+    @Override
+    public void release() {
+        free();
+        if (owner != null) {
+            owner.release();
+        }
+    }
+
+    private void free() {
+        if (mapping != null) {
+            mapping.close();
+        }
+        allocation.close();
+        provider.returned();
+    }
+}

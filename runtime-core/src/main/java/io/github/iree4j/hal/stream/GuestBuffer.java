@@ -1,0 +1,72 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.schedule.BufferStorage;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.jspecify.annotations.Nullable;
+
+/** A buffer of another device, whose memory is imported where it lies while it is used. */
+final class GuestBuffer implements UsedBuffer {
+    private final StreamDevice device;
+    private final StoredBuffer<?> lender;
+
+    GuestBuffer(StreamDevice device, StoredBuffer<?> lender) {
+        this.device = device;
+        this.lender = lender;
+    }
+
+    @Override
+    public long length() {
+        return lender.length();
+    }
+
+    @Override
+    public StreamStorage pin(StreamOperation user) {
+        BufferStorage storage = lender.lend(user.call());
+        try {
+            return device.imports().begin(storage);
+        } catch (RuntimeException e) {
+            lender.unpin();
+            throw e;
+        }
+    }
+
+    @Override
+    public void unpin(StreamStorage pinned) {
+        device.imports().end(pinned);
+        lender.unpin();
+    }
+
+    @Override
+    public StreamStorage seenBy(StreamStorage storage, @Nullable Object user) {
+        return storage;
+    }
+
+    @Override
+    public @Nullable ConstantViews<ConstantCopy> copies() {
+        return null;
+    }
+
+    @Override
+    public void checkWritable() {
+        if ((lender.access() & MemoryAccess.WRITE) == 0) {
+            throw new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "buffer of %d bytes is read-only memory of another device, and a shader of device '%s' may write it"
+                            .formatted(lender.length(), device.id()));
+        }
+    }
+
+    @Override
+    public void retain() {
+        lender.retain();
+    }
+
+    @Override
+    public void release() {
+        lender.release();
+    }
+}

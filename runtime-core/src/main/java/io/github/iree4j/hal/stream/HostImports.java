@@ -1,0 +1,165 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.schedule.BufferStorage;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory of the host that other devices allocated, as this one uses it: what a pool took from the system is imported once, as a whole, and
+ * stays so until it goes back to the system; memory of somebody else is imported while it is used. Safe from any thread.
+ */
+final class HostImports implements AutoCloseable {
+    private final StreamDevice device;
+    private final StreamMemory memory;
+    private final List<Import> imports = new ArrayList<>(); // a few: slabs; guarded by this
+    private boolean closed; // guarded by this
+
+    /** What the driver was given. */
+    private static final class Import {
+        final MemorySegment bytes;
+        final boolean whole; // a slab, which others of its buffers use too
+        final DriverMemory allocation;
+        final long first; // address where the driver's begins
+        int uses;
+
+        Import(MemorySegment bytes, boolean whole, DriverMemory allocation, long first) {
+            this.bytes = bytes;
+            this.whole = whole;
+            this.allocation = allocation;
+            this.first = first;
+        }
+
+        /** Whether it is of this memory, and not of what lay there before. */
+        boolean is(MemorySegment slab) {
+            return whole && bytes.address() == slab.address() && bytes.scope().equals(slab.scope());
+        }
+
+        boolean isOver() {
+            return uses == 0 && !(whole && bytes.scope().isAlive());
+        }
+    }
+
+    HostImports(StreamDevice device, StreamMemory memory) {
+        this.device = device;
+        this.memory = memory;
+    }
+
+    /**
+     * Returns why memory of the host cannot be used where it lies.
+     *
+     * @return what is missing; null when it can
+     */
+    static @Nullable String obstacle(StreamDevice device) {
+        return device.driver().hostMemoryObstacle();
+    }
+
+    /** The same, for memory of a device. */
+    static @Nullable String obstacle(StreamDevice device, Device other) {
+        return other.equals(device)
+                ? null
+                : !other.isMemoryOfHost()
+                        ? "the host does not see the memory of device '" + other.id() + "'"
+                        : other instanceof StreamDevice
+                                ? "drivers take no memory that is mapped of another one"
+                                : obstacle(device);
+    }
+
+    /**
+     * Begins a use.
+     *
+     * @param storage of another device, pinned until {@link #end}
+     * @return the same bytes for this device
+     * @throws IreeException UNIMPLEMENTED when the driver cannot; RESOURCE_EXHAUSTED when it has no more room for it
+     */
+    synchronized StreamStorage begin(BufferStorage storage) {
+        MemorySegment bytes = Objects.requireNonNull(storage.host());
+        MemorySegment slab = storage.hostSlab();
+        drop(false);
+        Import found = null;
+        for (Import each : imports) {
+            if (slab != null && each.is(slab)) {
+                found = each;
+            }
+        }
+        if (found == null) {
+            found = create(slab == null ? bytes : slab, slab != null);
+            imports.add(found);
+        }
+        found.uses++;
+        long offset = bytes.address() - found.first;
+        long address = found.allocation.deviceAddress();
+        return new StreamStorage(
+                null,
+                found.allocation.generation(),
+                found.allocation.handle(),
+                offset,
+                bytes.byteSize(),
+                address == 0 ? 0 : address + offset,
+                bytes);
+    }
+
+    private Import create(MemorySegment bytes, boolean whole) {
+        String obstacle = obstacle(device);
+        if (obstacle != null) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "device '%s' cannot use memory of another device where it lies: %s; copy it"
+                            .formatted(device.id(), obstacle));
+        }
+        // Drivers take whole pages: those that the bytes are in. What else is in them is not touched.
+        long alignment = device.driver().limits().hostAlignment();
+        long first = bytes.address() & -alignment;
+        long end = bytes.address() + Math.max(1, bytes.byteSize()) + alignment - 1 & -alignment;
+        DriverMemory allocation = memory.takeOutside(
+                () -> device.driver().importHost(first, end - first),
+                end - first,
+                memory.kinds().readback());
+        return new Import(bytes, whole, allocation, first);
+    }
+
+    /** Ends a use: the hardware is done with it. */
+    synchronized void end(StreamStorage storage) {
+        for (Import each : imports) {
+            if (each.uses > 0 && storage.isIn(each.allocation.generation())) {
+                each.uses--;
+                break;
+            }
+        }
+        drop(closed);
+    }
+
+    private void drop(boolean all) {
+        for (Iterator<Import> each = imports.iterator(); each.hasNext(); ) {
+            Import one = each.next();
+            if (one.isOver() || all && one.uses == 0) {
+                each.remove();
+                one.allocation.close();
+                memory.provider().returned();
+            }
+        }
+    }
+
+    /** Lets go of what nobody uses. */
+    synchronized void trim() {
+        drop(true);
+    }
+
+    /** How many imports there are. */
+    synchronized int count() {
+        return imports.size();
+    }
+
+    /** Lets go of everything, of what is in use when it no longer is. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        drop(true);
+    }
+}

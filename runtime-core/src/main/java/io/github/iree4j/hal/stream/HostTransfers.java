@@ -1,0 +1,85 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryType;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Moves bytes between the host and memory that it does not see, for calls that wait for it. In pieces, so that it takes no more memory than
+ * a few of them, however much is moved. On the last queue of the device, which is one for transfers only where there are such.
+ */
+final class HostTransfers {
+    /** Bytes of a piece. A guess, not measured. */
+    private static final long PIECE = 8L * Staging.SLOT;
+
+    private static final BufferParams READ =
+            new BufferParams(MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.MAPPING);
+
+    private HostTransfers() {}
+
+    private static StreamQueue queue(StreamDevice device) {
+        return (StreamQueue) device.queue(device.queueCount() - 1);
+    }
+
+    /** Writes bytes of the host to a part of an allocation. */
+    static void write(StreamBuffer target, long offset, MemorySegment source) {
+        StreamDevice device = target.device();
+        StreamQueue queue = queue(device);
+        long size = source.byteSize();
+        try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
+            long pieces = 0;
+            for (long at = 0; at < size; at += PIECE) {
+                MemorySegment piece = source.asSlice(at, Math.min(PIECE, size - at));
+                long to = offset + at;
+                pieces++;
+                try (Fence done = Fence.at(timeline, pieces)) {
+                    TransferPlan.submit(queue, null, done, () -> BufferTransfers.updates(queue, target, to, piece));
+                }
+                if (pieces > 1) {
+                    await(timeline, pieces - 1); // one is under way while the next is captured
+                }
+            }
+            if (pieces > 0) {
+                await(timeline, pieces);
+            }
+        }
+    }
+
+    /** Reads a part of an allocation. */
+    static void read(StreamBuffer source, long offset, MemorySegment target) {
+        long size = target.byteSize();
+        if (size == 0) {
+            return;
+        }
+        StreamDevice device = source.device();
+        StreamQueue queue = queue(device);
+        try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                StreamBuffer piece = StreamBuffer.allocated(device, READ, Math.min(PIECE, size))) {
+            long pieces = 0;
+            for (long at = 0; at < size; at += PIECE) {
+                long length = Math.min(PIECE, size - at);
+                long from = offset + at;
+                pieces++;
+                try (Fence done = Fence.at(timeline, pieces)) {
+                    TransferPlan.submit(
+                            queue,
+                            null,
+                            done,
+                            () -> TransferPlan.of(() -> BufferTransfers.copy(queue, source, from, piece, length)));
+                }
+                await(timeline, pieces);
+                target.asSlice(at, length).copyFrom(piece.hostBytes(0, length));
+            }
+        }
+    }
+
+    private static void await(TimelineSemaphore timeline, long value) {
+        try (Fence done = Fence.at(timeline, value)) {
+            done.await();
+        }
+    }
+}

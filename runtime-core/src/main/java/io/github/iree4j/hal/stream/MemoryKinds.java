@@ -1,0 +1,42 @@
+package io.github.iree4j.hal.stream;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The kinds of memory by use; two uses may have the same kind.
+ *
+ * @param device the fastest for the device, whether or not the host sees it
+ * @param shared the device's own that the host sees too; null where there is none
+ * @param upload what the host writes
+ * @param readback what the host reads
+ */
+public record MemoryKinds(MemoryKind device, @Nullable MemoryKind shared, MemoryKind upload, MemoryKind readback) {
+
+    /**
+     * Returns the kinds.
+     *
+     * @return each once
+     */
+    public List<MemoryKind> kinds() {
+        List<MemoryKind> kinds = new ArrayList<>();
+        for (MemoryKind kind : new @Nullable MemoryKind[] {device, shared, upload, readback}) {
+            if (kind != null && kinds.stream().noneMatch(known -> known.type() == kind.type())) {
+                kinds.add(kind);
+            }
+        }
+        return kinds;
+    }
+
+    /** Returns the kind of a type of the driver; null where none is used. */
+    @Nullable
+    MemoryKind ofType(int type) {
+        for (MemoryKind kind : kinds()) {
+            if (kind.type() == type) {
+                return kind;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,104 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** A value of a foreign timeline on its way to one of ours. Submissions wait for it themselves; the host hears of it by the waiter. */
+final class PointImport implements Cancellation {
+    private final CompletionWaiter waiter;
+    private final ForeignPoint point;
+    private final TimelineSemaphore semaphore;
+    private final long value;
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    private PointImport(CompletionWaiter waiter, ForeignPoint point, TimelineSemaphore semaphore, long value) {
+        this.waiter = waiter;
+        this.point = point;
+        this.semaphore = semaphore;
+        this.value = value;
+    }
+
+    /** Imports; the descriptor is the driver's from then on, unless this throws. */
+    static PointImport create(
+            StreamDevice device, CompletionWaiter waiter, int descriptor, TimelineSemaphore semaphore, long value) {
+        semaphore.retain();
+        DriverTimeline foreign = null;
+        boolean done = false;
+        try {
+            foreign = device.driver().createTimeline(0, true);
+            ForeignPoint point = new ForeignPoint(device, foreign, value);
+            if (!semaphore.promiseExternal(value, point)) {
+                IreeException failure = semaphore.failure();
+                throw failure != null
+                        ? failure.during("import of semaphore value " + value)
+                        : new IreeException(
+                                StatusCode.INVALID_ARGUMENT,
+                                "semaphore value " + value + " is reached or promised already; the semaphore is at "
+                                        + semaphore.value());
+            }
+            PointImport made = new PointImport(waiter, point, semaphore, value);
+            try {
+                foreign.importDescriptor(descriptor);
+                waiter.add(made);
+                done = true;
+            } finally {
+                if (!done) {
+                    semaphore.withdrawPromise(value, point);
+                }
+            }
+            return made;
+        } finally {
+            if (!done) {
+                if (foreign != null) {
+                    foreign.close();
+                }
+                semaphore.release();
+            }
+        }
+    }
+
+    DriverTimeline timeline() {
+        return point.timeline();
+    }
+
+    long value() {
+        return value;
+    }
+
+    /** The foreign timeline is that far, or nobody looks any more. */
+    void end(@Nullable IreeException failure) {
+        if (!over.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            if (failure == null) {
+                semaphore.signalExternal(value);
+            } else {
+                semaphore.fail(failure);
+            }
+        } catch (IreeException e) {
+            semaphore.fail(e);
+        }
+        release();
+    }
+
+    @Override
+    public boolean cancel() {
+        if (!over.compareAndSet(false, true)) {
+            return false;
+        }
+        waiter.remove(this);
+        semaphore.withdrawPromise(value, point);
+        release();
+        return true;
+    }
+
+    private void release() {
+        point.timeline().close(); // submissions that wait for it keep it
+        semaphore.release();
+    }
+}

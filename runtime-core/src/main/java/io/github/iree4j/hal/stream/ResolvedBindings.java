@@ -1,0 +1,255 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the buffers of a recording lie in one execution: the fixed ones, then what its slots stand for. Ranges are named by the index of their
+ * first word in {@link Recording#code}. For the one thread that prepares a {@link CommandForm}.
+ */
+public final class ResolvedBindings {
+    private final StreamDevice device;
+    private final Recording recording;
+    private final UsedBuffer[] fixed;
+    private final boolean[] written; // by place: shaders may
+    private final int[] placeOfSlot;
+    private final StreamStorage[] storages;
+    private final long[] offsets; // in the storage
+    private final long[] lengths;
+    private final boolean[] changed;
+    private final @Nullable UsedBuffer[] pinned;
+    private int pinnedCount;
+    private Object user = this; // of copies of constants: the call, or this execution
+    private final List<ConstantViews<ConstantCopy>> constants = new ArrayList<>(0); // those it has copies of
+    private final List<ConstantCopy> claimed = new ArrayList<>(0);
+    private boolean anyChanged;
+
+    /**
+     * Of a recording, which stays.
+     *
+     * @param written what {@link #written} says of it
+     */
+    ResolvedBindings(StreamDevice device, Recording recording, boolean[] written) {
+        this.device = device;
+        this.recording = recording;
+        this.written = written;
+        this.fixed = new UsedBuffer[recording.fixed().length];
+        for (int i = 0; i < fixed.length; i++) {
+            fixed[i] = StreamBuffer.used(device, recording.fixed()[i]);
+        }
+        int count = fixed.length + recording.slots().length;
+        this.placeOfSlot = placesOfSlots(recording);
+        this.storages = new StreamStorage[count];
+        Arrays.fill(storages, StreamStorage.NONE);
+        this.offsets = new long[count];
+        this.lengths = new long[count];
+        this.changed = new boolean[count];
+        this.pinned = new @Nullable UsedBuffer[count];
+    }
+
+    private static int[] placesOfSlots(Recording recording) {
+        int[] places = new int[recording.slotLimit()];
+        for (int i = 0; i < recording.slots().length; i++) {
+            places[recording.slots()[i]] = recording.fixed().length + i;
+        }
+        return places;
+    }
+
+    /** Returns at which places shaders of a recording may write: fixed buffers, then slots in their order. */
+    static boolean[] written(StreamEncoder encoder, Recording recording) {
+        boolean[] written = new boolean[recording.fixed().length + recording.slots().length];
+        int[] placeOfSlot = placesOfSlots(recording);
+        for (int at : recording.commands()) {
+            if (recording.isDispatch(at)) {
+                int range = recording.bindings(at);
+                for (int i = 0; i < recording.bindingCount(at); i++, range += Recording.RANGE_WORDS) {
+                    if (encoder.mayWrite(recording.executable(at), recording.export(at), i)) {
+                        written[place(recording, placeOfSlot, range)] = true;
+                    }
+                }
+            }
+        }
+        return written;
+    }
+
+    private static int place(Recording recording, int[] placeOfSlot, int range) {
+        long word = recording.code()[range];
+        return word < 0 ? (int) ~word : placeOfSlot[(int) word];
+    }
+
+    /**
+     * Has the call see copies of the constants that may be written here, from now on.
+     *
+     * @param call whose execution comes; null for none
+     * @throws io.github.iree4j.status.IreeException RESOURCE_EXHAUSTED without memory for a copy; {@link #unpin} follows
+     */
+    void claim(@Nullable MemoryHolder call, @Nullable BindingTable table) {
+        user = call == null ? this : call;
+        for (int place = 0; place < storages.length; place++) {
+            if (!written[place]) {
+                continue;
+            }
+            UsedBuffer buffer =
+                    place < fixed.length ? fixed[place] : own(buffer(recording.slots()[place - fixed.length], table));
+            buffer.checkWritable();
+            ConstantViews<ConstantCopy> copies = buffer.copies();
+            if (copies != null) {
+                claimed.add(copies.begin(user));
+                constants.add(copies);
+            }
+        }
+    }
+
+    private static Buffer buffer(int slot, @Nullable BindingTable table) {
+        if (table == null || !(table.buffer(slot) instanceof Buffer buffer)) {
+            throw new IllegalStateException("slot " + slot + " was checked and is empty");
+        }
+        return buffer;
+    }
+
+    private UsedBuffer own(Buffer buffer) {
+        return StreamBuffer.usable(device, "bound buffer", buffer);
+    }
+
+    /**
+     * Looks where everything lies now, and notes what lies elsewhere than the last time. Everything is pinned until {@link #unpin}, also
+     * when this fails.
+     *
+     * @throws io.github.iree4j.status.IreeException FAILED_PRECONDITION when a buffer has no storage for the operation
+     */
+    void resolve(StreamOperation operation, @Nullable BindingTable table) {
+        Arrays.fill(changed, false);
+        anyChanged = false;
+        for (int i = 0; i < fixed.length; i++) {
+            set(i, fixed[i], operation, 0, fixed[i].length());
+        }
+        for (int i = 0; i < recording.slots().length; i++) {
+            int slot = recording.slots()[i];
+            Buffer buffer = buffer(slot, table);
+            long offset = Objects.requireNonNull(table).offset(slot);
+            long length = table.length(slot) == Buffer.WHOLE ? buffer.length() - offset : table.length(slot);
+            set(fixed.length + i, own(buffer), operation, buffer.offset() + offset, length);
+        }
+    }
+
+    private void set(int place, UsedBuffer buffer, StreamOperation operation, long offset, long length) {
+        StreamStorage own = buffer.pin(operation);
+        pinned[pinnedCount++] = buffer;
+        StreamStorage storage = buffer.seenBy(own, user);
+        StreamStorage before = storages[place];
+        boolean same = before.isWith(storage)
+                && before.offset() + offsets[place] == storage.offset() + offset
+                && lengths[place] == length;
+        storages[place] = storage;
+        offsets[place] = offset;
+        lengths[place] = length;
+        changed[place] = !same;
+        anyChanged |= !same;
+    }
+
+    /** Ends what {@link #claim} and {@link #resolve} began. The hardware is done with the buffers. */
+    void unpin() {
+        for (int i = 0; i < claimed.size(); i++) {
+            constants.get(i).end(claimed.get(i), user);
+        }
+        claimed.clear();
+        constants.clear();
+        user = this;
+        while (pinnedCount > 0) {
+            UsedBuffer buffer = pinned[--pinnedCount];
+            pinned[pinnedCount] = null;
+            if (buffer != null) {
+                buffer.unpin(storages[pinnedCount]); // places are pinned in their order
+            }
+        }
+    }
+
+    /** Forgets everything, since what was made of it was not used. */
+    void forget() {
+        Arrays.fill(storages, StreamStorage.NONE);
+        Arrays.fill(lengths, -1);
+    }
+
+    /**
+     * Returns whether anything lies elsewhere than at the execution before.
+     *
+     * @return true at the first execution
+     */
+    public boolean anyChanged() {
+        return anyChanged;
+    }
+
+    private int place(int at) {
+        return place(recording, placeOfSlot, at);
+    }
+
+    /**
+     * Returns whether a range lies elsewhere than at the execution before.
+     *
+     * @param at index of the range
+     * @return true at the first execution
+     */
+    public boolean isChanged(int at) {
+        return changed[place(at)];
+    }
+
+    /**
+     * Returns the storage that a range is in.
+     *
+     * @param at index of the range
+     * @return the storage, which stays until the execution is complete
+     */
+    public StreamStorage storage(int at) {
+        return storages[place(at)];
+    }
+
+    /**
+     * Returns where a range begins in its storage.
+     *
+     * @param at index of the range
+     * @return offset, bytes
+     */
+    public long offset(int at) {
+        return offsets[place(at)] + recording.code()[at + 1];
+    }
+
+    /**
+     * Returns where code of the device finds a range.
+     *
+     * @param at index of the range
+     * @return the address; 0 when the memory has none
+     */
+    public long address(int at) {
+        long address = storage(at).deviceAddress();
+        return address == 0 ? 0 : address + offset(at);
+    }
+
+    /**
+     * Returns the length of a range.
+     *
+     * @param at index of the range
+     * @return bytes
+     */
+    public long length(int at) {
+        long length = recording.code()[at + 2];
+        return length == Buffer.WHOLE ? room(at) : length;
+    }
+
+    /**
+     * Returns how many bytes there are from the beginning of a range to the end of the buffer that it is in.
+     *
+     * @param at index of the range
+     * @return bytes; negative when the range begins behind the end
+     */
+    public long room(int at) {
+        return lengths[place(at)] - recording.code()[at + 1];
+    }
+}

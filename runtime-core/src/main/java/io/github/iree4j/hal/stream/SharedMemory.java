@@ -1,0 +1,100 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.ExternalMemory;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory that leaves the process and comes in as a descriptor of the operating system. Only drivers of the same device and version understand
+ * one another's.
+ */
+final class SharedMemory {
+    private SharedMemory() {}
+
+    static Buffer allocate(StreamDevice device, BufferParams params, long size) {
+        device.checkOpen();
+        StreamMemory memory = device.memory();
+        MemoryKind kind = memory.kind(params);
+        memory.request(params, kind, size); // checks
+        return buffer(device, kind, params, memory.takeOutside(size, kind, true), size);
+    }
+
+    static ExternalMemory export(StreamDevice device, Buffer buffer) {
+        StreamBuffer own = StreamBuffer.of(device, "exported buffer", buffer);
+        if (!(own.foreign() instanceof ForeignMemory memory)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "buffer of %d bytes cannot be exported; allocate it with allocateExportable"
+                            .formatted(buffer.length()));
+        }
+        own.retain();
+        try {
+            return new ExternalMemory(
+                    memory.allocation().exportDescriptor(),
+                    own.length(),
+                    own.kind().type(),
+                    device.driver().identity());
+        } finally {
+            own.release();
+        }
+    }
+
+    static Buffer importMemory(StreamDevice device, BufferParams params, ExternalMemory memory) {
+        device.checkOpen();
+        String uuid = device.driver().identity();
+        if (!memory.device().equals(uuid)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "memory of device %s cannot be imported by device '%s', which is %s"
+                            .formatted(memory.device(), device.id(), uuid));
+        }
+        MemoryKind kind = device.memory().kinds().ofType(memory.kind());
+        if (kind == null) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "memory type %d is none that device '%s' uses".formatted(memory.kind(), device.id()));
+        }
+        DriverMemory allocation = device.memory()
+                .takeOutside(
+                        () -> device.driver().importDescriptor(memory.descriptor(), memory.size(), kind),
+                        memory.size(),
+                        kind);
+        return buffer(device, kind, params, allocation, memory.size());
+    }
+
+    private static Buffer buffer(
+            StreamDevice device, MemoryKind kind, BufferParams params, DriverMemory allocation, long size) {
+        Arena mapping = allocation.host() == 0 ? null : Arena.ofShared();
+        MemorySegment host = mapping == null ? null : StreamSlab.bytes(allocation.host(), size, mapping);
+        return new ForeignMemory(allocation, device.memory().provider(), mapping, null)
+                .buffer(
+                        device,
+                        kind,
+                        withTransfers(params),
+                        new StreamStorage(
+                                null,
+                                allocation.generation(),
+                                allocation.handle(),
+                                0,
+                                size,
+                                allocation.deviceAddress(),
+                                host),
+                        null);
+    }
+
+    private static BufferParams withTransfers(BufferParams params) {
+        int usage = params.usage() == 0 ? BufferUsage.DEFAULT : params.usage() | BufferUsage.TRANSFER;
+        return new BufferParams(
+                params.memoryType(),
+                usage,
+                params.access(),
+                params.affinity(),
+                params.minimumAlignment(),
+                params.consumer());
+    }
+}

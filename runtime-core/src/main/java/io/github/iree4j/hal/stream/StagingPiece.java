@@ -1,0 +1,84 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.status.IreeException;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Staging memory of one part of a transfer, in line before that, if need be. Held by the operations of the part while they are under way,
+ * and by whoever submits them meanwhile.
+ */
+final class StagingPiece {
+    final int size;
+    private int holders = 1; // guarded by this, as the rest; the first is whoever submits
+    private Staging.@Nullable Lease lease;
+    private @Nullable Cancellation waiting;
+    private boolean over;
+
+    StagingPiece(int size) {
+        this.size = size;
+    }
+
+    synchronized void hold() {
+        holders++;
+    }
+
+    synchronized boolean tryLease(Staging staging) {
+        if (lease == null && !over) {
+            lease = staging.tryLease(size);
+        }
+        return lease != null;
+    }
+
+    void lease(Staging staging, Consumer<@Nullable IreeException> done) {
+        Cancellation line = staging.lease(size, granted -> {
+            if (keep(granted)) {
+                done.accept(null);
+            } else {
+                granted.close();
+            }
+        });
+        boolean late;
+        synchronized (this) {
+            waiting = line;
+            late = over;
+        }
+        if (late) {
+            line.cancel();
+        }
+    }
+
+    private synchronized boolean keep(Staging.Lease granted) {
+        if (over) {
+            return false;
+        }
+        lease = granted;
+        return true;
+    }
+
+    synchronized StreamStorage storage() {
+        return Objects.requireNonNull(lease).storage;
+    }
+
+    /** Somebody needs it no more: the last gives the memory back, or leaves the line. */
+    void end() {
+        Staging.Lease had;
+        Cancellation line;
+        synchronized (this) {
+            if (--holders > 0) {
+                return;
+            }
+            over = true;
+            had = lease;
+            line = waiting;
+        }
+        if (line != null) {
+            line.cancel();
+        }
+        if (had != null) {
+            had.close();
+        }
+    }
+}

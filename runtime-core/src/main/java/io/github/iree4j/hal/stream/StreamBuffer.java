@@ -1,0 +1,358 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.schedule.StorageRelease;
+import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An allocation of device memory.
+ *
+ * <p>Its storage is known once its alloca is issued. An operation that is issued {@linkplain #pin pins} what it uses, and
+ * {@linkplain #unpin unpins} it when the hardware is done with it.
+ */
+final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuffer {
+    /** What freed memory is overwritten with, where that is wanted. */
+    static final byte POISON = (byte) 0xDB;
+
+    private static final int MAPPED = BufferUsage.MAPPING
+            | BufferUsage.MAPPING_PERSISTENT
+            | BufferUsage.MAPPING_OPTIONAL
+            | BufferUsage.MAPPING_ACCESS_SEQUENTIAL_WRITE;
+
+    private final StreamDevice device;
+    private final MemoryKind kind;
+    private final @Nullable RefCounted foreign; // what is freed with memory that is not a pool's
+    private final @Nullable ConstantViews<ConstantCopy>
+            copies; // its own, where it is a constant that shaders may write
+    private volatile @Nullable Farewell farewell; // once a deallocation is issued
+
+    /** Storage until a deallocation that is issued is over: host calls before it in the stream still see the bytes. */
+    private record Farewell(Frontier death, StreamStorage storage) {}
+
+    private StreamBuffer(
+            StreamDevice device,
+            MemoryKind kind,
+            BufferParams params,
+            long length,
+            @Nullable StreamQueue origin,
+            int placement,
+            boolean imported,
+            @Nullable RefCounted owner,
+            @Nullable ConstantViews<ConstantCopy> copies) {
+        super(
+                kind.halType(),
+                usage(params, kind, imported),
+                access(params, imported),
+                length,
+                StreamStorage.NONE,
+                origin,
+                placement,
+                imported,
+                owner);
+        this.device = device;
+        this.kind = kind;
+        this.foreign = owner;
+        this.copies = copies;
+    }
+
+    /** What the host can map it may; what it cannot it may not, and reads and writes through transfers, which all memory takes. */
+    private static int usage(BufferParams params, MemoryKind kind, boolean imported) {
+        int usage = params.usage() == 0 ? BufferUsage.DEFAULT : params.usage();
+        int mapping =
+                kind.isMappable() ? usage | BufferUsage.MAPPING | BufferUsage.MAPPING_PERSISTENT : usage & ~MAPPED;
+        return mapping | (imported ? BufferUsage.TRANSFER_SOURCE : BufferUsage.TRANSFER);
+    }
+
+    private static int access(BufferParams params, boolean imported) {
+        if (params.access() != 0) {
+            return params.access();
+        }
+        // Immutable memory that we allocate must still be filled once; imported memory has its contents already.
+        boolean constant = imported && (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
+        return constant ? MemoryAccess.READ : MemoryAccess.ALL;
+    }
+
+    /** An allocation with its storage. */
+    static StreamBuffer allocated(StreamDevice device, BufferParams params, long length) {
+        device.checkNotAbandoned();
+        checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
+        MemoryKind kind = device.memory().kind(params);
+        StreamBuffer buffer = new StreamBuffer(device, kind, params, length, null, 0, false, null, null);
+        buffer.commitFirst(device.memory().acquire(params, kind, length));
+        return buffer;
+    }
+
+    /** An allocation whose storage comes with a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
+    static StreamBuffer reserved(
+            StreamDevice device, BufferParams params, long length, StreamQueue origin, int placement) {
+        checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
+        return new StreamBuffer(
+                device, device.memory().kind(params), params, length, origin, placement, false, null, null);
+    }
+
+    /**
+     * Memory that is not a pool's.
+     *
+     * @param owner released with the storage; the caller's reference goes over
+     * @param copies of the constant that this is, which the owner keeps; null for other memory
+     */
+    static StreamBuffer foreign(
+            StreamDevice device,
+            MemoryKind kind,
+            BufferParams params,
+            StreamStorage storage,
+            RefCounted owner,
+            @Nullable ConstantViews<ConstantCopy> copies) {
+        checkParams(params, storage.length(), ReservationRequest.MAXIMUM_ALIGNMENT);
+        StreamBuffer buffer = new StreamBuffer(device, kind, params, storage.length(), null, 0, true, owner, copies);
+        buffer.commitFirst(storage);
+        return buffer;
+    }
+
+    /**
+     * Returns the allocation behind a buffer, which must be one of this device.
+     *
+     * @param what names the buffer in messages
+     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it is another device's
+     */
+    static StreamBuffer of(StreamDevice device, String what, Buffer buffer) {
+        if (usable(device, what, buffer) instanceof StreamBuffer own) {
+            return own;
+        }
+        throw notOf(device, what, buffer);
+    }
+
+    /**
+     * Returns the allocation behind a buffer for work that may also use memory of other devices: this device's, or one that is in memory of
+     * the host.
+     *
+     * @param what names the buffer in messages
+     * @throws IreeException FAILED_PRECONDITION when it is closed, INVALID_ARGUMENT when it is another device's whose memory cannot be used
+     *     here, naming what is missing
+     */
+    static UsedBuffer usable(StreamDevice device, String what, Buffer buffer) {
+        if (!buffer.isLive()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
+        }
+        if (buffer.allocatedBuffer() instanceof StreamBuffer own) {
+            if (own.device.equals(device)) {
+                return own;
+            }
+        } else if (buffer.allocatedBuffer() instanceof StoredBuffer<?> other) {
+            String obstacle = HostImports.obstacle(device);
+            if (obstacle == null) {
+                return used(device, other);
+            }
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "%s of %d bytes was not created by device '%s', which cannot use memory of the host where it lies: %s"
+                            .formatted(what, buffer.length(), device.id(), obstacle));
+        }
+        throw notOf(device, what, buffer);
+    }
+
+    /** Returns what work uses of an allocation that {@link #usable} has accepted. */
+    static UsedBuffer used(StreamDevice device, StoredBuffer<?> accepted) {
+        return accepted instanceof StreamBuffer own ? own : new GuestBuffer(device, accepted);
+    }
+
+    private static IreeException notOf(StreamDevice device, String what, Buffer buffer) {
+        return new IreeException(
+                StatusCode.INVALID_ARGUMENT,
+                "%s of %d bytes was not created by device '%s'".formatted(what, buffer.length(), device.id()));
+    }
+
+    @Override
+    public StreamDevice device() {
+        return device;
+    }
+
+    /** Returns the memory of its own that it has; null where that is a pool's. */
+    @Nullable
+    RefCounted foreign() {
+        return foreign;
+    }
+
+    /** What calls see of it that write into it although it is a constant; null where they see its storage. */
+    @Override
+    public @Nullable ConstantViews<ConstantCopy> copies() {
+        return copies;
+    }
+
+    /**
+     * Returns what somebody sees who has the storage.
+     *
+     * @param storage its own, which is pinned
+     * @param user a user of {@link #copies()}; null for none
+     * @return its own stores, should it be a constant in which it has made some; else the storage
+     */
+    @Override
+    public StreamStorage seenBy(StreamStorage storage, @Nullable Object user) {
+        ConstantCopy copy = copies == null ? null : copies.seenBy(user);
+        return copy == null ? storage : copy.storage();
+    }
+
+    /** Whether somebody else may free its memory at any time, against the rules; Java notices that when it accesses it. */
+    boolean isMemoryOfUser() {
+        return isImported();
+    }
+
+    /** Returns what kind of memory it is in. */
+    MemoryKind kind() {
+        return kind;
+    }
+
+    @Override
+    public StreamStorage pin(StreamOperation user) {
+        if (!isAllocatedBefore(user.frontier())) {
+            throw unavailable(user instanceof StorageRelease ? user.name() : "use");
+        }
+        return pinned();
+    }
+
+    private StreamStorage pinned() {
+        StreamStorage storage = pinStorage();
+        try {
+            checkNotFreed(storage);
+        } catch (IreeException e) {
+            unpin();
+            throw e;
+        }
+        return storage;
+    }
+
+    private void checkNotFreed(StreamStorage storage) {
+        if (isImported()
+                && storage.host() instanceof MemorySegment host
+                && !host.scope().isAlive()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "memory of imported " + describe() + " has been freed; keep its arena open while the buffer is");
+        }
+    }
+
+    @Override
+    public void unpin(StreamStorage pinned) {
+        unpin();
+    }
+
+    @Override
+    public void checkWritable() {
+        // what may be stored in is copied; see copies()
+    }
+
+    @Override
+    protected StreamStorage lent(StreamStorage own, @Nullable MemoryHolder call) {
+        Frontier allocation = allocation();
+        if (allocation != null && !isOver(allocation) && !isPassed(allocation)) {
+            throw unavailable("use");
+        }
+        checkNotFreed(own);
+        return seenBy(own, call);
+    }
+
+    @Override
+    protected boolean isCommittedWhenIssued() {
+        return true;
+    }
+
+    @Override
+    protected boolean isAllocatedBefore(Frontier user) {
+        Frontier allocation = allocation();
+        if (allocation == null) {
+            return super.isAllocatedBefore(user); // the host allocated it; or nobody yet
+        }
+        return user.reaches(allocation.producerAxis(), allocation.producerEpoch())
+                || isOver(allocation)
+                || isPassed(allocation);
+    }
+
+    private boolean isOver(Frontier allocation) {
+        FrontierTracker tracker = device.schedulingDomain().tracker();
+        return tracker.completed(allocation.producerAxis()) >= allocation.producerEpoch();
+    }
+
+    /**
+     * Whether the stream is past the allocation. Who waited for it may run before the scheduler has heard of that: host calls, and work
+     * behind what another queue has told first.
+     */
+    private boolean isPassed(Frontier allocation) {
+        return origin() instanceof StreamQueue queue && queue.stream().hasPassed(allocation.producerEpoch());
+    }
+
+    /**
+     * Takes the storage away, when the deallocation is issued: those that run after it get FAILED_PRECONDITION.
+     *
+     * @param death the deallocation's frontier
+     */
+    void deallocated(Frontier death) {
+        farewell = new Farewell(death, pinStorage());
+        unpin();
+        releaseAfter(death);
+        markGone();
+    }
+
+    @Override
+    protected void wipe(StreamStorage freed) {
+        MemorySegment bytes = freed.host();
+        if (device.memory().poisons() && bytes != null) {
+            bytes.fill(POISON);
+        }
+    }
+
+    @Override
+    protected MemorySegment hostBytes(long offset, long length) {
+        Frontier allocation = allocation();
+        if (allocation != null && !isOver(allocation) && !isPassed(allocation)) {
+            throw unavailable("use");
+        }
+        Farewell last = farewell;
+        if (last != null && !isOver(last.death())) {
+            return last.storage().mapped().asSlice(offset, length);
+        }
+        StreamStorage storage = pinned();
+        try {
+            return (copies == null ? storage : seenBy(storage, MemoryHolder.current()))
+                    .mapped()
+                    .asSlice(offset, length);
+        } finally {
+            unpin();
+        }
+    }
+
+    @Override
+    protected void copyToHost(long offset, MemorySegment target) {
+        HostTransfers.read(this, offset, target);
+    }
+
+    @Override
+    protected void copyFromHost(long offset, MemorySegment source) {
+        HostTransfers.write(this, offset, source);
+    }
+
+    /** Writes bytes of the host, whatever access others have. */
+    void initialize(MemorySegment contents) {
+        if (contents.byteSize() == 0) {
+            return;
+        }
+        if (kind.isMappable()) {
+            hostBytes(0, contents.byteSize()).copyFrom(contents);
+        } else {
+            HostTransfers.write(this, 0, contents);
+        }
+    }
+}

@@ -1,0 +1,523 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.HandoffThread;
+import io.github.iree4j.async.Proactor;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Allocator;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.spi.DevicePattern;
+import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A device whose hardware has streams: everything but what a {@link StreamDriver} does. Safe from any thread. */
+public final class StreamDevice implements Device {
+    /** Whether freed memory is overwritten, so that tests see who uses it: {@code -Diree4j.memory.poison=true}. */
+    private static final boolean POISON = Boolean.getBoolean("iree4j.memory.poison");
+
+    private static final Logger LOG = LoggerFactory.getLogger(StreamDevice.class);
+
+    /** How long closing waits for work that the hardware has. */
+    public static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+
+    private final DeviceInfo info;
+    private final DeviceOptions options;
+    private final Duration closeLimit;
+    private final StreamDriver driver;
+    private final SchedulingDomain domain;
+    private final List<HardwareQueue> hardware = new ArrayList<>();
+    private final StreamQueue[] queues;
+    private final StreamMemory memory;
+    private final StreamAllocator allocator;
+    private final HostImports imports;
+    private final StreamEncoder encoder;
+    private final Staging staging;
+    private final CompletionWaiter waiter;
+    private final Proactor proactor;
+    private final HandoffThread issuer;
+
+    private final Set<PointExport> exports = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable IreeException lost; // why nothing runs here any more
+    private volatile boolean hardwareLost; // and the hardware is done with everything
+    private final AtomicBoolean losing = new AtomicBoolean();
+    private final AtomicBoolean lossTold = new AtomicBoolean();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private volatile boolean closed;
+    private final AtomicBoolean abandoning = new AtomicBoolean();
+    private volatile @Nullable IreeException abandoned; // closed, and not over within the limit
+
+    /*
+     * STREAM-4: the natives of queues are freed once, by whoever ends the last operation of a closed device or closes it after that: each
+     * operation on a stream is a use of `work`, and closing it has its end follow the last of them.
+     */
+    private final UseGuard work = new UseGuard(this::toString, this::workOver);
+    private final AtomicInteger users = new AtomicInteger(2); // of the driver: work, and the waiter
+    private final CountDownLatch freed = new CountDownLatch(1);
+
+    /*
+     * STREAM-6: a device that was closed, and whose work is not over within the limit, is abandoned. What it was to signal fails, and so do
+     * its axes, so that nobody waits any longer. Nothing is freed by that: work on a failed axis is not over before its end is told, and
+     * memory, natives and the waiter stay until then, when workOver() frees them.
+     */
+
+    /**
+     * Makes a device.
+     *
+     * @param info what it is
+     * @param options limits, and how many queues it has; 0 for as many as there are lanes
+     * @param driver the device's from then on, unless this throws
+     * @param closeLimit how long closing waits for what the hardware has
+     */
+    public StreamDevice(DeviceInfo info, DeviceOptions options, StreamDriver driver, Duration closeLimit) {
+        this.info = info;
+        this.closeLimit = closeLimit;
+        this.options = options;
+        this.driver = driver;
+        this.domain = options.schedulingDomain();
+        this.issuer = new HandoffThread("iree4j-issue " + info.id());
+        ArrayDeque<Runnable> undo = new ArrayDeque<>(); // the last first, if this does not come to its end
+        boolean made = false;
+        try {
+            this.memory = new StreamMemory(driver, options, this::isBusy, issuer, POISON);
+            undo.push(memory::close);
+            this.allocator = new StreamAllocator(this, memory);
+            this.imports = new HostImports(this, memory);
+            this.encoder = driver.encoder(memory);
+            undo.push(encoder::close);
+            this.staging = Staging.of(memory);
+            undo.push(staging::close);
+            List<Lane> lanes = driver.lanes();
+            int count = options.queueCount() == 0 ? lanes.size() : options.queueCount();
+            int used = Math.min(count, lanes.size());
+            boolean reserves = used > 1 && count == used; // STREAM-1
+            for (int i = 0; i < used; i++) {
+                HardwareQueue queue = new HardwareQueue(driver, lanes.get(i), reserves);
+                hardware.add(queue);
+            }
+            this.waiter = new CompletionWaiter(this, driver, hardware);
+            this.queues = new StreamQueue[count];
+            for (int i = 0; i < count; i++) {
+                queues[i] = makeQueue(hardware.get(i % used), i);
+            }
+            this.proactor = Proactor.start("iree4j-" + info.id(), waiter);
+            made = true;
+        } finally {
+            if (!made) {
+                undo.forEach(Runnable::run);
+            }
+        }
+        proactor.wake(); // its owner waits for the hardware from now on, whether or not there is work
+    }
+
+    private StreamQueue makeQueue(HardwareQueue on, int index) {
+        HardwareStream stream = new HardwareStream(this, on, index);
+        QueueScheduler scheduler = QueueScheduler.create(domain, this, this, stream);
+        stream.connect(scheduler);
+        scheduler.whenIdle(memory.pools()::idle);
+        return new StreamQueue(this, index, stream, scheduler);
+    }
+
+    /** Where operations are given to the driver that a signal has set free. */
+    Executor issuer() {
+        return issuer;
+    }
+
+    /** The memory that buffers are made of. */
+    HostImports imports() {
+        return imports;
+    }
+
+    StreamMemory memory() {
+        return memory;
+    }
+
+    /** Turns recordings into commands. */
+    StreamEncoder encoder() {
+        return encoder;
+    }
+
+    /** What goes between the host and memory that it does not see goes through this. */
+    Staging staging() {
+        return staging;
+    }
+
+    /** What it has from its driver. */
+    StreamDriver driver() {
+        return driver;
+    }
+
+    /** Whether some operation is under way. */
+    boolean isBusy() {
+        for (StreamQueue queue : queues) {
+            if (!queue.scheduler().isIdle()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Refuses work once the device is closed or lost.
+     *
+     * @throws IreeException FAILED_PRECONDITION when closed; why it is lost
+     */
+    void checkOpen() {
+        IreeException cause = failure();
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    /**
+     * Refuses memory once the device is abandoned; while it is lost, or closed and not over, it still gives out some.
+     *
+     * @throws IreeException why it is abandoned
+     */
+    void checkNotAbandoned() {
+        IreeException cause = abandoned;
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    /** An operation goes on a stream. */
+    void enter() {
+        work.enter();
+    }
+
+    /** It is over. */
+    void exit() {
+        work.exit();
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return info;
+    }
+
+    @Override
+    public int queueCount() {
+        return queues.length;
+    }
+
+    @Override
+    public DeviceQueue queue(int index) {
+        if (index < 0 || index >= queues.length) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "queue %d of device '%s' with %d queues does not exist".formatted(index, info.id(), queues.length));
+        }
+        return queues[index];
+    }
+
+    @Override
+    public Allocator allocator() {
+        return allocator;
+    }
+
+    @Override
+    public Executable createExecutable(ExecutableParams params) {
+        checkOpen();
+        return driver.load(params);
+    }
+
+    @Override
+    public CommandBuffer createCommandBuffer(int modes, int categories, long affinity, int bindingCapacity) {
+        checkOpen();
+        QueueAffinity.normalize(affinity, queues.length);
+        return RecordedForms.record(this, modes, categories, bindingCapacity);
+    }
+
+    @Override
+    public TimelineSemaphore createSemaphore(long initialValue, long flags) {
+        checkOpen();
+        return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
+                .withInitialValue(initialValue)
+                .withScope(Device.scopeOf(flags))
+                .withHistoryCapacity(options.semaphoreHistory()));
+    }
+
+    @Override
+    public int exportSemaphore(TimelineSemaphore semaphore) {
+        checkOpen();
+        return PointExport.create(this, semaphore);
+    }
+
+    @Override
+    public Cancellation importSemaphore(int descriptor, TimelineSemaphore semaphore, long value) {
+        checkOpen();
+        return PointImport.create(this, waiter, descriptor, semaphore, value);
+    }
+
+    /** Notes an export, which ends with the device. */
+    void adopt(PointExport export) {
+        exports.add(export);
+        if (closed) {
+            export.close();
+        }
+    }
+
+    void forget(PointExport export) {
+        exports.remove(export);
+    }
+
+    /** Ends the proactor, from any thread. */
+    void endWaiter() {
+        proactor.shutdown();
+    }
+
+    void wakeWaiter() {
+        proactor.wake();
+    }
+
+    @Override
+    public SchedulingDomain schedulingDomain() {
+        return domain;
+    }
+
+    @Override
+    public boolean isMemoryOfHost() {
+        return memory.kinds().device().isMappable();
+    }
+
+    @Override
+    public @Nullable String memoryObstacle(Device other) {
+        return HostImports.obstacle(this, other);
+    }
+
+    @Override
+    public OptionalLong queryI64(String category, String key) {
+        return switch (category) {
+            case "hal.device.id" -> flag(isNamed(key));
+            case "hal.executable.format" -> flag(takes(key));
+            case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.length) : OptionalLong.empty();
+            case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(1) : OptionalLong.empty();
+            default -> OptionalLong.empty();
+        };
+    }
+
+    private boolean takes(String format) {
+        return driver.formats().contains(format);
+    }
+
+    /** Whether a pattern means this device: programs ask for {@code DRIVER*}. */
+    private boolean isNamed(String pattern) {
+        return DevicePattern.matches(pattern, info.driver()) || DevicePattern.matches(pattern, id());
+    }
+
+    private static OptionalLong flag(boolean answer) {
+        return OptionalLong.of(answer ? 1 : 0);
+    }
+
+    // ---- The end.
+
+    @Override
+    public @Nullable IreeException failure() {
+        IreeException cause = abandoned;
+        if (cause == null) {
+            cause = lost;
+        }
+        return cause != null || !closed
+                ? cause
+                : new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+    }
+
+    /**
+     * Says that the device is lost: all that waits fails with the cause, and so does all that is submitted from now on, and what the
+     * hardware has once that is over.
+     *
+     * @param cause why
+     */
+    void lost(IreeException cause) {
+        if (!losing.compareAndSet(false, true)) {
+            return;
+        }
+        lost = cause;
+        for (StreamQueue queue : queues) {
+            queue.scheduler().lost(cause);
+        }
+        for (StreamQueue queue : queues) {
+            queue.stream().stop(cause, true);
+        }
+    }
+
+    /** The driver says that the device is lost: the hardware is done with everything. From a thread without locks. */
+    void hardwareLost(IreeException cause) {
+        if (lossTold.compareAndSet(false, true) && !closed) {
+            LOG.error("device '{}' is lost; everything on it fails", id(), cause);
+        }
+        hardwareLost = true;
+        lost(cause);
+        for (HardwareQueue queue : hardware) {
+            queue.abandon(cause);
+        }
+    }
+
+    boolean isHardwareLost() {
+        return hardwareLost;
+    }
+
+    /** The same, for a thread that has locks: the owner of the proactor does it. */
+    void loseLater(IreeException cause) {
+        CallThreads.start("iree4j-lost " + id(), () -> {
+            if (driver.isLost()) {
+                hardwareLost(cause);
+            } else {
+                lost(cause);
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        boolean first = closing.compareAndSet(false, true);
+        if (first) {
+            beginClose();
+        }
+        if (!isOurThread()) {
+            awaitEnd(first);
+        } else if (first) {
+            CallThreads.start("iree4j-close " + id(), () -> awaitEnd(false));
+        }
+    }
+
+    private void beginClose() {
+        closed = true;
+        for (StreamQueue queue : queues) {
+            queue.scheduler().close();
+        }
+        IreeException cause = new IreeException(
+                StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was under way");
+        for (StreamQueue queue : queues) {
+            queue.stream().stop(cause, false);
+        }
+        work.close();
+    }
+
+    /** The device is closed and its last operation is over. */
+    private void workOver() {
+        encoder.close();
+        staging.close();
+        imports.close();
+        memory.close();
+        exports.forEach(PointExport::close);
+        proactor.shutdown();
+        if (abandoned != null) {
+            LOG.info("device '{}', which was abandoned, is over now; its memory is freed", id());
+        }
+        driverUnused();
+    }
+
+    /** The work is over, or the proactor has ended, and with it what waits for the driver. The last of both frees the driver. */
+    void driverUnused() {
+        if (users.decrementAndGet() == 0) {
+            driver.close();
+            freed.countDown();
+        }
+    }
+
+    /** Whether the calling thread would wait for itself. */
+    private boolean isOurThread() {
+        for (StreamQueue queue : queues) {
+            if (queue.stream().isStepThread()) {
+                return true;
+            }
+        }
+        return waiter.isOwner();
+    }
+
+    /**
+     * Waits for the end of a closed device, and abandons it when that does not come within the limit.
+     *
+     * @param telling whether to throw then
+     */
+    private void awaitEnd(boolean telling) {
+        if (abandoned != null || awaitFreed(closeLimit)) {
+            return;
+        }
+        boolean busy = hardware.stream().anyMatch(HardwareQueue::isBusy);
+        if (abandon(busy) && busy && telling) {
+            throw new IreeException(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    "device '%s' is not closed after %s: its hardware does not end what it was given; its memory is kept until it does"
+                            .formatted(info.id(), closeLimit));
+        }
+        // A step of the host may be under way, code of users for example: the thread that ends it frees the rest.
+    }
+
+    /** Waits until everything is freed; returns whether it is. */
+    boolean awaitFreed(Duration limit) {
+        boolean interrupted = false;
+        long deadline = System.nanoTime() + limit.toNanos();
+        try {
+            for (; ; ) {
+                try {
+                    return freed.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true; // the hardware uses what is to be freed
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** STREAM-6: fails what is under way, which keeps what it uses until it is over. Returns whether this is the first call. */
+    private boolean abandon(boolean hardwareBusy) {
+        if (!abandoning.compareAndSet(false, true)) {
+            return false;
+        }
+        IreeException cause = new IreeException(
+                StatusCode.ABORTED,
+                "device '%s' was closed and is abandoned: after %s %s; its memory is kept until that is over"
+                        .formatted(
+                                info.id(),
+                                closeLimit,
+                                hardwareBusy
+                                        ? "its hardware has not ended what it was given"
+                                        : "a step of the host is not over"),
+                lost);
+        abandoned = cause;
+        LOG.error("{}", cause.getMessage());
+        for (StreamQueue queue : queues) {
+            queue.scheduler().lost(cause); // first: what ends from now on is over, and has not completed
+            queue.stream().failSignals(cause);
+        }
+        waiter.endImports(cause);
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return "device '" + info.id() + "'";
+    }
+}

@@ -1,0 +1,270 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.AllocatorStatistics;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.pool.PoolOptions;
+import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
+import io.github.iree4j.hal.pool.PoolSet;
+import io.github.iree4j.hal.pool.PoolSetBuilder;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.hal.pool.PoolStatistics;
+import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Memory of one device: pools for each kind of memory that it has, as {@code hal.local} has them, with one budget and one line. Blocks
+ * outlive {@link #close()} until they are released. Safe from any thread.
+ */
+public final class StreamMemory {
+    /** Blocks from this size on have slabs of their own. A guess, not measured. */
+    private static final long LARGE = 16 << 20;
+
+    /** Size of the first slab of a pool. A guess, not measured. */
+    private static final long FIRST_SLAB = 2 << 20;
+
+    /** Size of the largest slab. A guess, not measured. */
+    private static final long LARGEST_SLAB = 64 << 20;
+
+    /** The least of these parts of the limit that a slab takes, so that no pool takes it all. */
+    private static final long SLABS_WITHIN_LIMIT = 16;
+
+    private static final int MAPPED = BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT;
+
+    private final StreamDriver driver;
+    private final MemoryKinds kinds;
+    private final StreamSlabs provider;
+    private final PoolSet pools;
+    private final boolean poison;
+
+    /**
+     * Makes the pools; takes no memory yet.
+     *
+     * @param driver takes memory from the system, borrowed
+     * @param options limits
+     * @param busy whether work is under way
+     * @param poison whether freed memory is overwritten
+     */
+    StreamMemory(StreamDriver driver, DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
+        this.driver = driver;
+        this.kinds = driver.memoryKinds();
+        this.provider = new StreamSlabs(driver);
+        this.poison = poison;
+        long limit = options.memoryLimit() == 0 ? provider.capacity() : options.memoryLimit();
+        long largest = Math.clamp(
+                limit / SLABS_WITHIN_LIMIT, provider.alignment(), Math.min(LARGEST_SLAB, provider.largest()));
+        long first = Math.min(largest, FIRST_SLAB);
+        PoolSetBuilder builder =
+                PoolSet.builder(provider, options.schedulingDomain().tracker());
+        options.memoryQuotas().forEach(builder::quota);
+        builder.budget(limit)
+                .idleAfter(options.memoryIdle().toNanos())
+                .patience(options.memoryWait().toNanos())
+                .hostPatience(options.memoryHostWait().toNanos())
+                .frontierCapacity(options.schedulingDomain().frontierCapacity())
+                .busy(busy)
+                .growth(growth);
+        for (MemoryKind kind : kinds.kinds()) {
+            String suffix = kinds.kinds().size() == 1 ? "" : "-" + kind.name();
+            add(
+                    builder,
+                    kind,
+                    PoolOptions.tlsf("transient" + suffix, first, largest)
+                            .withLifetime(Lifetimes.TRANSIENT)
+                            .withSizes(0, LARGE));
+            add(
+                    builder,
+                    kind,
+                    PoolOptions.tlsf("persistent" + suffix, first, largest)
+                            .withLifetime(Lifetimes.PERSISTENT)
+                            .withSizes(0, LARGE));
+            add(builder, kind, PoolOptions.passThrough("large" + suffix).withRetained(options.memoryRetained()));
+        }
+        this.pools = builder.build();
+    }
+
+    private static void add(PoolSetBuilder builder, MemoryKind kind, PoolOptions options) {
+        builder.pool(options.withMemory(kind.halType(), 0).withBudget(kind.heapSize()));
+    }
+
+    /** The pools that memory in queue order comes from. */
+    PoolSet pools() {
+        return pools;
+    }
+
+    StreamSlabs provider() {
+        return provider;
+    }
+
+    /**
+     * Takes memory of the driver for what is not of the pools, giving back what they only keep if need be.
+     *
+     * @param taking takes it
+     * @param size bytes
+     * @param kind where
+     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     */
+    DriverMemory takeOutside(StreamSlabs.Allocating taking, long size, MemoryKind kind) {
+        try {
+            return provider.counted(taking, size, kind);
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.RESOURCE_EXHAUSTED || pools.trim() == 0) {
+                throw e;
+            }
+            return provider.counted(taking, size, kind);
+        }
+    }
+
+    /** The same, for memory that the driver has to make. */
+    DriverMemory takeOutside(long size, MemoryKind kind, boolean shared) {
+        return takeOutside(() -> driver.allocate(size, kind, shared), size, kind);
+    }
+
+    /**
+     * Memory outside the pools.
+     *
+     * @param storage the bytes
+     * @param giveBack gives them back to the driver; run once
+     */
+    public record Block(StreamStorage storage, Runnable giveBack) {}
+
+    /**
+     * Takes memory from the driver outside the pools, whose budget is the users'.
+     *
+     * @param size bytes
+     * @param kind one of {@link #kinds}
+     * @return the memory
+     * @throws IreeException RESOURCE_EXHAUSTED when there is no more
+     */
+    public Block takeBlock(long size, MemoryKind kind) {
+        StreamSlab slab = new StreamSlab(takeOutside(size, kind, false), size, kind);
+        return new Block(
+                new StreamStorage(null, slab.generation(), slab.handle(), 0, size, slab.deviceAddress(), slab.host()),
+                () -> provider.release(slab));
+    }
+
+    /** What the host reads, where it cannot read what the device has. */
+    MemoryKind readback() {
+        return kinds.readback();
+    }
+
+    /**
+     * Returns the kinds of memory that the device has.
+     *
+     * @return as its driver says
+     */
+    public MemoryKinds kinds() {
+        return kinds;
+    }
+
+    boolean poisons() {
+        return poison;
+    }
+
+    /**
+     * Chooses the kind of memory for what is asked for: what the host must map, it can map; what it only wishes to, where that is as good
+     * for the device.
+     */
+    MemoryKind kind(BufferParams params) {
+        int type = params.memoryType();
+        boolean wish = (type & MemoryType.OPTIMAL) != 0 || (params.usage() & BufferUsage.MAPPING_OPTIONAL) != 0;
+        boolean host = (type & MemoryType.HOST_VISIBLE) != 0 || (params.usage() & MAPPED) != 0;
+        boolean local = (type & MemoryType.DEVICE_LOCAL & ~MemoryType.DEVICE_VISIBLE) != 0;
+        MemoryKind shared = kinds.shared();
+        if ((type & MemoryType.HOST_LOCAL) == MemoryType.HOST_LOCAL && !local || host && !local) {
+            boolean written = (params.usage() & BufferUsage.MAPPING_ACCESS_SEQUENTIAL_WRITE) != 0
+                    && (type & MemoryType.HOST_CACHED) == 0;
+            return written ? kinds.upload() : kinds.readback();
+        }
+        if (!host) {
+            return kinds.device();
+        }
+        if (wish) {
+            // A window onto a part of the device's memory is small: it is for those who need it.
+            return shared != null && shared.heap() == kinds.device().heap() ? shared : kinds.device();
+        }
+        return shared != null ? shared : kinds.readback();
+    }
+
+    /**
+     * Makes a request of the pools.
+     *
+     * @throws IreeException RESOURCE_EXHAUSTED when one allocation cannot be that large
+     */
+    ReservationRequest request(BufferParams params, MemoryKind kind, long size) {
+        if (size > provider.largest()) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "buffer of %d bytes is larger than maxMemoryAllocationSize %d of the device; use several"
+                            .formatted(size, provider.largest()));
+        }
+        return new ReservationRequest(
+                size,
+                params.minimumAlignment(),
+                kind.halType(),
+                0,
+                params.consumer(),
+                false,
+                false,
+                Frontier.EMPTY,
+                NativeTimepoints.NONE);
+    }
+
+    /**
+     * Gives out memory with undefined contents, for as long as the host wants.
+     *
+     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the device has no more, FAILED_PRECONDITION when closed
+     */
+    StreamStorage acquire(BufferParams params, MemoryKind kind, long size) {
+        ReservationRequest request = request(params, kind, size).asPersistent();
+        Reservation reservation = pools.tryReserve(request);
+        if (reservation == null) {
+            throw pools.doesNotFitNow(request);
+        }
+        return StreamStorage.of(reservation);
+    }
+
+    /**
+     * Gives out memory that the host writes and code of the device reads, for what commands need themselves.
+     *
+     * @param size bytes
+     * @return memory with undefined contents, to be released by the caller
+     * @throws IreeException RESOURCE_EXHAUSTED over the limit or when the device has no more, FAILED_PRECONDITION when closed
+     */
+    public StreamStorage upload(long size) {
+        return acquire(BufferParams.DEFAULT, kinds.upload(), size);
+    }
+
+    /** Gives memory that nobody uses back to the driver. */
+    void trim() {
+        pools.trim();
+    }
+
+    /** Gives out nothing more; memory goes back to the driver as blocks are released. */
+    void close() {
+        pools.close();
+    }
+
+    PoolSetStatistics poolStatistics() {
+        return pools.statistics();
+    }
+
+    AllocatorStatistics statistics() {
+        PoolSetStatistics all = pools.statistics();
+        return new AllocatorStatistics(
+                all.bytesLive(),
+                all.bytesPeak(),
+                all.bytesReserved(),
+                all.budget(),
+                all.pools().stream().mapToLong(PoolStatistics::reserves).sum(),
+                all.pools().stream().mapToLong(PoolStatistics::releases).sum());
+    }
+}

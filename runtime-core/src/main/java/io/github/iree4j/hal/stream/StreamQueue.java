@@ -1,0 +1,178 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.hal.BindingTable;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.HostCall;
+import io.github.iree4j.hal.pool.ReservationRequest;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.ScheduledQueue;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** A queue of a {@link StreamDevice}: a {@link HardwareStream} puts its operations on the hardware. */
+final class StreamQueue extends ScheduledQueue<StreamBuffer> {
+    private final StreamDevice device;
+    private final HardwareStream stream;
+
+    StreamQueue(StreamDevice device, int index, HardwareStream stream, QueueScheduler scheduler) {
+        super(index, scheduler, StreamBuffer.class);
+        this.device = device;
+        this.stream = stream;
+    }
+
+    StreamDevice streamDevice() {
+        return device;
+    }
+
+    HardwareStream stream() {
+        return stream;
+    }
+
+    /** Where its commands are submitted. */
+    Lane lane() {
+        return stream.queue().lane;
+    }
+
+    /**
+     * Refuses dispatches on hardware that only copies.
+     *
+     * @throws IreeException FAILED_PRECONDITION
+     */
+    void checkComputes() {
+        if (!lane().computes()) {
+            throw new IreeException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "queue %d of device '%s' only copies; dispatches run on queue 0".formatted(index(), device.id()));
+        }
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    protected StreamBuffer reserved(BufferParams params, long size, int placement) {
+        return StreamBuffer.reserved(device, params, size, this, placement);
+    }
+
+    @Override
+    protected QueueOperation allocation(StreamBuffer buffer, BufferParams params, boolean reuse) {
+        StreamMemory memory = device.memory();
+        ReservationRequest request = memory.request(params, buffer.kind(), buffer.length());
+        return new Allocations.Alloca(buffer, memory, reuse ? request.preferringReuse() : request);
+    }
+
+    @Override
+    protected QueueOperation deallocation(Buffer buffer) {
+        StreamBuffer own = StreamBuffer.of(device, "deallocated buffer", buffer);
+        return own.isFreedInQueueOrder() ? new Allocations.Dealloca(this, own) : new HostOperations.Barrier();
+    }
+
+    @Override
+    protected QueueOperation barrier() {
+        return new HostOperations.Barrier();
+    }
+
+    @Override
+    protected QueueOperation hostCall(HostCall call, boolean detached) {
+        return new HostOperations.Call(call, detached);
+    }
+
+    @Override
+    public void fill(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer target,
+            long offset,
+            long length,
+            long pattern,
+            int patternLength,
+            long flags) {
+        submit(wait, signal, () -> BufferTransfers.fill(this, target, offset, length, pattern, patternLength));
+    }
+
+    @Override
+    public void copy(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer source,
+            long sourceOffset,
+            Buffer target,
+            long targetOffset,
+            long length,
+            long flags) {
+        submit(wait, signal, () -> BufferTransfers.copy(this, source, sourceOffset, target, targetOffset, length));
+    }
+
+    @Override
+    protected void submitUpdate(
+            @Nullable Fence wait, @Nullable Fence signal, MemorySegment source, Buffer target, long targetOffset) {
+        BufferTransfers.update(this, wait, signal, source, target, targetOffset);
+    }
+
+    @Override
+    protected void submitRead(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            HalFile source,
+            long sourceOffset,
+            Buffer target,
+            long targetOffset,
+            long length) {
+        FileTransfers.read(this, wait, signal, source, sourceOffset, target, targetOffset, length);
+    }
+
+    @Override
+    protected void submitWrite(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Buffer source,
+            long sourceOffset,
+            HalFile target,
+            long targetOffset,
+            long length) {
+        FileTransfers.write(this, wait, signal, source, sourceOffset, target, targetOffset, length);
+    }
+
+    @Override
+    public void dispatch(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            Executable executable,
+            int export,
+            DispatchConfig config,
+            int[] constants,
+            BindingTable bindings,
+            long flags) {
+        // A command buffer of one command that this call owns; a submission that has to wait retains it.
+        try (RecordedCommandBuffer commands = RecordedForms.ofDispatch(device, bindings.size())) {
+            submit(wait, signal, () -> {
+                checkComputes();
+                commands.recordDispatchOfSlots(executable, export, config, constants, flags);
+                return Executions.dispatch(this, commands, bindings);
+            });
+        }
+    }
+
+    @Override
+    public void execute(
+            @Nullable Fence wait,
+            @Nullable Fence signal,
+            CommandBuffer commands,
+            @Nullable BindingTable bindings,
+            long flags) {
+        submit(wait, signal, () -> Executions.execute(this, commands, bindings));
+    }
+}

@@ -1,0 +1,86 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.pool.Slab;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory that a pool takes from the driver: one allocation, mapped as long as it lives where the host sees it. The slab begins where the
+ * host's address is aligned.
+ */
+final class StreamSlab extends Slab {
+    private final DriverMemory allocation;
+    private final MemoryKind kind;
+    private final @Nullable Arena mapping; // ends the host's access
+    private final @Nullable MemorySegment host;
+
+    private final long base; // where it begins in its allocation
+
+    StreamSlab(DriverMemory allocation, long size, MemoryKind kind) {
+        this(allocation, 0, size, kind);
+    }
+
+    /**
+     * Takes an allocation over.
+     *
+     * @param base where the slab begins in it
+     * @param size bytes of the slab
+     */
+    StreamSlab(DriverMemory allocation, long base, long size, MemoryKind kind) {
+        // What the host does not see is aligned to any alignment that may be asked for.
+        super(size, allocation.host() == 0 ? 0 : allocation.host() + base);
+        this.allocation = allocation;
+        this.kind = kind;
+        this.base = base;
+        if (allocation.host() == 0) {
+            this.mapping = null;
+            this.host = null;
+        } else {
+            this.mapping = Arena.ofShared();
+            this.host = bytes(allocation.host() + base, size, mapping);
+        }
+    }
+
+    /** Memory that the driver mapped, for as long as the arena is open. */
+    @SuppressWarnings("restricted")
+    static MemorySegment bytes(long address, long size, Arena arena) {
+        return MemorySegment.ofAddress(address).reinterpret(size, arena, null);
+    }
+
+    MemoryKind kind() {
+        return kind;
+    }
+
+    /** Tells its allocation from all others. */
+    long generation() {
+        return allocation.generation();
+    }
+
+    long handle() {
+        return allocation.handle();
+    }
+
+    /** Where the slab begins in its allocation. */
+    long base() {
+        return base;
+    }
+
+    /** Where code of the device finds the first byte; 0 where it uses no addresses. */
+    long deviceAddress() {
+        long address = allocation.deviceAddress();
+        return address == 0 ? 0 : address + base;
+    }
+
+    @Nullable
+    MemorySegment host() {
+        return host;
+    }
+
+    void close() {
+        if (mapping != null) {
+            mapping.close();
+        }
+        allocation.close();
+    }
+}

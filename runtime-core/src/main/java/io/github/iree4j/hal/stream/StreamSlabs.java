@@ -1,0 +1,137 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.pool.PoolOptions;
+import io.github.iree4j.hal.pool.Slab;
+import io.github.iree4j.hal.pool.SlabProvider;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Memory of a device, within what its driver says it gives out. */
+final class StreamSlabs implements SlabProvider {
+    /** What everything is aligned to at least, so that what other queues and the host touch is apart. */
+    private static final long MINIMUM_ALIGNMENT = 256;
+
+    private final StreamDriver driver;
+    private final MemoryKinds memory;
+    private final long alignment;
+    private final long largest;
+    private final long countLimit;
+    private final AtomicLong count = new AtomicLong();
+
+    StreamSlabs(StreamDriver driver) {
+        this.driver = driver;
+        this.memory = driver.memoryKinds();
+        DriverLimits limits = driver.limits();
+        this.alignment = Math.max(MINIMUM_ALIGNMENT, limits.alignment());
+        this.largest = limits.largestAllocation();
+        this.countLimit = limits.allocationCount();
+    }
+
+    @Override
+    public long alignment() {
+        return alignment;
+    }
+
+    @Override
+    public long capacity() {
+        long sum = 0;
+        long heaps = 0;
+        for (MemoryKind kind : memory.kinds()) {
+            if ((heaps & 1L << kind.heap()) == 0) {
+                heaps |= 1L << kind.heap();
+                sum += kind.heapSize();
+            }
+        }
+        return sum;
+    }
+
+    /** Returns the most that one allocation may be, bytes. */
+    long largest() {
+        return largest;
+    }
+
+    @Override
+    public Slab acquire(long size, long alignment) {
+        return acquire(memory.device(), size, alignment);
+    }
+
+    @Override
+    public Slab acquire(PoolOptions pool, long size, long alignment) {
+        for (MemoryKind kind : memory.kinds()) {
+            if (kind.halType() == pool.memoryType()) {
+                return acquire(kind, size, alignment);
+            }
+        }
+        throw new IreeException(StatusCode.INTERNAL, "pool '%s' has no memory type".formatted(pool.name()));
+    }
+
+    private Slab acquire(MemoryKind kind, long size, long alignment) {
+        if (size > largest) {
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%d bytes are more than maxMemoryAllocationSize %d of the device; use smaller buffers"
+                            .formatted(size, largest));
+        }
+        DriverMemory allocation = allocate(size, kind);
+        if ((allocation.host() & alignment - 1) == 0) {
+            return new StreamSlab(allocation, size, kind);
+        }
+        // Mappings begin where the driver likes: take more, and begin where it suits.
+        allocation.close();
+        returned();
+        allocation = allocate(size + alignment, kind);
+        return new StreamSlab(allocation, -allocation.host() & alignment - 1, size, kind);
+    }
+
+    /**
+     * Takes memory from the driver. Counted until {@link #returned}.
+     *
+     * @throws IreeException RESOURCE_EXHAUSTED when the driver has no more, or has given out as many pieces as it does
+     */
+    private DriverMemory allocate(long size, MemoryKind kind) {
+        return counted(() -> driver.allocate(size, kind, false), size, kind);
+    }
+
+    /** Something that makes an allocation. */
+    interface Allocating {
+        DriverMemory allocate();
+    }
+
+    DriverMemory counted(Allocating allocating, long size, MemoryKind kind) {
+        if (countLimit > 0 && count.incrementAndGet() > countLimit) {
+            count.decrementAndGet();
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%d allocations of the driver are in use, which is its maxMemoryAllocationCount; close buffers, or trim the allocator"
+                            .formatted(countLimit));
+        }
+        try {
+            return allocating.allocate();
+        } catch (IreeException e) {
+            count.decrementAndGet();
+            if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
+                throw e;
+            }
+            throw new IreeException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "device has no %d bytes of memory type %d left, %d allocations are in use: %s; close buffers, trim the allocator, or set a memory limit"
+                            .formatted(size, kind.type(), count.get(), e.getMessage()),
+                    e);
+        } catch (RuntimeException | Error e) {
+            count.decrementAndGet();
+            throw e;
+        }
+    }
+
+    /** Memory that was taken has gone back to the driver. */
+    void returned() {
+        count.decrementAndGet();
+    }
+
+    @Override
+    public void release(Slab slab) {
+        ((StreamSlab) slab).close();
+        returned();
+    }
+}

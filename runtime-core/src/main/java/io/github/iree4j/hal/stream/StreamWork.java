@@ -1,0 +1,24 @@
+package io.github.iree4j.hal.stream;
+
+/** Recorded commands, lent for one execution. */
+interface StreamWork {
+
+    /**
+     * Returns what they are for.
+     *
+     * @return the name of the operation, for messages
+     */
+    String name();
+
+    /**
+     * Returns the commands, which run after everything submitted before.
+     *
+     * @return the commands, borrowed until {@link #over}
+     */
+    DriverCommands commands();
+
+    /**
+     * The hardware is done with them, or will never run them. Called once, from any thread with no lock held; must not throw.
+     */
+    void over();
+}

@@ -1,0 +1,83 @@
+package io.github.iree4j.hal.stream;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link Lane} is given: it waits for points, runs commands, and raises the lane's timeline to a ticket. Immutable for the driver. */
+public final class Submission {
+    private final TimelineWaits waits;
+    private final @Nullable StreamWork work;
+    private final long ticket;
+    private final @Nullable StreamEntry entry;
+
+    Submission(TimelineWaits waits, @Nullable StreamWork work, long ticket, @Nullable StreamEntry entry) {
+        this.waits = waits;
+        this.work = work;
+        this.ticket = ticket;
+        this.entry = entry;
+    }
+
+    Submission withoutWork() {
+        return new Submission(waits, null, ticket, entry);
+    }
+
+    @Nullable
+    StreamEntry entry() {
+        return entry;
+    }
+
+    /**
+     * Returns how many points it waits for.
+     *
+     * @return 0 for none
+     */
+    public int waitCount() {
+        return waits.count();
+    }
+
+    /**
+     * Returns the timeline of a point that it waits for.
+     *
+     * @param index from 0 to less than {@link #waitCount}
+     * @return the timeline, live until the submission is complete
+     */
+    public DriverTimeline waitTimeline(int index) {
+        return waits.timeline(index);
+    }
+
+    /**
+     * Returns the value of a point that it waits for.
+     *
+     * @param index from 0 to less than {@link #waitCount}
+     * @return the value
+     */
+    public long waitValue(int index) {
+        return waits.value(index);
+    }
+
+    /**
+     * Returns what it runs.
+     *
+     * @return the commands, valid until the submission is complete; null for none
+     */
+    public @Nullable DriverCommands commands() {
+        return work == null ? null : work.commands();
+    }
+
+    /**
+     * Returns the value to which it raises the lane's timeline.
+     *
+     * @return the ticket
+     */
+    public long ticket() {
+        return ticket;
+    }
+
+    /**
+     * Returns what it is called in messages.
+     *
+     * @return the name of its operation
+     */
+    public String name() {
+        return work == null ? "a wait" : work.name();
+    }
+}

@@ -1,0 +1,62 @@
+package io.github.iree4j.hal.stream;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Points of timelines that a submission waits for, one of each timeline. Not safe from several threads. */
+final class TimelineWaits {
+    /** Nothing to wait for. Never added to. */
+    static final TimelineWaits NONE = new TimelineWaits();
+
+    private @Nullable DriverTimeline[] timelines = new @Nullable DriverTimeline[2];
+    private long[] values = new long[2];
+    private int count;
+    private final List<DriverTimeline> foreign = new ArrayList<>(0);
+
+    int count() {
+        return count;
+    }
+
+    DriverTimeline timeline(int index) {
+        DriverTimeline timeline = timelines[index];
+        if (timeline == null) {
+            throw new IndexOutOfBoundsException(index);
+        }
+        return timeline;
+    }
+
+    long value(int index) {
+        return values[index];
+    }
+
+    /** Adds a point; of two of one timeline the later stays. */
+    void add(DriverTimeline timeline, long value) {
+        for (int i = 0; i < count; i++) {
+            if (timeline.equals(timelines[i])) {
+                values[i] = Math.max(values[i], value);
+                return;
+            }
+        }
+        if (count == values.length) {
+            timelines = Arrays.copyOf(timelines, count * 2);
+            values = Arrays.copyOf(values, count * 2);
+        }
+        timelines[count] = timeline;
+        values[count++] = value;
+    }
+
+    /** Adds a point of a timeline that somebody else may close: keeps it until {@link #release}. */
+    void addForeign(DriverTimeline timeline, long value) {
+        timeline.retain();
+        foreign.add(timeline);
+        add(timeline, value);
+    }
+
+    /** The submission is over, or will never be made. */
+    void release() {
+        foreign.forEach(DriverTimeline::release);
+        foreign.clear();
+    }
+}

@@ -1,0 +1,122 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.status.IreeException;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An operation on buffers whose commands are recorded when it is issued, for one execution. What it names is retained while it is under
+ * way, and the storage of that pinned from when it has its place.
+ */
+abstract class TransferOperation extends StreamOperation implements StreamWork {
+    final StreamDevice device;
+    private final Lane lane;
+    private final UsedBuffer[] buffers;
+    private StreamStorage[] storages = new StreamStorage[0]; // of the buffers, once they are pinned
+    private int pinned; // of the buffers, the first
+    private @Nullable TransferCommands recorded;
+    private @Nullable DriverCommands ready; // of them, to be submitted
+
+    /**
+     * Makes an operation.
+     *
+     * @param name what it is called in messages
+     * @param queue where it is going to run
+     * @param buffers what it uses
+     */
+    TransferOperation(String name, StreamQueue queue, UsedBuffer... buffers) {
+        super(name);
+        this.device = queue.streamDevice();
+        this.lane = queue.lane();
+        this.buffers = buffers;
+    }
+
+    /** Writes the commands; {@link #storage} has what they use. */
+    abstract void encode(TransferCommands commands);
+
+    /** Whether it is carried out also when nobody can learn of its end any more, since it matters to others than those who wait for it. */
+    boolean runsInAnyCase() {
+        return false;
+    }
+
+    /** Whether there is anything to do for the hardware. */
+    abstract boolean isEmpty();
+
+    /** Returns the storage of one of the buffers, once pinned. */
+    final StreamStorage storage(int buffer) {
+        return storages[buffer];
+    }
+
+    @Override
+    protected final void placed() {
+        storages = new StreamStorage[buffers.length];
+        for (UsedBuffer buffer : buffers) {
+            storages[pinned] = buffer.seenBy(buffer.pin(this), call());
+            pinned++;
+        }
+    }
+
+    @Override
+    final @Nullable StreamWork prepare() {
+        IreeException cause = stopCause();
+        if (cause != null && !runsInAnyCase()) {
+            throw cause;
+        }
+        if (isEmpty()) {
+            return null;
+        }
+        TransferCommands commands = device.encoder().transfers(lane);
+        try {
+            encode(commands);
+            ready = commands.finish(name());
+        } catch (RuntimeException | Error e) {
+            commands.release();
+            throw e;
+        }
+        recorded = commands;
+        return this;
+    }
+
+    @Override
+    public final DriverCommands commands() {
+        return Objects.requireNonNull(ready);
+    }
+
+    @Override
+    public final void over() {
+        TransferCommands commands = recorded;
+        if (commands != null) {
+            recorded = null;
+            ready = null;
+            commands.release();
+        }
+    }
+
+    @Override
+    protected void retain() {
+        int retained = 0;
+        try {
+            for (UsedBuffer buffer : buffers) {
+                buffer.retain();
+                retained++;
+            }
+        } catch (IreeException e) {
+            for (int i = 0; i < retained; i++) {
+                buffers[i].release();
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    protected void release() {
+        for (; pinned > 0; pinned--) {
+            buffers[pinned - 1].unpin(storages[pinned - 1]);
+        }
+        Arrays.fill(storages, StreamStorage.NONE);
+        for (UsedBuffer buffer : buffers) {
+            buffer.release();
+        }
+    }
+}

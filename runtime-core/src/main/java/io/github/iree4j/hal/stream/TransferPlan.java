@@ -1,0 +1,95 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.schedule.OperationParts;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** How an operation is made, or several that are parts of one, each after the one before; and the staging memory that they share. */
+final class TransferPlan {
+    private final List<Supplier<StreamOperation>> parts = new ArrayList<>(1);
+    private final List<StagingPiece> pieces = new ArrayList<>(1);
+
+    static TransferPlan of(Supplier<StreamOperation> only) {
+        TransferPlan plan = new TransferPlan();
+        plan.add(only);
+        return plan;
+    }
+
+    void add(Supplier<StreamOperation> part) {
+        parts.add(part);
+    }
+
+    /** Staging memory for the next part, held until all are submitted. */
+    StagingPiece piece(int size) {
+        StagingPiece piece = new StagingPiece(size);
+        pieces.add(piece);
+        return piece;
+    }
+
+    /**
+     * Submits what is planned.
+     *
+     * @param make checks, and plans
+     */
+    static void submit(StreamQueue queue, @Nullable Fence wait, @Nullable Fence signal, Supplier<TransferPlan> make) {
+        TransferPlan plan;
+        try {
+            plan = make.get();
+        } catch (IreeException e) {
+            queue.scheduler().submit(wait, signal, () -> {
+                throw e;
+            });
+            return;
+        }
+        try {
+            if (plan.parts.size() == 1) {
+                queue.scheduler().submit(wait, signal, plan.parts.getFirst());
+            } else {
+                submitParts(queue, wait, signal, plan.parts);
+            }
+        } finally {
+            plan.pieces.forEach(StagingPiece::end);
+        }
+    }
+
+    private static void submitParts(
+            StreamQueue queue, @Nullable Fence wait, @Nullable Fence signal, List<Supplier<StreamOperation>> makers) {
+        if (signal != null && !signal.isLive()) {
+            queue.scheduler().submit(wait, signal, makers.getFirst()); // which throws
+            return;
+        }
+        OperationParts parts;
+        try {
+            parts = queue.scheduler().beginParts(signal);
+        } catch (IreeException e) {
+            if (signal == null) {
+                throw e;
+            }
+            signal.fail(e);
+            return;
+        }
+        SemaphoreOptions order = SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.DEVICE_LOCAL);
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(order)) {
+            int count = makers.size();
+            timeline.whenReached(count, (value, failure) -> parts.end(failure != null));
+            for (int i = 0; i < count; i++) {
+                Supplier<StreamOperation> make = makers.get(i);
+                try (Fence done = Fence.at(timeline, i + 1);
+                        Fence before = i == 0 ? null : Fence.at(timeline, i);
+                        Fence last = i == count - 1 && signal != null
+                                ? Objects.requireNonNull(Fence.join(List.of(done, signal)))
+                                : null) {
+                    parts.submit(i == 0 ? wait : before, last != null ? last : done, make);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * What devices whose hardware has streams share: order on the stream, steps of the host, staging, transfers, allocation, life cycle. A driver
+ * implements {@link io.github.iree4j.hal.stream.StreamDriver}, and hands it to {@link io.github.iree4j.hal.stream.StreamDevice}.
+ */
+@NullMarked
+package io.github.iree4j.hal.stream;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,263 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableExport;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.stream.CommandForm;
+import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.ResolvedBindings;
+import io.github.iree4j.hal.stream.StreamEncoder;
+import io.github.iree4j.hal.stream.StreamMemory;
+import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.hal.stream.TransferCommands;
+import io.github.iree4j.nativeaccess.VulkanLimits;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Native command buffers of a device: those that are recorded for one execution are used again and again, others are a {@link VulkanForm}'s.
+ * Safe from any thread.
+ */
+final class VulkanEncoder implements StreamEncoder {
+    /** As a flag of a dispatch: its descriptors are recorded with it, since they never change. */
+    private static final int PUSHED = 1;
+
+    /** How many command buffers of each family are kept for later. A guess, not measured. */
+    private static final int KEPT = 64;
+
+    /** Bytes of scratch memory that are taken at once. */
+    private static final long SCRATCH_BLOCK = 64 << 10;
+
+    /** Scratch memory of different commands is apart by that much. */
+    private static final long PIECE = 256;
+
+    private final String deviceId;
+    private final VulkanCode code;
+    private final StreamMemory memory;
+    private final ValidationLog messages;
+    private final NativeCounters counters = new NativeCounters();
+    private final Map<Integer, ArrayDeque<NativeCommands>> idle =
+            new HashMap<>(); // guarded by itself, with the following
+    private final ArrayDeque<StreamMemory.Block> blocks = new ArrayDeque<>(); // of scratch memory
+    private final ArrayDeque<StreamStorage> pieces = new ArrayDeque<>(); // of them, not lent
+    private boolean closed;
+
+    VulkanEncoder(String deviceId, VulkanCode code, StreamMemory memory, ValidationLog messages) {
+        this.deviceId = deviceId;
+        this.code = code;
+        this.memory = memory;
+        this.messages = messages;
+    }
+
+    /** Whether a dispatch has its descriptors recorded with it. */
+    static boolean isPushed(Recording recording, int at) {
+        return (recording.flags(at) & PUSHED) != 0;
+    }
+
+    VulkanCode code() {
+        return code;
+    }
+
+    /** What has been done natively so far. */
+    NativeCounters counters() {
+        return counters;
+    }
+
+    /** What validation says of commands. */
+    ValidationLog messages() {
+        return messages;
+    }
+
+    /** Memory with bytes that commands read. */
+    StreamStorage upload(long size) {
+        return memory.upload(size);
+    }
+
+    // ---- Recordings.
+
+    @Override
+    public void checkDispatch(
+            Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
+        if (!(executable instanceof VulkanExecutable own) || !own.isOf(code)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "executable of format '%s' was not created by device '%s'"
+                            .formatted(executable.format(), deviceId));
+        }
+        ExecutableExport entry = own.export(export);
+        checkConfig(entry, config);
+        if (workgroupCount == null) {
+            VulkanLimits limits = code.handle().properties().limits();
+            checkCount(entry, "x", config.workgroupCountX(), limits.maxComputeWorkGroupCountX());
+            checkCount(entry, "y", config.workgroupCountY(), limits.maxComputeWorkGroupCountY());
+            checkCount(entry, "z", config.workgroupCountZ(), limits.maxComputeWorkGroupCountZ());
+        } else if (workgroupCount.offset() % 4 != 0
+                || workgroupCount.buffer() != null && workgroupCount.buffer().offset() % 4 != 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "workgroup counts of dispatch '%s' at offset %d are not aligned to 4 bytes"
+                            .formatted(entry.name(), workgroupCount.offset()));
+        }
+    }
+
+    private static void checkConfig(ExecutableExport entry, DispatchConfig config) {
+        if (config.dynamicLocalMemory() != 0) {
+            throw new IreeException(
+                    StatusCode.UNIMPLEMENTED,
+                    "dispatch '%s' asks for %s bytes of local memory; shaders declare theirs"
+                            .formatted(entry.name(), Integer.toUnsignedString(config.dynamicLocalMemory())));
+        }
+        if (differs(config.workgroupSizeX(), entry.workgroupSizeX())
+                || differs(config.workgroupSizeY(), entry.workgroupSizeY())
+                || differs(config.workgroupSizeZ(), entry.workgroupSizeZ())) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "dispatch '%s' asks for workgroups of %sx%sx%s, it was compiled for %dx%dx%d"
+                            .formatted(
+                                    entry.name(),
+                                    Integer.toUnsignedString(config.workgroupSizeX()),
+                                    Integer.toUnsignedString(config.workgroupSizeY()),
+                                    Integer.toUnsignedString(config.workgroupSizeZ()),
+                                    entry.workgroupSizeX(),
+                                    entry.workgroupSizeY(),
+                                    entry.workgroupSizeZ()));
+        }
+    }
+
+    private static boolean differs(int wanted, int compiled) {
+        return wanted != 0 && wanted != compiled;
+    }
+
+    private void checkCount(ExecutableExport entry, String dimension, int count, long limit) {
+        if (Integer.toUnsignedLong(count) > limit) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "workgroup count %s of dispatch '%s' is %s, the limit is %d of device '%s'"
+                            .formatted(dimension, entry.name(), Integer.toUnsignedString(count), limit, deviceId));
+        }
+    }
+
+    /** Descriptors that never change are recorded; others are in sets, which change without recording again. */
+    @Override
+    public int flags(Executable executable, int export, boolean fixed) {
+        VulkanKernel kernel = ((VulkanExecutable) executable).kernel(export);
+        if (kernel.addresses() != null || !kernel.canPush() || !fixed) {
+            return 0;
+        }
+        kernel.pushing(); // compiled now, not when a queue's lock is held
+        return PUSHED;
+    }
+
+    @Override
+    public boolean mayWrite(Executable executable, int export, int binding) {
+        return ((VulkanExecutable) executable).kernel(export).isWritten(binding);
+    }
+
+    @Override
+    public CommandForm form(
+            Recording recording,
+            ResolvedBindings bindings,
+            @Nullable StreamStorage updates,
+            Lane lane,
+            boolean oneShot) {
+        counters.made();
+        NativeCommands commands = oneShot ? lease(lane) : create(lane.family());
+        return new VulkanForm(this, recording, bindings, updates, commands, oneShot);
+    }
+
+    // ---- Command buffers.
+
+    @Override
+    public TransferCommands transfers(Lane lane) {
+        NativeCommands commands = lease(lane);
+        commands.encoder().beginAfterAll();
+        return commands;
+    }
+
+    private NativeCommands lease(Lane lane) {
+        synchronized (idle) {
+            ArrayDeque<NativeCommands> kept = idle.get(lane.family());
+            NativeCommands found = kept == null ? null : kept.pollLast();
+            if (found != null) {
+                return found;
+            }
+        }
+        return create(lane.family());
+    }
+
+    private NativeCommands create(int family) {
+        return new NativeCommands(this, code.handle().createCommands(family), family);
+    }
+
+    void giveBack(NativeCommands commands) {
+        synchronized (idle) {
+            ArrayDeque<NativeCommands> kept = idle.computeIfAbsent(commands.family(), family -> new ArrayDeque<>());
+            if (!closed && kept.size() < KEPT) {
+                kept.add(commands);
+                return;
+            }
+        }
+        commands.close();
+    }
+
+    // ---- Scratch memory.
+
+    /**
+     * Lends memory that patterns are made in. Not of the pools, whose budget is the users'.
+     *
+     * @return {@link CommandEncoder#SCRATCH} bytes, to be given back with {@link #giveBackScratch}
+     */
+    StreamStorage scratch() {
+        synchronized (idle) {
+            StreamStorage found = pieces.poll();
+            if (found != null) {
+                return found;
+            }
+            StreamMemory.Block block =
+                    memory.takeBlock(SCRATCH_BLOCK, memory.kinds().device());
+            blocks.add(block);
+            for (long at = PIECE; at < SCRATCH_BLOCK; at += PIECE) {
+                pieces.add(block.storage().part(at, CommandEncoder.SCRATCH));
+            }
+            return block.storage().part(0, CommandEncoder.SCRATCH);
+        }
+    }
+
+    void giveBackScratch(StreamStorage piece) {
+        synchronized (idle) {
+            pieces.add(piece);
+        }
+        freeWhenUnused();
+    }
+
+    /** Frees the scratch memory once this is closed and all of it has come back. */
+    private void freeWhenUnused() {
+        ArrayDeque<StreamMemory.Block> unused = new ArrayDeque<>();
+        synchronized (idle) {
+            if (closed && pieces.size() == blocks.size() * (SCRATCH_BLOCK / PIECE)) {
+                unused.addAll(blocks);
+                blocks.clear();
+                pieces.clear();
+            }
+        }
+        unused.forEach(block -> block.giveBack().run());
+    }
+
+    @Override
+    public void close() {
+        ArrayDeque<NativeCommands> unused = new ArrayDeque<>();
+        synchronized (idle) {
+            closed = true;
+            idle.values().forEach(unused::addAll);
+            idle.clear();
+        }
+        unused.forEach(NativeCommands::close);
+        freeWhenUnused();
+    }
+}

@@ -1,0 +1,431 @@
+package io.github.iree4j.hal.vulkan;
+
+import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.CommandBuffer;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.stream.CommandForm;
+import io.github.iree4j.hal.stream.DriverCommands;
+import io.github.iree4j.hal.stream.ResolvedBindings;
+import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.nativeaccess.VulkanLimits;
+import io.github.iree4j.nativeaccess.VulkanWords;
+import io.github.iree4j.spirv.SpirvPipeline;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the hardware runs of a {@link Recording}.
+ *
+ * <p>Dispatches whose buffers may change have them in descriptor sets or in a table of addresses, both of which are written when buffers
+ * lie elsewhere than at the execution before. Everything else is recorded again when what it uses does: transfers with slots, and the
+ * counts of indirect dispatches.
+ */
+final class VulkanForm implements CommandForm {
+    /** What a uniform buffer may show on any device of today; more of it cannot be read. */
+    private static final long UNIFORM_RANGE = 65536;
+
+    private static final int ADDRESS_BYTES = Long.BYTES;
+
+    private static final int DESCRIPTOR_WORDS = 3;
+
+    private final VulkanEncoder encoder;
+    private final Recording recording;
+    private final @Nullable StreamStorage updates;
+    private final @Nullable StreamStorage addresses;
+    private final NativeCommands commands;
+    private final boolean lent;
+    private final ResolvedBindings places;
+    private final int[] constants = new int[256]; // of one dispatch, as push constants
+    private final long[] descriptor = new long[DESCRIPTOR_WORDS]; // of one binding
+    private boolean recorded;
+
+    /**
+     * Makes commands with nothing in them; may take long.
+     *
+     * @param places where its buffers lie
+     * @param updates the bytes of updates; null for none
+     * @param commands to be recorded, this one's from now on
+     * @param lent whether they go back to the pool
+     */
+    VulkanForm(
+            VulkanEncoder encoder,
+            Recording recording,
+            ResolvedBindings places,
+            @Nullable StreamStorage updates,
+            NativeCommands commands,
+            boolean lent) {
+        this.encoder = encoder;
+        this.recording = recording;
+        this.updates = updates;
+        this.commands = commands;
+        this.lent = lent;
+        this.places = places;
+        long tableBytes = 0;
+        for (int at : recording.commands()) {
+            if (recording.isDispatch(at) && VulkanKernel.of(recording, at).addresses() != null) {
+                tableBytes += (long) ADDRESS_BYTES * recording.bindingCount(at);
+            }
+        }
+        try {
+            this.addresses = tableBytes == 0 ? null : encoder.upload(tableBytes);
+        } catch (RuntimeException e) {
+            closeCommands();
+            throw e;
+        }
+    }
+
+    private void closeCommands() {
+        if (lent) {
+            commands.release();
+        } else {
+            commands.close();
+        }
+    }
+
+    @Override
+    public DriverCommands prepare(String name) {
+        if (!recorded || mustRecordAgain()) {
+            record(name);
+            recorded = true;
+            encoder.counters().recorded();
+        } else if (places.anyChanged()) {
+            rebind(name);
+            encoder.counters().rebound();
+        } else {
+            encoder.counters().reused();
+        }
+        return commands;
+    }
+
+    @Override
+    public void invalidate() {
+        recorded = false;
+    }
+
+    /** What wrote the commands that were recorded last. */
+    CommandEncoder written() {
+        return commands.encoder();
+    }
+
+    private boolean mustRecordAgain() {
+        if (!places.anyChanged()) {
+            return false;
+        }
+        for (int at : recording.commands()) {
+            switch (recording.opcode(at)) {
+                case Recording.FILL, Recording.UPDATE -> {
+                    if (places.isChanged(at + 1)) {
+                        return true;
+                    }
+                }
+                case Recording.COPY -> {
+                    if (places.isChanged(at + 1) || places.isChanged(at + 1 + Recording.RANGE_WORDS)) {
+                        return true;
+                    }
+                }
+                default -> {
+                    boolean counts =
+                            recording.opcode(at) == Recording.INDIRECT && places.isChanged(recording.counts(at));
+                    if (counts || VulkanEncoder.isPushed(recording, at) && bindingsChanged(at)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean bindingsChanged(int at) {
+        int binding = recording.bindings(at);
+        for (int i = 0; i < recording.bindingCount(at); i++, binding += Recording.RANGE_WORDS) {
+            if (places.isChanged(binding)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void rebind(String operation) {
+        int ordinal = 0;
+        long tableAt = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment words = null;
+            for (int at : recording.commands()) {
+                if (!recording.isDispatch(at)) {
+                    continue;
+                }
+                boolean changed = bindingsChanged(at);
+                if (VulkanKernel.of(recording, at).addresses() != null) {
+                    if (changed) {
+                        writeAddresses(at, tableAt);
+                    }
+                    tableAt += (long) ADDRESS_BYTES * recording.bindingCount(at);
+                } else if (changed) {
+                    if (words == null) {
+                        words = arena.allocate(
+                                ValueLayout.JAVA_LONG, (long) DESCRIPTOR_WORDS * CommandBuffer.MAXIMUM_BINDINGS);
+                    }
+                    commands.bind(operation, ordinal, descriptors(at, words));
+                }
+                ordinal++;
+            }
+        }
+    }
+
+    private void record(String operation) {
+        CommandEncoder words = commands.encoder();
+        words.clear();
+        words.beginAfterAll();
+        Hazards hazards = new Hazards();
+        long tableAt = 0;
+        for (int region = 0; region < recording.regionCount(); region++) {
+            int first = recording.firstCommand(region);
+            int end = recording.firstCommand(region + 1);
+            int kinds = kinds(first, end);
+            int sources = hazards.order(kinds);
+            if (sources != 0) {
+                words.barrier(
+                        Hazards.stages(sources),
+                        Hazards.writes(sources),
+                        Hazards.stages(kinds),
+                        Hazards.accesses(kinds));
+            }
+            for (int i = first; i < end; i++) {
+                tableAt = record(words, recording.commands()[i], tableAt);
+            }
+            hazards.add(kinds);
+        }
+        if (hazards.written() != 0) {
+            // The host reads once it has waited for the end.
+            words.barrier(
+                    Hazards.stages(hazards.written()),
+                    Hazards.writes(hazards.written()),
+                    VulkanWords.STAGE_HOST,
+                    VulkanWords.ACCESS_HOST_READ);
+        }
+        commands.record(operation);
+    }
+
+    private int kinds(int first, int end) {
+        int kinds = 0;
+        for (int i = first; i < end; i++) {
+            kinds |= switch (recording.opcode(recording.commands()[i])) {
+                case Recording.DISPATCH -> Hazards.COMPUTE;
+                case Recording.INDIRECT -> Hazards.COMPUTE | Hazards.INDIRECT;
+                default -> Hazards.TRANSFER;
+            };
+        }
+        return kinds;
+    }
+
+    private long record(CommandEncoder words, int at, long tableAt) {
+        long[] code = recording.code();
+        int range = at + 1;
+        switch (recording.opcode(at)) {
+            case Recording.FILL -> {
+                long length = places.length(range);
+                int patternLength = (int) code[at + 5];
+                if (length % patternLength != 0) {
+                    throw new IreeException(
+                            StatusCode.INVALID_ARGUMENT,
+                            "fill of %d bytes is not aligned to its pattern of %d bytes"
+                                    .formatted(length, patternLength));
+                }
+                words.fill(places.storage(range), places.offset(range), length, code[at + 4], patternLength);
+            }
+            case Recording.UPDATE -> {
+                if (places.length(range) > 0) { // else there may be no memory for updates
+                    words.copy(
+                            mapped(updates),
+                            code[at + 4],
+                            places.storage(range),
+                            places.offset(range),
+                            places.length(range));
+                }
+            }
+            case Recording.COPY -> copy(words, range, range + Recording.RANGE_WORDS);
+            default -> {
+                return dispatch(words, at, tableAt);
+            }
+        }
+        return tableAt;
+    }
+
+    private static StreamStorage mapped(@Nullable StreamStorage storage) {
+        if (storage == null) {
+            throw new IllegalStateException("no memory for a command that uses it");
+        }
+        return storage;
+    }
+
+    private void copy(CommandEncoder words, int source, int target) {
+        long length = places.length(source);
+        if (length > places.room(target)) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "copy of %d bytes does not fit the %d bytes of its target".formatted(length, places.room(target)));
+        }
+        StreamStorage from = places.storage(source);
+        StreamStorage to = places.storage(target);
+        long distance = from.offset() + places.offset(source) - to.offset() - places.offset(target);
+        if (from.isWith(to) && Math.abs(distance) < length) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "copy source and target of %d bytes overlap by %d; copy through another buffer"
+                            .formatted(length, length - Math.abs(distance)));
+        }
+        words.copy(from, places.offset(source), to, places.offset(target), length);
+    }
+
+    private long dispatch(CommandEncoder words, int at, long tableAt) {
+        VulkanKernel kernel = VulkanKernel.of(recording, at);
+        boolean byAddress = kernel.addresses() != null;
+        boolean pushed = VulkanEncoder.isPushed(recording, at);
+        boolean indirect = recording.opcode(at) == Recording.INDIRECT;
+        int count = recording.bindingCount(at);
+        long pipeline = (pushed ? kernel.pushing() : kernel.settable()).handle();
+        if (byAddress || count == 0) {
+            words.dispatch(pipeline, VulkanWords.MODE_NONE, 0, indirect);
+        } else {
+            words.dispatch(pipeline, pushed ? VulkanWords.MODE_PUSH : VulkanWords.MODE_SETS, count, indirect);
+            for (int i = 0; i < count; i++) {
+                descriptor(at, i, descriptor);
+                for (long word : descriptor) {
+                    words.word(word);
+                }
+            }
+        }
+        words.constants(0, pushConstants(at, kernel, tableAt));
+        if (indirect) {
+            int counts = recording.counts(at);
+            words.indirectWorkgroups(places.storage(counts), places.offset(counts));
+        } else {
+            long[] code = recording.code();
+            words.workgroups((int) (code[at + 2] >>> 32), (int) code[at + 2], (int) (code[at + 3] >>> 32));
+        }
+        if (byAddress) {
+            writeAddresses(at, tableAt);
+            return tableAt + (long) ADDRESS_BYTES * count;
+        }
+        return tableAt;
+    }
+
+    private MemorySegment pushConstants(int at, VulkanKernel kernel, long tableAt) {
+        int words = kernel.pushConstantBytes() / Integer.BYTES;
+        Arrays.fill(constants, 0, words, 0);
+        SpirvPipeline.Addresses byAddress = kernel.addresses();
+        int first = 0;
+        if (byAddress != null) {
+            long table = addresses == null ? 0 : addresses.deviceAddress() + tableAt;
+            int root = byAddress.rootOffset() / Integer.BYTES;
+            constants[root] = (int) table;
+            constants[root + 1] = (int) (table >>> 32);
+            first = byAddress.constantOffset() / Integer.BYTES;
+        }
+        int from = recording.constants(at);
+        for (int i = 0; i < recording.constantCount(at); i++) {
+            constants[first + i] = (int) (recording.code()[from + i / 2] >>> 32 * (i % 2));
+        }
+        return MemorySegment.ofArray(constants).asSlice(0, (long) words * Integer.BYTES);
+    }
+
+    private MemorySegment descriptors(int at, MemorySegment words) {
+        int count = recording.bindingCount(at);
+        for (int i = 0; i < count; i++) {
+            descriptor(at, i, descriptor);
+            for (int k = 0; k < DESCRIPTOR_WORDS; k++) {
+                words.setAtIndex(ValueLayout.JAVA_LONG, (long) DESCRIPTOR_WORDS * i + k, descriptor[k]);
+            }
+        }
+        return words.asSlice(0, (long) Long.BYTES * DESCRIPTOR_WORDS * count);
+    }
+
+    /** Writes buffer, offset and range of a binding. */
+    private void descriptor(int at, int binding, long[] out) {
+        int range = recording.bindings(at) + Recording.RANGE_WORDS * binding;
+        VulkanKernel kernel = VulkanKernel.of(recording, at);
+        VulkanLimits limits = encoder.code().handle().properties().limits();
+        long length = places.length(range);
+        if (length == 0) {
+            // Nothing to see; Vulkan wants a buffer all the same.
+            out[0] = encoder.code().nothing();
+            out[1] = 0;
+            out[2] = Integer.BYTES;
+            return;
+        }
+        long offset = places.storage(range).offset() + places.offset(range);
+        if (offset % limits.minStorageBufferOffsetAlignment() != 0) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "binding %d of dispatch '%s' begins at byte %d of its memory, device '%s' needs a multiple of %d"
+                            .formatted(
+                                    binding,
+                                    kernel.export().name(),
+                                    offset,
+                                    encoder.code().handle().properties().name(),
+                                    limits.minStorageBufferOffsetAlignment()));
+        }
+        if (kernel.isUniform(binding)) {
+            length = Math.min(length, UNIFORM_RANGE);
+        }
+        if (length > limits.maxStorageBufferRange()) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "binding %d of dispatch '%s' has %d bytes, device '%s' takes up to %d; bind a part, or compile the program for addresses (vulkan-spirv-bda-v1)"
+                            .formatted(
+                                    binding,
+                                    kernel.export().name(),
+                                    length,
+                                    encoder.code().handle().properties().name(),
+                                    limits.maxStorageBufferRange()));
+        }
+        out[0] = places.storage(range).handle();
+        out[1] = offset;
+        out[2] = length;
+    }
+
+    private void writeAddresses(int at, long tableAt) {
+        VulkanKernel kernel = VulkanKernel.of(recording, at);
+        SpirvPipeline.Addresses required = kernel.addresses();
+        if (addresses == null || required == null) {
+            return; // no bindings
+        }
+        int range = recording.bindings(at);
+        for (int i = 0; i < recording.bindingCount(at); i++, range += Recording.RANGE_WORDS) {
+            long address = places.address(range);
+            long length = places.length(range);
+            if (address == 0) {
+                throw new IreeException(
+                        StatusCode.FAILED_PRECONDITION,
+                        "binding %d of dispatch '%s' is memory without a device address"
+                                .formatted(i, kernel.export().name()));
+            }
+            if ((address & required.alignments()[i] - 1) != 0) {
+                throw new IreeException(
+                        StatusCode.INVALID_ARGUMENT,
+                        "binding %d of dispatch '%s' is at address 0x%x, it must be a multiple of %d"
+                                .formatted(i, kernel.export().name(), address, required.alignments()[i]));
+            }
+            if (length < required.lengths()[i]) {
+                throw new IreeException(
+                        StatusCode.OUT_OF_RANGE,
+                        "binding %d of dispatch '%s' has %d bytes, it needs at least %d"
+                                .formatted(i, kernel.export().name(), length, required.lengths()[i]));
+            }
+            addresses.mapped().set(ValueLayout.JAVA_LONG_UNALIGNED, tableAt + (long) ADDRESS_BYTES * i, address);
+        }
+    }
+
+    @Override
+    public void close() {
+        closeCommands();
+        if (addresses != null) {
+            addresses.release(Frontier.EMPTY);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.github.iree4j.hal.stream;
+
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.record.RecordedCommandBuffer;
+import io.github.iree4j.status.IreeException;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/** What is behind a {@link StreamDevice}, for tests of drivers. */
+public final class StreamDevices {
+    /** What freed memory is overwritten with. */
+    public static final byte POISON = StreamBuffer.POISON;
+
+    private StreamDevices() {}
+
+    /** What it was made with. */
+    public static StreamDriver driver(StreamDevice device) {
+        return device.driver();
+    }
+
+    /** Where its recordings become commands. */
+    public static StreamEncoder encoder(StreamDevice device) {
+        return device.encoder();
+    }
+
+    /** Its memory. */
+    public static StreamMemory memory(StreamDevice device) {
+        return device.memory();
+    }
+
+    /** Whether freed memory is overwritten. */
+    public static boolean poisons(StreamDevice device) {
+        return device.memory().poisons();
+    }
+
+    /** How much memory of other devices it has imported. */
+    public static int importCount(StreamDevice device) {
+        return device.imports().count();
+    }
+
+    /** Waits until everything of a closed device is freed; returns whether it is. */
+    public static boolean awaitFreed(StreamDevice device, Duration limit) {
+        return device.awaitFreed(limit);
+    }
+
+    /** Loses it. */
+    public static void lose(StreamDevice device, IreeException cause) {
+        device.lost(cause);
+    }
+
+    /** Which commands a queue of one takes. */
+    public static int family(DeviceQueue queue) {
+        return ((StreamQueue) queue).lane().family();
+    }
+
+    /** A range of an allocation that does not exist. */
+    public static StreamStorage storage(long generation, long handle, long offset, long length) {
+        return new StreamStorage(null, generation, handle, offset, length, 0, null);
+    }
+
+    /** Lends a form of a command buffer, as an execution does. */
+    public static void withForm(RecordedCommandBuffer commands, DeviceQueue queue, Consumer<CommandForm> use) {
+        BoundForm lent = RecordedForms.of(commands).lend(((StreamQueue) queue).lane());
+        try {
+            use.accept(lent.form());
+        } finally {
+            RecordedForms.of(commands).giveBack(lent);
+        }
+    }
+}

@@ -241,6 +241,78 @@ public final class Recording {
     }
 
     /**
+     * Returns the range that a fill or an update writes, or that a copy reads.
+     *
+     * @param at where the command begins
+     * @return position of the range in the code
+     */
+    public int range(int at) {
+        return at + 1;
+    }
+
+    /**
+     * Returns the range that a copy writes.
+     *
+     * @param at where the copy begins
+     * @return position of the range in the code
+     */
+    public int copyTarget(int at) {
+        return at + 1 + RANGE_WORDS;
+    }
+
+    /**
+     * Returns the pattern of a fill.
+     *
+     * @param at where the fill begins
+     * @return the pattern, repeated to 8 bytes
+     */
+    public long pattern(int at) {
+        return code[at + 1 + RANGE_WORDS];
+    }
+
+    /**
+     * Returns the length of the pattern of a fill.
+     *
+     * @param at where the fill begins
+     * @return 1, 2, 4 or 8 bytes
+     */
+    public int patternLength(int at) {
+        return (int) code[at + 2 + RANGE_WORDS];
+    }
+
+    /**
+     * Returns where the bytes of an update begin.
+     *
+     * @param at where the update begins
+     * @return position in {@link #updates}
+     */
+    public long updateOffset(int at) {
+        return code[at + 1 + RANGE_WORDS];
+    }
+
+    /**
+     * Returns the workgroup count of a direct dispatch in one dimension.
+     *
+     * @param at where the dispatch begins
+     * @param dimension 0 for x, 1 for y, 2 for z
+     * @return the count, unsigned
+     */
+    public int workgroupCount(int at, int dimension) {
+        return (int) (code[at + 2 + (dimension >> 1)] >>> ((dimension & 1) == 0 ? Integer.SIZE : 0));
+    }
+
+    /**
+     * Returns a constant of a dispatch.
+     *
+     * @param at where the dispatch begins
+     * @param index from 0 to less than {@link #constantCount}
+     * @return the constant
+     */
+    public int constant(int at, int index) {
+        return (int) (code[constants(at) + (index >> 1)] >>> ((index & 1) << 5));
+    }
+
+    /**
      * Returns the code that a dispatch runs.
      *
      * @param at where it begins

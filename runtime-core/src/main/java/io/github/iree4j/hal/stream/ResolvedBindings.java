@@ -5,6 +5,8 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -153,6 +155,63 @@ public final class ResolvedBindings {
         lengths[place] = length;
         changed[place] = !same;
         anyChanged |= !same;
+    }
+
+    /**
+     * Checks a transfer against where its ranges lie, and passes it on.
+     *
+     * @param at where the fill, update or copy begins
+     * @param updates the bytes of updates, as {@link StreamEncoder#form} got them
+     * @param sink gets at most one call
+     * @throws IreeException INVALID_ARGUMENT for a fill that is no multiple of its pattern, and for ranges of a copy that overlap; OUT_OF_RANGE
+     *     for a copy whose target is too small
+     */
+    public void transfer(int at, @Nullable StreamStorage updates, TransferSink sink) {
+        int range = recording.range(at);
+        long length = length(range);
+        switch (recording.opcode(at)) {
+            case Recording.FILL -> {
+                int patternLength = recording.patternLength(at);
+                if (length % patternLength != 0) {
+                    throw new IreeException(
+                            StatusCode.INVALID_ARGUMENT,
+                            "fill of %d bytes is not aligned to its pattern of %d bytes"
+                                    .formatted(length, patternLength));
+                }
+                sink.fill(storage(range), offset(range), length, recording.pattern(at), patternLength);
+            }
+            case Recording.UPDATE -> {
+                if (length > 0) { // else there may be no memory for updates
+                    sink.copy(
+                            Objects.requireNonNull(updates),
+                            recording.updateOffset(at),
+                            storage(range),
+                            offset(range),
+                            length);
+                }
+            }
+            case Recording.COPY -> copy(range, recording.copyTarget(at), sink);
+            default -> throw new IllegalArgumentException("the command at " + at + " is not a transfer");
+        }
+    }
+
+    private void copy(int source, int target, TransferSink sink) {
+        long length = length(source);
+        if (length > room(target)) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "copy of %d bytes does not fit the %d bytes of its target".formatted(length, room(target)));
+        }
+        StreamStorage from = storage(source);
+        StreamStorage to = storage(target);
+        long distance = from.offset() + offset(source) - to.offset() - offset(target);
+        if (from.isWith(to) && Math.abs(distance) < length) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "copy source and target of %d bytes overlap by %d; copy through another buffer"
+                            .formatted(length, length - Math.abs(distance)));
+        }
+        sink.copy(from, offset(source), to, offset(target), length);
     }
 
     /** Ends what {@link #claim} and {@link #resolve} began. The hardware is done with the buffers. */

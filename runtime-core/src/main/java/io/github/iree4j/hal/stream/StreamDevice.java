@@ -15,6 +15,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePattern;
@@ -27,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -245,6 +247,9 @@ public final class StreamDevice implements Device {
     @Override
     public Executable createExecutable(ExecutableParams params) {
         checkOpen();
+        if (!formats().contains(params.format())) {
+            throw unsupported(params.format());
+        }
         return driver.load(params);
     }
 
@@ -323,8 +328,32 @@ public final class StreamDevice implements Device {
         };
     }
 
+    /** The formats of the driver that the options allow. */
+    private List<String> formats() {
+        Set<String> allowed = options.executableFormats();
+        return driver.formats().stream()
+                .filter(each -> allowed.isEmpty() || allowed.contains(each))
+                .toList();
+    }
+
+    /** Why a format is not loaded, with what can be done about it. */
+    private IreeException unsupported(String format) {
+        if (driver.formats().contains(format)) {
+            return new IreeException(
+                    StatusCode.PERMISSION_DENIED,
+                    "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"
+                            .formatted(id(), format, String.join(", ", new TreeSet<>(options.executableFormats()))));
+        }
+        return new IreeException(
+                StatusCode.INCOMPATIBLE,
+                "device '%s' cannot run executables of format '%s', it runs %s; %s"
+                        .formatted(id(), format, String.join(", ", formats()), driver.remedy(format)),
+                null,
+                new UnsupportedTarget(List.of(format)));
+    }
+
     private boolean takes(String format) {
-        return driver.formats().contains(format);
+        return formats().contains(format);
     }
 
     /** Whether a pattern means this device: programs ask for {@code DRIVER*}. */

@@ -123,18 +123,28 @@ public interface StreamDriver extends AutoCloseable {
     // ---- Code.
 
     /**
-     * Returns the formats of executables that it loads, of those that the device's options allow.
+     * Returns the formats of executables that it loads. The device's options may allow fewer.
      *
      * @return names of formats, the preferred one first
      */
     List<String> formats();
 
     /**
+     * Says what to do about a format that is not among {@link #formats}.
+     *
+     * @param format name of the format
+     * @return the rest of a sentence
+     */
+    default String remedy(String format) {
+        return "compile the program for one of these or choose another device";
+    }
+
+    /**
      * Loads an executable.
      *
-     * @param params the executable
+     * @param params the executable, of one of {@link #formats}
      * @return the executable, which the caller owns
-     * @throws IreeException what is wrong with it, or why the device does not run its format
+     * @throws IreeException what is wrong with it
      */
     Executable load(ExecutableParams params);
 

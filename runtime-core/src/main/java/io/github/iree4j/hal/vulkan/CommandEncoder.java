@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.vulkan;
 
 import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.hal.stream.TransferSink;
 import io.github.iree4j.nativeaccess.VulkanWords;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -13,7 +14,7 @@ import java.util.function.Supplier;
  * <p>Commands are unordered among themselves until {@link #barrier} is called, except that what one call needs between its own commands
  * it adds itself. One thread at a time.
  */
-final class CommandEncoder {
+final class CommandEncoder implements TransferSink {
     /** What drivers fill is a multiple of that. */
     private static final int FILL_UNIT = 4;
 
@@ -123,7 +124,8 @@ final class CommandEncoder {
      * @param targetOffset first byte written, in the storage
      * @param length bytes
      */
-    void copy(StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
+    @Override
+    public void copy(StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
         copy(source.handle(), source.offset() + sourceOffset, target.handle(), target.offset() + targetOffset, length);
     }
 
@@ -156,7 +158,8 @@ final class CommandEncoder {
      * @param pattern the pattern in the low bytes, little-endian
      * @param patternLength 1, 2, 4 or 8 bytes
      */
-    void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
+    @Override
+    public void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
         if (length == 0) {
             return;
         }

@@ -5,7 +5,6 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableLayout;
 import io.github.iree4j.hal.ExecutableParams;
-import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.nativeaccess.VulkanFeature;
 import io.github.iree4j.nativeaccess.VulkanHandle;
 import io.github.iree4j.spirv.SpirvEntryPoint;
@@ -21,9 +20,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Compiled shaders, loaded on a device: {@code vulkan-spirv-fb} and {@code vulkan-spirv-bda-v1}. */
@@ -104,32 +100,9 @@ final class VulkanExecutable extends Executable {
         return new VulkanExecutable(code, params.format(), kernels);
     }
 
-    /** The formats that a device takes, of those that it may take. */
-    static List<String> formats(VulkanHandle device, Set<String> allowed) {
-        Stream<String> all = device.has(VulkanFeature.BUFFER_DEVICE_ADDRESS)
-                ? Stream.of(DESCRIPTORS, ADDRESSES)
-                : Stream.of(DESCRIPTORS);
-        return all.filter(each -> allowed.isEmpty() || allowed.contains(each)).toList();
-    }
-
-    /** Why a format cannot be loaded, with what can be done about it. */
-    static IreeException unsupported(String deviceId, VulkanHandle device, Set<String> allowed, String format) {
-        if (formats(device, Set.of()).contains(format)) {
-            return new IreeException(
-                    StatusCode.PERMISSION_DENIED,
-                    "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"
-                            .formatted(deviceId, format, String.join(", ", new TreeSet<>(allowed))));
-        }
-        String why = format.equals(ADDRESSES)
-                ? "it lacks feature '%s'; compile the program for %s"
-                        .formatted(VulkanFeature.BUFFER_DEVICE_ADDRESS.specName(), DESCRIPTORS)
-                : "compile the program for Vulkan or choose another device";
-        return new IreeException(
-                StatusCode.INCOMPATIBLE,
-                "device '%s' cannot run executables of format '%s', it runs %s; %s"
-                        .formatted(deviceId, format, String.join(", ", formats(device, allowed)), why),
-                null,
-                new UnsupportedTarget(List.of(format)));
+    /** The formats that a device takes. */
+    static List<String> formats(VulkanHandle device) {
+        return device.has(VulkanFeature.BUFFER_DEVICE_ADDRESS) ? List.of(DESCRIPTORS, ADDRESSES) : List.of(DESCRIPTORS);
     }
 
     private static void checkFormat(String format, SpirvPipeline pipeline) {

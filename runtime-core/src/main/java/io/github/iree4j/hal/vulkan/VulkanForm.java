@@ -119,12 +119,12 @@ final class VulkanForm implements CommandForm {
         for (int at : recording.commands()) {
             switch (recording.opcode(at)) {
                 case Recording.FILL, Recording.UPDATE -> {
-                    if (places.isChanged(at + 1)) {
+                    if (places.isChanged(recording.range(at))) {
                         return true;
                     }
                 }
                 case Recording.COPY -> {
-                    if (places.isChanged(at + 1) || places.isChanged(at + 1 + Recording.RANGE_WORDS)) {
+                    if (places.isChanged(recording.range(at)) || places.isChanged(recording.copyTarget(at))) {
                         return true;
                     }
                 }
@@ -196,7 +196,12 @@ final class VulkanForm implements CommandForm {
                         Hazards.accesses(kinds));
             }
             for (int i = first; i < end; i++) {
-                tableAt = record(words, recording.commands()[i], tableAt);
+                int at = recording.commands()[i];
+                if (recording.isDispatch(at)) {
+                    tableAt = dispatch(words, at, tableAt);
+                } else {
+                    places.transfer(at, updates, words);
+                }
             }
             hazards.add(kinds);
         }
@@ -223,65 +228,6 @@ final class VulkanForm implements CommandForm {
         return kinds;
     }
 
-    private long record(CommandEncoder words, int at, long tableAt) {
-        long[] code = recording.code();
-        int range = at + 1;
-        switch (recording.opcode(at)) {
-            case Recording.FILL -> {
-                long length = places.length(range);
-                int patternLength = (int) code[at + 5];
-                if (length % patternLength != 0) {
-                    throw new IreeException(
-                            StatusCode.INVALID_ARGUMENT,
-                            "fill of %d bytes is not aligned to its pattern of %d bytes"
-                                    .formatted(length, patternLength));
-                }
-                words.fill(places.storage(range), places.offset(range), length, code[at + 4], patternLength);
-            }
-            case Recording.UPDATE -> {
-                if (places.length(range) > 0) { // else there may be no memory for updates
-                    words.copy(
-                            mapped(updates),
-                            code[at + 4],
-                            places.storage(range),
-                            places.offset(range),
-                            places.length(range));
-                }
-            }
-            case Recording.COPY -> copy(words, range, range + Recording.RANGE_WORDS);
-            default -> {
-                return dispatch(words, at, tableAt);
-            }
-        }
-        return tableAt;
-    }
-
-    private static StreamStorage mapped(@Nullable StreamStorage storage) {
-        if (storage == null) {
-            throw new IllegalStateException("no memory for a command that uses it");
-        }
-        return storage;
-    }
-
-    private void copy(CommandEncoder words, int source, int target) {
-        long length = places.length(source);
-        if (length > places.room(target)) {
-            throw new IreeException(
-                    StatusCode.OUT_OF_RANGE,
-                    "copy of %d bytes does not fit the %d bytes of its target".formatted(length, places.room(target)));
-        }
-        StreamStorage from = places.storage(source);
-        StreamStorage to = places.storage(target);
-        long distance = from.offset() + places.offset(source) - to.offset() - places.offset(target);
-        if (from.isWith(to) && Math.abs(distance) < length) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "copy source and target of %d bytes overlap by %d; copy through another buffer"
-                            .formatted(length, length - Math.abs(distance)));
-        }
-        words.copy(from, places.offset(source), to, places.offset(target), length);
-    }
-
     private long dispatch(CommandEncoder words, int at, long tableAt) {
         VulkanKernel kernel = VulkanKernel.of(recording, at);
         boolean byAddress = kernel.addresses() != null;
@@ -305,8 +251,8 @@ final class VulkanForm implements CommandForm {
             int counts = recording.counts(at);
             words.indirectWorkgroups(places.storage(counts), places.offset(counts));
         } else {
-            long[] code = recording.code();
-            words.workgroups((int) (code[at + 2] >>> 32), (int) code[at + 2], (int) (code[at + 3] >>> 32));
+            words.workgroups(
+                    recording.workgroupCount(at, 0), recording.workgroupCount(at, 1), recording.workgroupCount(at, 2));
         }
         if (byAddress) {
             writeAddresses(at, tableAt);
@@ -327,9 +273,8 @@ final class VulkanForm implements CommandForm {
             constants[root + 1] = (int) (table >>> 32);
             first = byAddress.constantOffset() / Integer.BYTES;
         }
-        int from = recording.constants(at);
         for (int i = 0; i < recording.constantCount(at); i++) {
-            constants[first + i] = (int) (recording.code()[from + i / 2] >>> 32 * (i % 2));
+            constants[first + i] = recording.constant(at, i);
         }
         return MemorySegment.ofArray(constants).asSlice(0, (long) words * Integer.BYTES);
     }

@@ -19,7 +19,6 @@ import io.github.iree4j.nativeaccess.VulkanLimits;
 import io.github.iree4j.nativeaccess.VulkanTimeline;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** One device of the Vulkan library. */
@@ -27,7 +26,6 @@ final class VulkanHardware implements StreamDriver {
     private final String id;
     private final VulkanHandle handle;
     private final ValidationLog messages;
-    private final Set<String> allowedFormats;
     private final MemoryKinds kinds;
     private final DriverLimits limits;
     private final VulkanCode code;
@@ -45,7 +43,6 @@ final class VulkanHardware implements StreamDriver {
         this.id = id;
         this.handle = handle;
         this.messages = messages;
-        this.allowedFormats = options.executableFormats();
         this.kinds = VulkanMemoryKinds.choose(handle.properties());
         VulkanLimits own = handle.properties().limits();
         this.limits = new DriverLimits(
@@ -148,14 +145,19 @@ final class VulkanHardware implements StreamDriver {
 
     @Override
     public List<String> formats() {
-        return VulkanExecutable.formats(handle, allowedFormats);
+        return VulkanExecutable.formats(handle);
+    }
+
+    @Override
+    public String remedy(String format) {
+        return format.equals(VulkanExecutable.ADDRESSES)
+                ? "it lacks feature '%s'; compile the program for %s"
+                        .formatted(VulkanFeature.BUFFER_DEVICE_ADDRESS.specName(), VulkanExecutable.DESCRIPTORS)
+                : "compile the program for Vulkan or choose another device";
     }
 
     @Override
     public Executable load(ExecutableParams params) {
-        if (!formats().contains(params.format())) {
-            throw VulkanExecutable.unsupported(id, handle, allowedFormats, params.format());
-        }
         try {
             return VulkanExecutable.load(code, params);
         } finally {

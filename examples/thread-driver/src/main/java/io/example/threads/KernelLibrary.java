@@ -1,0 +1,22 @@
+package io.example.threads;
+
+import java.util.List;
+
+/** Code for devices of this driver: a service, since an executable of this driver carries no code of its own. */
+public interface KernelLibrary {
+
+    /**
+     * Returns the format of executables that stand for this library.
+     *
+     * @return for example {@code my-kernels}
+     */
+    String format();
+
+    /**
+     * Returns the exports.
+     *
+     * @param constants specialisation constants
+     * @return the kernels by ordinal
+     */
+    List<Kernel> kernels(int[] constants);
+}

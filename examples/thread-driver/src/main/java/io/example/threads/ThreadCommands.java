@@ -1,0 +1,47 @@
+package io.example.threads;
+
+import io.github.iree4j.hal.stream.DriverCommands;
+import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.hal.stream.TransferCommands;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Commands, one after the other: that is more order than anybody asks for. */
+final class ThreadCommands implements TransferCommands, DriverCommands {
+    private final List<Runnable> commands = new ArrayList<>();
+
+    void add(Runnable command) {
+        commands.add(command);
+    }
+
+    void run() {
+        commands.forEach(Runnable::run);
+    }
+
+    @Override
+    public void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
+        MemorySegment bytes = target.mapped().asSlice(offset, length);
+        add(() -> {
+            for (long i = 0; i < length; i++) {
+                bytes.set(ValueLayout.JAVA_BYTE, i, (byte) (pattern >>> Byte.SIZE * (i % patternLength)));
+            }
+        });
+    }
+
+    @Override
+    public void copy(StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length) {
+        MemorySegment from = source.mapped().asSlice(sourceOffset, length);
+        MemorySegment to = target.mapped().asSlice(targetOffset, length);
+        add(() -> to.copyFrom(from));
+    }
+
+    @Override
+    public DriverCommands finish(String operation) {
+        return this;
+    }
+
+    @Override
+    public void release() {}
+}

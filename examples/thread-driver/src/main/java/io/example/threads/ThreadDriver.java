@@ -1,0 +1,146 @@
+package io.example.threads;
+
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.ExecutableParams;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.DriverLimits;
+import io.github.iree4j.hal.stream.DriverMemory;
+import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.MemoryKind;
+import io.github.iree4j.hal.stream.MemoryKinds;
+import io.github.iree4j.hal.stream.StreamDriver;
+import io.github.iree4j.hal.stream.StreamEncoder;
+import io.github.iree4j.hal.stream.StreamMemory;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** One device: some threads, and the memory of this process. */
+final class ThreadDriver implements StreamDriver {
+    private static final int LANES = 2; // unless the options say
+    private static final long ALIGNMENT = 64;
+    private static final int HOST =
+            MemoryType.DEVICE_LOCAL | MemoryType.HOST_LOCAL | MemoryType.HOST_COHERENT | MemoryType.HOST_CACHED;
+
+    private final Clock clock = new Clock();
+    private final List<ThreadLane> lanes;
+    private final List<KernelLibrary> libraries;
+    private final MemoryKinds kinds;
+
+    ThreadDriver(DeviceOptions options) {
+        int count = options.queueCount() == 0 ? LANES : options.queueCount();
+        this.lanes = IntStream.range(0, count)
+                .mapToObj(index -> new ThreadLane(clock, index))
+                .toList();
+        this.libraries = ServiceLoader.load(KernelLibrary.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .toList();
+        MemoryKind host = new MemoryKind("host", 0, 0, Runtime.getRuntime().maxMemory(), HOST);
+        this.kinds = new MemoryKinds(host, host, host, host);
+    }
+
+    /** Has the lanes begin nothing, or go on. */
+    void hold(boolean on) {
+        lanes.forEach(lane -> lane.hold(on));
+    }
+
+    @Override
+    public List<Lane> lanes() {
+        return List.copyOf(lanes);
+    }
+
+    @Override
+    public DriverTimeline createTimeline(long value, boolean shared) {
+        if (shared) {
+            throw new IreeException(StatusCode.UNIMPLEMENTED, "threads share no semaphores with other drivers");
+        }
+        return clock.new Timeline(value);
+    }
+
+    @Override
+    public void awaitAny(DriverTimeline[] timelines, long[] values, int count, long timeoutNanos) {
+        synchronized (clock) {
+            try {
+                clock.await(
+                        () -> IntStream.range(0, count)
+                                .anyMatch(i -> ((Clock.Timeline) timelines[i]).hasReached(values[i])),
+                        timeoutNanos);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            clock.checkNotLost();
+        }
+    }
+
+    @Override
+    public boolean isLost() {
+        return clock.isLost();
+    }
+
+    @Override
+    public MemoryKinds memoryKinds() {
+        return kinds;
+    }
+
+    @Override
+    public DriverLimits limits() {
+        return new DriverLimits(ALIGNMENT, Long.MAX_VALUE, 0, ALIGNMENT);
+    }
+
+    @Override
+    public String identity() {
+        return UUID.nameUUIDFromBytes(new byte[] {1}).toString();
+    }
+
+    @Override
+    public DriverMemory allocate(long size, MemoryKind kind, boolean shared) {
+        if (shared) {
+            throw new IreeException(StatusCode.UNIMPLEMENTED, "threads share no memory with other drivers");
+        }
+        try {
+            return ThreadMemory.allocate(size, ALIGNMENT);
+        } catch (OutOfMemoryError e) {
+            throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "the process has no %d bytes left".formatted(size), e);
+        }
+    }
+
+    @Override
+    public @Nullable String hostMemoryObstacle() {
+        return null;
+    }
+
+    @Override
+    public DriverMemory importHost(long address, long size) {
+        return ThreadMemory.at(address);
+    }
+
+    @Override
+    public List<String> formats() {
+        return libraries.stream().map(KernelLibrary::format).toList();
+    }
+
+    @Override
+    public Executable load(ExecutableParams params) {
+        KernelLibrary library = libraries.stream()
+                .filter(each -> each.format().equals(params.format()))
+                .findFirst()
+                .orElseThrow(); // the device asks for what formats() has
+        return new KernelExecutable(this, params.format(), library.kernels(params.constants()));
+    }
+
+    @Override
+    public StreamEncoder encoder(StreamMemory memory) {
+        return new ThreadEncoder(this);
+    }
+
+    @Override
+    public void close() {
+        lanes.forEach(ThreadLane::close);
+    }
+}

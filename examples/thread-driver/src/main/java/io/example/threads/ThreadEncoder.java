@@ -1,0 +1,74 @@
+package io.example.threads;
+
+import io.github.iree4j.hal.BufferRef;
+import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.record.Recording;
+import io.github.iree4j.hal.stream.CommandForm;
+import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.ResolvedBindings;
+import io.github.iree4j.hal.stream.StreamEncoder;
+import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.hal.stream.TransferCommands;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import org.jspecify.annotations.Nullable;
+
+/** Makes lists of functions of recordings. */
+final class ThreadEncoder implements StreamEncoder {
+    private static final int COUNT_LIMIT = 65535; // in each dimension
+
+    private final ThreadDriver driver;
+
+    ThreadEncoder(ThreadDriver driver) {
+        this.driver = driver;
+    }
+
+    @Override
+    public TransferCommands transfers(Lane lane) {
+        return new ThreadCommands();
+    }
+
+    @Override
+    public void checkDispatch(
+            Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
+        if (!(executable instanceof KernelExecutable own) || !own.isOf(driver)) {
+            throw new IreeException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "executable of format '%s' was not created by this device".formatted(executable.format()));
+        }
+        Kernel kernel = own.kernel(export);
+        if (workgroupCount == null) {
+            checkCount(kernel, "x", config.workgroupCountX());
+            checkCount(kernel, "y", config.workgroupCountY());
+            checkCount(kernel, "z", config.workgroupCountZ());
+        }
+    }
+
+    private static void checkCount(Kernel kernel, String dimension, int count) {
+        if (Integer.toUnsignedLong(count) > COUNT_LIMIT) {
+            throw new IreeException(
+                    StatusCode.OUT_OF_RANGE,
+                    "workgroup count %s of dispatch '%s' is %s, the limit is %d"
+                            .formatted(dimension, kernel.name(), Integer.toUnsignedString(count), COUNT_LIMIT));
+        }
+    }
+
+    @Override
+    public boolean mayWrite(Executable executable, int export, int binding) {
+        return true; // functions do not say
+    }
+
+    @Override
+    public CommandForm form(
+            Recording recording,
+            ResolvedBindings bindings,
+            @Nullable StreamStorage updates,
+            Lane lane,
+            boolean oneShot) {
+        return new ThreadForm(recording, bindings, updates);
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,99 @@
+package io.example.threads;
+
+import io.github.iree4j.hal.stream.DriverTimeline;
+import io.github.iree4j.hal.stream.Lane;
+import io.github.iree4j.hal.stream.Submission;
+import java.util.ArrayDeque;
+import java.util.List;
+
+/** A thread that works off its submissions. */
+final class ThreadLane implements Lane {
+    private final Clock clock;
+    private final Clock.Timeline timeline;
+    private final ArrayDeque<Submission> submissions = new ArrayDeque<>(); // guarded by the clock, as the rest
+    private boolean held;
+    private boolean closed;
+    private final Thread thread;
+
+    ThreadLane(Clock clock, int index) {
+        this.clock = clock;
+        this.timeline = clock.new Timeline(0);
+        this.thread = Thread.ofPlatform().daemon().name("threads-lane-" + index).start(this::run);
+    }
+
+    @Override
+    public int family() {
+        return 0;
+    }
+
+    @Override
+    public boolean computes() {
+        return true;
+    }
+
+    @Override
+    public DriverTimeline timeline() {
+        return timeline;
+    }
+
+    @Override
+    public void submit(List<Submission> next) {
+        synchronized (clock) {
+            clock.checkNotLost();
+            submissions.addAll(next);
+            clock.changed();
+        }
+    }
+
+    /** Begins nothing, or goes on: as hardware that is busy with something else. */
+    void hold(boolean on) {
+        synchronized (clock) {
+            held = on;
+            clock.changed();
+        }
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                Submission next;
+                synchronized (clock) {
+                    if (!clock.await(() -> closed || isReady(), Long.MAX_VALUE) || closed) {
+                        return;
+                    }
+                    next = submissions.remove();
+                }
+                if (next.commands() instanceof ThreadCommands commands) {
+                    commands.run();
+                }
+                synchronized (clock) {
+                    timeline.raise(next.ticket());
+                }
+            }
+        } catch (Throwable t) { // a kernel threw: nothing that was submitted can be relied on
+            clock.lose(t);
+        }
+    }
+
+    /** Under the lock: whether the first submission has nothing more to wait for. */
+    private boolean isReady() {
+        Submission first = submissions.peek();
+        if (first == null || held) {
+            return false;
+        }
+        for (int i = 0; i < first.waitCount(); i++) {
+            if (!((Clock.Timeline) first.waitTimeline(i)).hasReached(first.waitValue(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void close() {
+        synchronized (clock) {
+            closed = true;
+            clock.changed();
+        }
+        timeline.close();
+    }
+}

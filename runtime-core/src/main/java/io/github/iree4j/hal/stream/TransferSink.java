@@ -1,0 +1,27 @@
+package io.github.iree4j.hal.stream;
+
+/** Takes fills and copies between ranges that were checked. Offsets and lengths are of any alignment. */
+public interface TransferSink {
+
+    /**
+     * Fills with a repeated pattern, which begins at the first byte.
+     *
+     * @param target what is filled
+     * @param offset first byte, in the storage
+     * @param length bytes, a multiple of the pattern's
+     * @param pattern the pattern in the low bytes, little-endian
+     * @param patternLength 1, 2, 4 or 8 bytes
+     */
+    void fill(StreamStorage target, long offset, long length, long pattern, int patternLength);
+
+    /**
+     * Copies between ranges that do not overlap.
+     *
+     * @param source what is read
+     * @param sourceOffset first byte read, in the storage
+     * @param target what is written
+     * @param targetOffset first byte written, in the storage
+     * @param length bytes
+     */
+    void copy(StreamStorage source, long sourceOffset, StreamStorage target, long targetOffset, long length);
+}

@@ -6,6 +6,9 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.DeviceMemory;
+import io.github.iree4j.tensor.JavaArrays;
+import io.github.iree4j.tensor.TensorType;
 import io.github.iree4j.vm.Invocation;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
@@ -67,10 +70,10 @@ final class ArgumentList implements AutoCloseable {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,
                         "tensor %s was closed, or transferred to another call, while it was being transferred to function '%s'"
-                                .formatted(tensor.header(), signature.describe()));
+                                .formatted(tensor.elements().header(), signature.describe()));
             }
             lent.remove(tensor); // once: it may be lent to the same call as well
-            tensor.exit(); // from here on its memory is held by a reference in 'given'
+            tensor.elements().exit(); // from here on its memory is held by a reference in 'given'
         }
     }
 
@@ -155,7 +158,7 @@ final class ArgumentList implements AutoCloseable {
             return null;
         }
         AbiDeclaration.@Nullable Value declared = signature.declared(index);
-        AbiDeclaration.@Nullable TensorType wanted = declared == null ? null : declared.tensor();
+        @Nullable TensorType wanted = declared == null ? null : declared.tensor();
         if (input instanceof Tensor tensor) {
             return lend(index, tensor, declared);
         }
@@ -173,7 +176,7 @@ final class ArgumentList implements AutoCloseable {
         if (input.getClass().isArray() || input instanceof Number || input instanceof Boolean) {
             Tensor tensor;
             try {
-                tensor = JavaArrays.toTensor(input, wanted);
+                tensor = new Tensor(JavaArrays.toElements(input, wanted));
             } catch (IreeException e) {
                 throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
             }
@@ -214,7 +217,7 @@ final class ArgumentList implements AutoCloseable {
             return passed(index, tensor, declared, true);
         }
         try {
-            tensor.enter();
+            tensor.elements().enter();
         } catch (IreeException e) {
             throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
         }
@@ -230,18 +233,18 @@ final class ArgumentList implements AutoCloseable {
     }
 
     private Object passed(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared, boolean transfer) {
-        AbiDeclaration.TensorType wanted = declared == null ? null : declared.tensor();
-        if (wanted != null && !tensor.fits(wanted)) {
-            throw mismatch(index, null, tensor.header());
+        TensorType wanted = declared == null ? null : declared.tensor();
+        if (wanted != null && !tensor.elements().fit(wanted)) {
+            throw mismatch(index, null, tensor.elements().header());
         }
         BufferView view;
         try {
-            view = memory.upload(tensor);
+            view = memory.upload(tensor.elements());
         } catch (IllegalStateException | WrongThreadException e) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
                     "%s: memory of tensor %s cannot be used: %s"
-                            .formatted(where(index), tensor.header(), e.getMessage()),
+                            .formatted(where(index), tensor.elements().header(), e.getMessage()),
                     e);
         }
         if (transfer) {
@@ -289,7 +292,7 @@ final class ArgumentList implements AutoCloseable {
             each.release();
         }
         owned.clear();
-        lent.forEach(Tensor::exit);
+        lent.forEach(tensor -> tensor.elements().exit());
         lent.clear();
     }
 }

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.tensor.JavaArrays;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
@@ -96,7 +97,7 @@ final class CompiledFunction extends ProgramFunction {
     public Tensor tensor(int index, Object value) {
         AbiDeclaration.Value declared = signature.declared(index);
         try {
-            return JavaArrays.toTensor(value, declared == null ? null : declared.tensor());
+            return new Tensor(JavaArrays.toElements(value, declared == null ? null : declared.tensor()));
         } catch (IreeException e) {
             throw new IreeException(
                     e.code(), "argument %d of function '%s': %s".formatted(index, fullName(), e.getMessage()), e);

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.modules.hal.DeviceQueryListener;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.TensorText;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

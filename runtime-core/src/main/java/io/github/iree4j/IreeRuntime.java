@@ -14,6 +14,7 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import io.github.iree4j.task.ScanPolicy;
 import io.github.iree4j.task.Topology;
+import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.ContextOptions;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -328,12 +329,12 @@ public final class IreeRuntime implements AutoCloseable {
     public Tensor upload(Tensor tensor) {
         guard.enter();
         try {
-            tensor.enter();
+            tensor.elements().enter();
             try {
                 DeviceMemory memory = new DeviceMemory(device());
-                return Tensor.adopt(memory.upload(tensor), memory, leaks);
+                return Tensor.adopt(memory.upload(tensor.elements()), memory, leaks);
             } finally {
-                tensor.exit();
+                tensor.elements().exit();
             }
         } finally {
             guard.exit();
@@ -358,7 +359,7 @@ public final class IreeRuntime implements AutoCloseable {
         guard.enter();
         try (Tensor wrapped = Tensor.wrap(segment, type, shape)) {
             DeviceMemory memory = new DeviceMemory(device());
-            return Tensor.adopt(memory.importInPlace(wrapped), memory, leaks);
+            return Tensor.adopt(memory.importInPlace(wrapped.elements()), memory, leaks);
         } finally {
             guard.exit();
         }

@@ -10,6 +10,8 @@ import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.tensor.DeviceMemory;
+import io.github.iree4j.tensor.TensorText;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
@@ -223,7 +225,7 @@ public final class Program implements AutoCloseable {
     public Tensor upload(ElementType type, long[] shape, TensorContents contents) throws IOException {
         enter();
         try {
-            return Tensor.adopt(memory.create(type, shape, contents), memory, runtime.leaks());
+            return Tensor.adopt(memory.create(type, shape, contents::writeTo), memory, runtime.leaks());
         } finally {
             exit();
         }

@@ -17,6 +17,7 @@ import io.github.iree4j.modules.parameters.ParametersModule;
 import io.github.iree4j.modules.vmvx.VmvxModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.ContextOptions;

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.VmList;
 import java.util.ArrayList;
 import java.util.Collections;

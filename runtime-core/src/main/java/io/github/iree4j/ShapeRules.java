@@ -4,6 +4,7 @@ import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.TensorText;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,11 +1,17 @@
 package io.github.iree4j;
 
-import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.DeviceMemory;
+import io.github.iree4j.tensor.ElementArrays;
+import io.github.iree4j.tensor.ElementCodec;
+import io.github.iree4j.tensor.HeapElements;
+import io.github.iree4j.tensor.TensorElements;
+import io.github.iree4j.tensor.TensorStreams;
+import io.github.iree4j.tensor.TensorText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -40,21 +46,29 @@ public final class Tensor implements AutoCloseable {
     private final long count;
     private final long bytes;
     private final TensorElements elements;
+    private final Leaks.@Nullable Watch watch; // that a result is closed
+
+    /** In memory of the host. */
+    Tensor(TensorElements elements) {
+        this.type = elements.type();
+        this.shape = elements.shape();
+        this.count = Shape.elementCount(shape);
+        this.bytes = elements.host().byteSize();
+        this.elements = elements;
+        this.watch = null;
+    }
 
     private Tensor(ElementType type, long[] shape, MemorySegment host) {
-        this.type = type;
-        this.shape = shape;
-        this.count = Shape.elementCount(shape);
-        this.bytes = host.byteSize();
-        this.elements = new TensorElements(type, shape, host);
+        this(new TensorElements(type, shape, host));
     }
 
     private Tensor(BufferView view, DeviceMemory memory, Leaks leaks) {
-        this.type = view.elementType();
-        this.shape = view.shape();
+        this.elements = new TensorElements(view, memory);
+        this.type = elements.type();
+        this.shape = elements.shape();
         this.count = view.elementCount();
         this.bytes = view.byteLength();
-        this.elements = new TensorElements(type, shape, view, memory, leaks.watch(this, shape, type));
+        this.watch = leaks.watch(this, shape, type);
     }
 
     /** Makes a result; takes over the caller's reference to the view. */
@@ -193,8 +207,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT for an impossible shape or a type without size; RESOURCE_EXHAUSTED beyond 16 GB
      */
     public static Tensor zeros(ElementType type, long... shape) {
-        long size = ElementCodec.byteSize(type, shape);
-        return new Tensor(type, shape.clone(), HeapElements.allocate(size));
+        return new Tensor(TensorElements.zeros(type, shape.clone()));
     }
 
     /**
@@ -206,7 +219,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT for text that is no tensor; OUT_OF_RANGE for too many or too few values, or one out of range
      */
     public static Tensor parse(String text) {
-        return TensorText.parse(text);
+        return new Tensor(TensorText.parse(text));
     }
 
     // -- from memory
@@ -262,9 +275,9 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor read(InputStream in, ElementType type, long... shape) throws IOException {
         long size = ElementCodec.byteSize(type, shape);
-        Tensor tensor = new Tensor(type, shape.clone(), TensorStreams.allocate(size));
-        TensorStreams.read(in, tensor.hostData(), tensor.name());
-        return tensor;
+        TensorElements elements = new TensorElements(type, shape.clone(), TensorStreams.allocate(size));
+        TensorStreams.read(in, elements.host(), elements.name());
+        return new Tensor(elements);
     }
 
     private static Tensor copied(ElementType type, int length, MemorySegment data, long[] shape) {
@@ -435,22 +448,17 @@ public final class Tensor implements AutoCloseable {
         part[0] = rows;
         long row = shape[0] == 0 ? 0 : bytes / shape[0];
         DeviceMemory device = elements.memory();
-        Leaks leaks = elements.leaks();
-        return device == null || leaks == null
+        return device == null || watch == null
                 ? new Tensor(type, part, elements.copy(first * row, rows * row))
-                : adopt(elements.copyOn(device, part, first * row, rows * row), device, leaks);
+                : adopt(elements.copyOn(device, part, first * row, rows * row), device, watch.leaks);
     }
 
     /** The first elements of each dimension: over the same memory if they come first of all, else a copy where this tensor is. */
     Tensor corner(long[] part) {
         DeviceMemory device = elements.memory();
-        Leaks leaks = elements.leaks();
-        if (device == null || leaks == null) {
-            MemorySegment data = HeapElements.allocate(ElementCodec.byteSize(type, part));
-            look(from -> Blocks.copy(from, shape, data, part, part, type.bitCount() / 8));
-            return new Tensor(type, part, data);
-        }
-        return adopt(elements.corner(device, part), device, leaks);
+        return device == null || watch == null
+                ? new Tensor(type, part, elements.corner(part))
+                : adopt(elements.corner(device, part), device, watch.leaks);
     }
 
     /** Lets somebody look at the bytes of the elements. */
@@ -533,7 +541,11 @@ public final class Tensor implements AutoCloseable {
 
     private boolean closeOnce() {
         try {
-            return elements.close();
+            boolean first = elements.close();
+            if (first && watch != null) {
+                watch.closed();
+            }
+            return first;
         } finally {
             Reference.reachabilityFence(this); // else the collector may find it dropped before it counts as closed
         }
@@ -551,39 +563,9 @@ public final class Tensor implements AutoCloseable {
     // -- for calls
     // --------------------------------------------------------------------------------------------------------------
 
-    /** The elements of a tensor that is no result. */
-    MemorySegment hostData() {
-        return elements.host();
-    }
-
-    /** The device memory of a result, or null for any other tensor. Valid between {@link #enter} and {@link #exit}. */
-    @Nullable
-    BufferView view() {
-        return elements.view();
-    }
-
-    /** Whether it may be passed where such a tensor is declared. */
-    boolean fits(AbiDeclaration.TensorType declared) {
-        return declared.accepts(type, shape);
-    }
-
-    /** Makes a view of this shape and type, which takes over the caller's reference to the buffer. */
-    BufferView adopt(Buffer buffer) {
-        try {
-            return BufferView.adopt(buffer, shape, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
-        } catch (RuntimeException | Error e) {
-            buffer.release();
-            throw e;
-        }
-    }
-
-    /** Keeps the elements from being freed until {@link #exit}. */
-    void enter() {
-        elements.enter();
-    }
-
-    void exit() {
-        elements.exit();
+    /** Where its elements are. */
+    TensorElements elements() {
+        return elements;
     }
 
     private <T> T read(Function<MemorySegment, T> reader) {
@@ -603,13 +585,8 @@ public final class Tensor implements AutoCloseable {
                 "%s with %d elements does not fit a Java array; use copyTo".formatted(name(), length));
     }
 
-    /** Type and shape, {@code 4xf32}. */
-    String header() {
-        return Shape.format(shape, type);
-    }
-
     private String name() {
-        return "tensor " + header();
+        return elements.name();
     }
 
     private static IreeException invalid(String message) {

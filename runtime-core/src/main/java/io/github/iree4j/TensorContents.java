@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.tensor.TensorStreams;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.module.ReferenceAdapter;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.VmTypes;
 
 /** Tensors as methods of Java modules take and return them. */
@@ -39,11 +40,11 @@ final class TensorReferences implements ReferenceAdapter<Tensor> {
 
     @Override
     public Object lend(Tensor value) {
-        value.enter();
+        value.elements().enter();
         try {
-            return memory.upload(value);
+            return memory.upload(value.elements());
         } finally {
-            value.exit();
+            value.elements().exit();
         }
     }
 

@@ -17,6 +17,6 @@ public final class TransferredTensor {
 
     @Override
     public String toString() {
-        return "transferred " + tensor.header();
+        return "transferred " + tensor.elements().header();
     }
 }

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.tensor.TensorType;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ public record ValueDeclaration(
 
     /** One value of a signature. */
     static ValueDeclaration of(AbiDeclaration.@Nullable Value declared, char kind) {
-        AbiDeclaration.TensorType tensor = declared == null ? null : declared.tensor();
+        TensorType tensor = declared == null ? null : declared.tensor();
         String name = declared == null ? "" : declared.name();
         if (declared != null && tensor != null && kind == 'r') {
             List<Long> shape = LongStream.of(tensor.shape()).boxed().toList();

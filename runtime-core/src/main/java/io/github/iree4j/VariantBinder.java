@@ -1,10 +1,12 @@
 package io.github.iree4j;
 
-import io.github.iree4j.AbiDeclaration.TensorType;
 import io.github.iree4j.ShapeRules.Value;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.Fills;
+import io.github.iree4j.tensor.TensorText;
+import io.github.iree4j.tensor.TensorType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -1,9 +1,10 @@
 package io.github.iree4j;
 
-import io.github.iree4j.AbiDeclaration.TensorType;
 import io.github.iree4j.ShapeRules.Value;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.JavaArrays;
+import io.github.iree4j.tensor.TensorType;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -97,7 +98,7 @@ final class VariantFunction extends ProgramFunction {
     @Override
     public Tensor tensor(int index, Object value) {
         try {
-            return JavaArrays.toTensor(value, types.get(index));
+            return new Tensor(JavaArrays.toElements(value, types.get(index)));
         } catch (IreeException e) {
             throw new IreeException(e.code(), where(index) + ": " + e.getMessage(), e);
         }
@@ -186,7 +187,7 @@ final class VariantFunction extends ProgramFunction {
                             .formatted(
                                     index,
                                     fullName,
-                                    tensor.header(),
+                                    tensor.elements().header(),
                                     new Value(dimensions, 0, false, null),
                                     String.join(" x ", rules.axes()),
                                     Arrays.toString(padded)));

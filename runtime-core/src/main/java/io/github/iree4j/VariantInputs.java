@@ -1,12 +1,14 @@
 package io.github.iree4j;
 
-import io.github.iree4j.AbiDeclaration.TensorType;
 import io.github.iree4j.ShapeRules.Value;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.Blocks;
+import io.github.iree4j.tensor.Fills;
+import io.github.iree4j.tensor.TensorType;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;

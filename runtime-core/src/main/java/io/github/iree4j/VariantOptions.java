@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.TensorText;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;

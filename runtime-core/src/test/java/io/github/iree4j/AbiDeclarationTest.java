@@ -3,6 +3,7 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.tensor.TensorType;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,7 +78,7 @@ class AbiDeclarationTest {
 
     @Test
     void integersAreTakenByWidthOpaqueAlways() {
-        AbiDeclaration.TensorType type = new AbiDeclaration.TensorType(ElementType.I32, new long[] {-1, 2});
+        TensorType type = new TensorType(ElementType.I32, new long[] {-1, 2});
         assertThat(type.accepts(ElementType.UI32, new long[] {5, 2})).isTrue();
         assertThat(type.accepts(ElementType.OPAQUE_32, new long[] {5, 2})).isTrue();
         assertThat(type.accepts(ElementType.F32, new long[] {5, 2})).isFalse();

@@ -105,6 +105,8 @@ class ArchitectureTest {
                             "async")),
             // Which call has submitted something: a holder of memory is a call.
             entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
+            // Elements in memory of the host or of a device; the root package wraps them as tensors.
+            entry("tensor", List.of("hal", "hal.pool")),
             entry("modules.hal", List.of("vm", "hal", "hal.copying", "hal.pool", "frontier", "async")),
             entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.vulkan.FakeDriver;
+import io.github.iree4j.tensor.DeviceMemory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -54,7 +55,7 @@ class HiddenMemoryTensorTest {
         for (int i = 0; i < values.length; i++) {
             values[i] = i;
         }
-        BufferView view = memory.upload(Tensor.of(values, values.length));
+        BufferView view = memory.upload(Tensor.of(values, values.length).elements());
         assertThat(floats(view)).isEqualTo(values);
         view.release();
     }
@@ -64,10 +65,10 @@ class HiddenMemoryTensorTest {
         MemorySegment bytes = Arena.ofAuto().allocate(4096, 4096);
         bytes.set(ValueLayout.JAVA_FLOAT, 8, 3);
         Tensor tensor = Tensor.wrap(bytes, ElementType.F32, 1024);
-        BufferView view = memory.upload(tensor);
+        BufferView view = memory.upload(tensor.elements());
         assertThat(floats(view)[2]).isEqualTo(3);
         view.release();
-        assertThatThrownBy(() -> memory.importInPlace(tensor)).hasMessageContaining("copy it");
+        assertThatThrownBy(() -> memory.importInPlace(tensor.elements())).hasMessageContaining("copy it");
     }
 
     @Test
@@ -77,12 +78,12 @@ class HiddenMemoryTensorTest {
                 .putFloat(1)
                 .putFloat(2)
                 .array();
-        BufferView view =
-                memory.create(ElementType.F32, new long[] {2}, TensorContents.of(new ByteArrayInputStream(bytes)));
+        BufferView view = memory.create(
+                ElementType.F32, new long[] {2}, TensorContents.of(new ByteArrayInputStream(bytes))::writeTo);
         assertThat(floats(view)).containsExactly(1, 2);
         view.release();
         assertThatThrownBy(() -> memory.create(
-                        ElementType.F32, new long[] {3}, TensorContents.of(new ByteArrayInputStream(bytes))))
+                        ElementType.F32, new long[] {3}, TensorContents.of(new ByteArrayInputStream(bytes))::writeTo))
                 .hasMessageContaining("ends");
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.NativeModule;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -65,7 +66,7 @@ class TensorStreamsTest {
     @Test
     void largeOnesAreUsedInPlace() throws IOException {
         Tensor tensor = Tensor.read(new ByteArrayInputStream(new byte[8192]), ElementType.UI8, 8192);
-        assertThat(DeviceMemory.isImportable(tensor.hostData())).isTrue();
+        assertThat(DeviceMemory.isImportable(tensor.elements().host())).isTrue();
     }
 
     @Test

@@ -245,7 +245,7 @@ class VariantsTest {
                 Tensor rows = results.take(0);
                 Results again = program.function("sentences").invoke((Object) rows)) {
             assertThat(rows.shape()).containsExactly(2, 4);
-            assertThat(rows.view().buffer().length())
+            assertThat(rows.elements().view().buffer().length())
                     .as("the four rows of the variant")
                     .isEqualTo(4 * 4 * 4);
             assertThat(again.tensor(1).toFloatArray()).containsExactly(100, 100, 100, 100, 260, 260, 260, 260);

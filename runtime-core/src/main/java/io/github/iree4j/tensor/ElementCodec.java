@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
  * Reads and writes single elements of every element type that Java has a number for. Elements are little-endian and need no alignment;
  * 4-bit integers are packed, the element of even index in the low half of its byte.
  */
-final class ElementCodec {
+public final class ElementCodec {
     /** What the elements of a type are. */
     enum Kind {
         BOOLEAN,
@@ -66,7 +66,7 @@ final class ElementCodec {
     }
 
     /** The bytes of a dense tensor; sub-byte elements are packed. INVALID_ARGUMENT for a type without size or an impossible shape. */
-    static long byteSize(ElementType type, long... shape) {
+    public static long byteSize(ElementType type, long... shape) {
         if (type.bitCount() == 0) {
             throw new IreeException(StatusCode.INVALID_ARGUMENT, "element type %s has no size".formatted(type));
         }

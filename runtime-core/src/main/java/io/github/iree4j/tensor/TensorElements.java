@@ -1,5 +1,6 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -11,9 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Where the elements of one {@link Tensor} are, and until when. Safe from any thread. */
-final class TensorElements {
-    private final ElementType type; // for messages, like the shape
+/** Where the elements of one tensor are, and until when. Safe from any thread. */
+public final class TensorElements {
+    private final ElementType type;
     private final long[] shape;
     /** The elements, or null for a result, whose elements are in {@link #view}. */
     private final @Nullable MemorySegment host;
@@ -22,86 +23,88 @@ final class TensorElements {
     /** Where {@link #view} is. */
     private final @Nullable DeviceMemory memory;
 
-    private final Leaks.@Nullable Watch watch;
     private final UseGuard guard;
     /** Only for messages. */
     private volatile boolean transferred;
 
     /** In memory of the host. */
-    TensorElements(ElementType type, long[] shape, MemorySegment host) {
+    public TensorElements(ElementType type, long[] shape, MemorySegment host) {
         this.type = type;
         this.shape = shape;
         this.host = host;
         this.view = null;
         this.memory = null;
-        this.watch = null;
         this.guard = new UseGuard(this::describe, () -> {});
     }
 
     /** In memory of a device; takes over the caller's reference to the view. */
-    TensorElements(ElementType type, long[] shape, BufferView view, DeviceMemory memory, Leaks.Watch watch) {
-        this.type = type;
-        this.shape = shape;
+    public TensorElements(BufferView view, DeviceMemory memory) {
+        this.type = view.elementType();
+        this.shape = view.shape();
         this.host = null;
         this.view = view;
         this.memory = memory;
-        this.watch = watch;
         this.guard = new UseGuard(this::describe, view::release);
     }
 
-    MemorySegment host() {
+    /** On the Java heap, all zero. */
+    public static TensorElements zeros(ElementType type, long... shape) {
+        return new TensorElements(type, shape, HeapElements.allocate(ElementCodec.byteSize(type, shape)));
+    }
+
+    public ElementType type() {
+        return type;
+    }
+
+    /** The dimensions, outermost first; not to be written. */
+    public long[] shape() {
+        return shape;
+    }
+
+    /** Those of a tensor that is no result. */
+    public MemorySegment host() {
         if (host == null) {
             throw new IreeException(StatusCode.INTERNAL, name() + " is in device memory");
         }
         return host;
     }
 
-    /** Valid between {@link #enter} and {@link #exit}. */
-    @Nullable
-    BufferView view() {
+    /** The device memory of a result, or null for any other tensor. Valid between {@link #enter} and {@link #exit}. */
+    public @Nullable BufferView view() {
         return view;
     }
 
     /** Where they are if it is a device. */
-    @Nullable
-    DeviceMemory memory() {
+    public @Nullable DeviceMemory memory() {
         return memory;
     }
 
-    /** Who watches that they are freed, if they have to be. */
-    @Nullable
-    Leaks leaks() {
-        return watch == null ? null : watch.leaks;
-    }
-
-    boolean isClosed() {
+    public boolean isClosed() {
         return guard.isClosed();
     }
 
     /** Closes, now or when the last use under way ends; true for the one who did. */
-    boolean close() {
-        boolean first = guard.close();
-        if (first && watch != null) {
-            watch.closed();
-        }
-        return first;
+    public boolean close() {
+        return guard.close();
     }
 
     /** Says for messages that a call took them. */
-    void transferred() {
+    public void transferred() {
         transferred = true;
     }
 
     /** Keeps them from being freed until {@link #exit}. */
-    void enter() {
+    public void enter() {
         guard.enter();
     }
 
-    void exit() {
+    /** Ends a use. */
+    public void exit() {
         guard.exit();
     }
 
-    <T> T read(Function<MemorySegment, T> reader) {
+    /** Lets somebody look at their bytes. */
+    public <T> T read(Function<MemorySegment, T> reader) {
         guard.enter();
         try {
             return view == null || memory == null ? reader.apply(host()) : memory.read(view, reader);
@@ -116,7 +119,7 @@ final class TensorElements {
     }
 
     /** Copies some bytes to the Java heap. */
-    MemorySegment copy(long first, long bytes) {
+    public MemorySegment copy(long first, long bytes) {
         return read(data -> {
             MemorySegment fresh = HeapElements.allocate(bytes);
             return fresh.copyFrom(data.asSlice(first, bytes));
@@ -124,7 +127,7 @@ final class TensorElements {
     }
 
     /** Copies some bytes to a device; the caller releases the view. */
-    BufferView copyOn(DeviceMemory device, long[] part, long first, long bytes) {
+    public BufferView copyOn(DeviceMemory device, long[] part, long first, long bytes) {
         return read(data -> {
             try {
                 return device.create(type, part, target -> target.copyFrom(data.asSlice(first, bytes)));
@@ -135,7 +138,7 @@ final class TensorElements {
     }
 
     /** The first elements of each dimension on a device: of the same buffer if they come first of all. The caller releases the view. */
-    BufferView corner(DeviceMemory device, long[] part) {
+    public BufferView corner(DeviceMemory device, long[] part) {
         BufferView all = view;
         if (all != null && Blocks.comeFirst(shape, part)) {
             guard.enter();
@@ -155,8 +158,38 @@ final class TensorElements {
         });
     }
 
-    private String name() {
-        return "tensor " + Shape.format(shape, type);
+    /** The first elements of each dimension, copied to the Java heap. */
+    public MemorySegment corner(long[] part) {
+        return read(data -> {
+            MemorySegment fresh = HeapElements.allocate(ElementCodec.byteSize(type, part));
+            Blocks.copy(data, shape, fresh, part, part, type.bitCount() / 8);
+            return fresh;
+        });
+    }
+
+    /** Makes a view of this shape and type, which takes over the caller's reference to the buffer. */
+    BufferView adopt(Buffer buffer) {
+        try {
+            return BufferView.adopt(buffer, shape, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
+        } catch (RuntimeException | Error e) {
+            buffer.release();
+            throw e;
+        }
+    }
+
+    /** Whether they may be passed where such a tensor is declared. */
+    public boolean fit(TensorType declared) {
+        return declared.accepts(type, shape);
+    }
+
+    /** Type and shape, {@code 4xf32}. */
+    public String header() {
+        return Shape.format(shape, type);
+    }
+
+    /** What messages call them, {@code tensor 4xf32}. */
+    public String name() {
+        return "tensor " + header();
     }
 
     private String describe() {

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** Tensors as text, in the form that {@code iree-run-module} reads and prints: {@code 2x2xf32=[1 2][3 4]}. */
-final class TensorText {
+public final class TensorText {
     private static final Pattern DECIMAL_FLOAT = Pattern.compile(
             "[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?|[+-]?0[xX][0-9a-fA-F.]+(?:[pP][+-]?\\d+)?");
 
@@ -48,25 +48,25 @@ final class TensorText {
         }
     }
 
-    static Tensor parse(String spec) {
+    /** Reads a tensor. */
+    public static TensorElements parse(String spec) {
         String text = unquote(spec.trim());
         if (text.isEmpty()) {
             throw invalid("tensor text is empty; write shape, type and values such as 4xf32=1 2 3 4");
         }
         int equals = text.indexOf('=');
         Header header = Header.parse(equals < 0 ? text : text.substring(0, equals));
-        Tensor tensor = Tensor.zeros(header.type(), header.shape());
+        TensorElements elements = TensorElements.zeros(header.type(), header.shape());
         String values = equals < 0 ? "" : text.substring(equals + 1);
         if (!values.isEmpty()) {
-            parseElements(values, header, tensor);
+            parseElements(values, header, elements.host());
         }
-        return tensor;
+        return elements;
     }
 
-    private static void parseElements(String values, Header header, Tensor tensor) {
+    private static void parseElements(String values, Header header, MemorySegment data) {
         ElementCodec codec = ElementCodec.of(header.type());
-        MemorySegment data = tensor.hostData();
-        long capacity = tensor.elementCount();
+        long capacity = Shape.elementCount(header.shape());
         long count = 0;
         int start = -1;
         for (int i = 0; i <= values.length(); i++) {
@@ -209,7 +209,7 @@ final class TensorText {
      *
      * @param everyRow whether rows past the limit are still shown, as {@code [...]}, which is what iree-run-module does
      */
-    static void append(
+    public static void append(
             StringBuilder out, MemorySegment data, ElementType type, long[] shape, long maximum, boolean everyRow) {
         out.append(Shape.format(shape, type)).append('=');
         new Printer(out, data, type, shape, maximum, everyRow).print();
@@ -333,7 +333,7 @@ final class TensorText {
     }
 
     /** Untrusted text in a message of bounded length. */
-    static String abbreviate(String text) {
+    public static String abbreviate(String text) {
         return text.length() <= 80 ? text : text.substring(0, 77) + "...";
     }
 

@@ -1,10 +1,10 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /** Copies between dense arrays of different shapes. */
-final class Blocks {
+public final class Blocks {
     private Blocks() {}
 
     /**
@@ -17,7 +17,8 @@ final class Blocks {
      * @param part how many of each dimension; no more than either has
      * @param bytes of an element
      */
-    static void copy(MemorySegment from, long[] fromShape, MemorySegment to, long[] toShape, long[] part, long bytes) {
+    public static void copy(
+            MemorySegment from, long[] fromShape, MemorySegment to, long[] toShape, long[] part, long bytes) {
         if (Arrays.stream(part).anyMatch(size -> size == 0)) {
             return;
         }

@@ -1,15 +1,15 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
-/** Copies elements out into Java arrays, by the conversion rules that {@link Tensor} states. */
-final class ElementArrays {
+/** Copies elements out into Java arrays, by the conversion rules that {@code Tensor} states. */
+public final class ElementArrays {
     private ElementArrays() {}
 
-    static float[] floats(ElementType type, MemorySegment data, int length) {
+    public static float[] floats(ElementType type, MemorySegment data, int length) {
         float[] out = new float[length];
         ElementCodec codec = ElementCodec.of(type);
         if (codec.isFloat32()) {
@@ -22,7 +22,7 @@ final class ElementArrays {
         return out;
     }
 
-    static double[] doubles(ElementType type, MemorySegment data, int length) {
+    public static double[] doubles(ElementType type, MemorySegment data, int length) {
         double[] out = new double[length];
         ElementCodec codec = ElementCodec.of(type);
         for (int i = 0; i < length; i++) {
@@ -31,7 +31,7 @@ final class ElementArrays {
         return out;
     }
 
-    static int[] ints(ElementType type, MemorySegment data, int length) {
+    public static int[] ints(ElementType type, MemorySegment data, int length) {
         int[] out = new int[length];
         ElementCodec codec = ElementCodec.of(type);
         if (codec.isInteger(32)) {
@@ -44,7 +44,7 @@ final class ElementArrays {
         return out;
     }
 
-    static long[] longs(ElementType type, MemorySegment data, int length) {
+    public static long[] longs(ElementType type, MemorySegment data, int length) {
         long[] out = new long[length];
         ElementCodec codec = ElementCodec.of(type);
         for (int i = 0; i < length; i++) {
@@ -53,7 +53,7 @@ final class ElementArrays {
         return out;
     }
 
-    static short[] shorts(ElementType type, MemorySegment data, int length) {
+    public static short[] shorts(ElementType type, MemorySegment data, int length) {
         short[] out = new short[length];
         ElementCodec codec = ElementCodec.of(type);
         for (int i = 0; i < length; i++) {
@@ -62,7 +62,7 @@ final class ElementArrays {
         return out;
     }
 
-    static byte[] bytes(ElementType type, MemorySegment data, int length) {
+    public static byte[] bytes(ElementType type, MemorySegment data, int length) {
         byte[] out = new byte[length];
         ElementCodec codec = ElementCodec.of(type);
         for (int i = 0; i < length; i++) {
@@ -71,7 +71,7 @@ final class ElementArrays {
         return out;
     }
 
-    static boolean[] booleans(ElementType type, MemorySegment data, int length) {
+    public static boolean[] booleans(ElementType type, MemorySegment data, int length) {
         boolean[] out = new boolean[length];
         ElementCodec codec = ElementCodec.of(type);
         for (int i = 0; i < length; i++) {
@@ -92,7 +92,7 @@ final class ElementArrays {
     }
 
     /** The element type of a boxed primitive. */
-    static ElementType scalarType(Object value) {
+    public static ElementType scalarType(Object value) {
         return switch (value) {
             case Float _ -> ElementType.F32;
             case Double _ -> ElementType.F64;

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Bytes between streams and memory, through a small array: no array of all bytes is made on the way. */
-final class TensorStreams {
+public final class TensorStreams {
     private static final int CHUNK = 1 << 14;
 
     /** Smaller tensors are copied sooner than native memory is had for them, bytes. */
@@ -20,7 +20,7 @@ final class TensorStreams {
     private TensorStreams() {}
 
     /** Memory for what is going to be read, which devices use in place where that pays. */
-    static MemorySegment allocate(long size) {
+    public static MemorySegment allocate(long size) {
         if (size < SMALL) {
             return HeapElements.allocate(size);
         }
@@ -34,7 +34,7 @@ final class TensorStreams {
         }
     }
 
-    static void read(InputStream in, MemorySegment target, String what) throws IOException {
+    public static void read(InputStream in, MemorySegment target, String what) throws IOException {
         long size = target.byteSize();
         byte[] chunk = new byte[(int) Math.min(size, CHUNK)];
         for (long at = 0; at < size; ) {
@@ -48,7 +48,7 @@ final class TensorStreams {
         }
     }
 
-    static void write(TensorElements elements, OutputStream out) throws IOException {
+    public static void write(TensorElements elements, OutputStream out) throws IOException {
         try {
             elements.read(data -> {
                 try {

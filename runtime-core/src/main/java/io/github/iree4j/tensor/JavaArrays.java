@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -10,14 +10,21 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes tensors of Java arrays and numbers that are passed as arguments. What the function declares decides: floats become any float type,
+ * Makes elements of Java arrays and numbers that are passed as arguments. What the function declares decides: floats become any float type,
  * integers any integer type that can hold them, and a flat array takes a declared shape that its length determines. Without a declaration
  * an array keeps its own type and nesting.
  */
-final class JavaArrays {
+public final class JavaArrays {
     private JavaArrays() {}
 
-    static Tensor toTensor(Object input, AbiDeclaration.@Nullable TensorType wanted) {
+    /**
+     * Makes the elements of an argument, which may look at the array.
+     *
+     * @param input an array, a number or a boolean
+     * @param wanted what is declared; null where nothing is known
+     * @throws IreeException INVALID_ARGUMENT or OUT_OF_RANGE when it does not fit
+     */
+    public static TensorElements toElements(Object input, @Nullable TensorType wanted) {
         if (!input.getClass().isArray()) {
             return scalar(input, wanted);
         }
@@ -41,28 +48,28 @@ final class JavaArrays {
         throw invalid("%s does not convert to %s".formatted(flat.getClass().getSimpleName(), type));
     }
 
-    private static Tensor scalar(Object input, AbiDeclaration.@Nullable TensorType wanted) {
-        ElementArrays.scalarType(input); // refuses numbers that would lose digits, such as BigInteger
+    private static TensorElements scalar(Object input, @Nullable TensorType wanted) {
+        ElementType natural =
+                ElementArrays.scalarType(input); // refuses numbers that would lose digits, such as BigInteger
         if (wanted == null) {
-            return Tensor.scalar(input);
+            return new TensorElements(natural, new long[0], HeapElements.ofScalar(natural, input));
         }
         if (wanted.shape().length > 0) {
             throw invalid(
                     "%s %s is a scalar; wanted %s".formatted(input.getClass().getSimpleName(), input, wanted));
         }
         ElementType type = wanted.type();
-        Tensor tensor = Tensor.zeros(type);
+        TensorElements elements = TensorElements.zeros(type);
         ElementCodec codec = ElementCodec.of(type);
         boolean real = input instanceof Float || input instanceof Double;
         if (type.isFloat() && input instanceof Number number) {
-            codec.putDouble(tensor.hostData(), 0, number.doubleValue());
+            codec.putDouble(elements.host(), 0, number.doubleValue());
         } else if (!type.isFloat() && !real) {
-            codec.putLong(
-                    tensor.hostData(), 0, input instanceof Boolean b ? (b ? 1 : 0) : ((Number) input).longValue());
+            codec.putLong(elements.host(), 0, input instanceof Boolean b ? (b ? 1 : 0) : ((Number) input).longValue());
         } else {
             throw invalid("%s does not convert to %s".formatted(input.getClass().getSimpleName(), type));
         }
-        return tensor;
+        return elements;
     }
 
     /** The dimensions of a nested array, as its first elements have them. */
@@ -126,7 +133,7 @@ final class JavaArrays {
     }
 
     /** The shape of the tensor: as nested, or as declared where the length of a flat array leaves no doubt. */
-    private static long[] shape(long[] nesting, AbiDeclaration.TensorType wanted) {
+    private static long[] shape(long[] nesting, TensorType wanted) {
         long[] declared = wanted.shape();
         if (nesting.length != 1 || declared.length == 1) {
             return checked(nesting, wanted);
@@ -152,7 +159,7 @@ final class JavaArrays {
         return shape;
     }
 
-    private static long[] checked(long[] nesting, AbiDeclaration.TensorType wanted) {
+    private static long[] checked(long[] nesting, TensorType wanted) {
         if (!wanted.accepts(wanted.type(), nesting)) {
             throw invalid("is %s; given %s".formatted(wanted, Shape.format(nesting, wanted.type())));
         }
@@ -178,7 +185,7 @@ final class JavaArrays {
         return a.equals(b) || (a.isInteger() && b.isInteger());
     }
 
-    private static Tensor sameBits(Object flat, ElementType type, long[] shape) {
+    private static TensorElements sameBits(Object flat, ElementType type, long[] shape) {
         MemorySegment data = switch (flat) {
             case float[] v -> MemorySegment.ofArray(v);
             case double[] v -> MemorySegment.ofArray(v);
@@ -189,7 +196,7 @@ final class JavaArrays {
             default -> MemorySegment.ofArray(bytes((boolean[]) flat));
         };
         // Looked at once, by the call that is being prepared: no copy of the caller's array is needed.
-        return Tensor.wrap(data, type, shape);
+        return new TensorElements(type, shape, data);
     }
 
     private static byte[] bytes(boolean[] values) {
@@ -204,14 +211,14 @@ final class JavaArrays {
         void put(ElementCodec codec, MemorySegment data, int index);
     }
 
-    private static Tensor converted(Object flat, ElementType type, long[] shape, Store store) {
-        Tensor tensor = Tensor.zeros(type, shape);
+    private static TensorElements converted(Object flat, ElementType type, long[] shape, Store store) {
+        TensorElements elements = TensorElements.zeros(type, shape);
         ElementCodec codec = ElementCodec.of(type);
         int length = Array.getLength(flat);
         for (int i = 0; i < length; i++) {
-            store.put(codec, tensor.hostData(), i);
+            store.put(codec, elements.host(), i);
         }
-        return tensor;
+        return elements;
     }
 
     private static IreeException invalid(String message) {

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
@@ -19,7 +19,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /** Moves elements between tensors and one device. Safe from any thread. */
-final class DeviceMemory {
+public final class DeviceMemory {
     /** What inputs are allocated as: any use by programs, and mapped by us to fill them. */
     private static final BufferParams INPUT = BufferParams.DEFAULT;
 
@@ -32,17 +32,29 @@ final class DeviceMemory {
             Arena.global().scope().getClass(),
             MemorySegment.ofArray(new byte[0]).scope().getClass()));
 
+    /** Writes the elements of a tensor that is being made. */
+    @FunctionalInterface
+    public interface Filling {
+        /**
+         * Writes all elements.
+         *
+         * @param memory as many bytes as they take; only until this returns
+         * @throws IOException when they cannot be read from where they come from
+         */
+        void fill(MemorySegment memory) throws IOException;
+    }
+
     private final Device device;
     private final BufferParams input;
     private final List<AdmissionGate> gates;
 
     /** Memory that is accounted to no program. */
-    DeviceMemory(Device device) {
+    public DeviceMemory(Device device) {
         this(device, "");
     }
 
     /** Memory that is accounted to a program. */
-    DeviceMemory(Device device, String consumer) {
+    public DeviceMemory(Device device, String consumer) {
         this.device = device;
         this.input = INPUT.withConsumer(consumer);
         this.gates = device.allocator().gates(consumer);
@@ -54,7 +66,7 @@ final class DeviceMemory {
      * @param givenUp whether the call is not going to run, so that it need not wait
      * @throws InterruptedException when the thread is interrupted while the call is outside
      */
-    void admit(long need, BooleanSupplier givenUp) throws InterruptedException {
+    public void admit(long need, BooleanSupplier givenUp) throws InterruptedException {
         for (int i = 0; i < gates.size(); i++) {
             try {
                 gates.get(i).enter(need, givenUp);
@@ -66,12 +78,12 @@ final class DeviceMemory {
     }
 
     /** Has calls outside look whether they have been given up. */
-    void lookAtGates() {
+    public void lookAtGates() {
         gates.forEach(AdmissionGate::look);
     }
 
     /** The call that was let in with that need is over. */
-    void exit(long need) {
+    public void exit(long need) {
         exit(gates.size(), need);
     }
 
@@ -81,7 +93,7 @@ final class DeviceMemory {
         }
     }
 
-    Device device() {
+    public Device device() {
         return device;
     }
 
@@ -91,13 +103,13 @@ final class DeviceMemory {
      *
      * @return the view; the caller releases it
      */
-    BufferView upload(Tensor tensor) {
-        BufferView own = tensor.view();
+    public BufferView upload(TensorElements elements) {
+        BufferView own = elements.view();
         if (own != null) {
             own.retain();
             return own;
         }
-        return tensor.adopt(buffer(tensor));
+        return elements.adopt(buffer(elements));
     }
 
     /**
@@ -106,16 +118,16 @@ final class DeviceMemory {
      * @return the view; the caller releases it
      * @throws IreeException INVALID_ARGUMENT when that cannot be used in place, saying why and what helps
      */
-    BufferView importInPlace(Tensor tensor) {
-        MemorySegment data = tensor.hostData();
+    public BufferView importInPlace(TensorElements elements) {
+        MemorySegment data = elements.host();
         if (data.isNative() && !UNCLOSEABLE.contains(data.scope().getClass())) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "memory of %s is of an arena that can be closed while a device uses it; allocate it with Arena.ofAuto() or Arena.global(), or copy it with Tensor.copyOf"
-                            .formatted(tensor.header()));
+                            .formatted(elements.header()));
         }
         BufferParams params = data.isReadOnly() ? input.withAccess(MemoryAccess.READ) : input;
-        return tensor.adopt(device.allocator().importHost(params, data, new Lender(data)));
+        return elements.adopt(device.allocator().importHost(params, data, new Lender(data)));
     }
 
     /**
@@ -123,16 +135,16 @@ final class DeviceMemory {
      *
      * @return the view; the caller releases it
      */
-    BufferView create(ElementType type, long[] shape, TensorContents contents) throws IOException {
+    public BufferView create(ElementType type, long[] shape, Filling contents) throws IOException {
         long size = ElementCodec.byteSize(type, shape);
         Buffer buffer = device.allocator().allocate(input, size);
         try {
             if (buffer.isMappable(MemoryAccess.WRITE)) {
-                contents.writeTo(buffer.map(MemoryAccess.DISCARD_WRITE, 0, size));
+                contents.fill(buffer.map(MemoryAccess.DISCARD_WRITE, 0, size));
             } else {
                 try (Arena arena = Arena.ofShared()) { // the contents may come from threads of theirs
                     MemorySegment bytes = arena.allocate(size, ALIGNMENT);
-                    contents.writeTo(bytes);
+                    contents.fill(bytes);
                     buffer.write(0, bytes);
                 }
             }
@@ -142,8 +154,8 @@ final class DeviceMemory {
         }
     }
 
-    private Buffer buffer(Tensor tensor) {
-        MemorySegment data = tensor.hostData();
+    private Buffer buffer(TensorElements elements) {
+        MemorySegment data = elements.host();
         if (isImportable(data)) {
             try {
                 return device.allocator().importHost(input, data, new Lender(data));
@@ -157,7 +169,7 @@ final class DeviceMemory {
     }
 
     /** Whether a device may use memory where it is: native, aligned, and out of reach of any {@code Arena.close()}. */
-    static boolean isImportable(MemorySegment data) {
+    public static boolean isImportable(MemorySegment data) {
         // There is no other way to ask than by the scope's class.
         return data.isNative()
                 && !data.isReadOnly()
@@ -166,7 +178,7 @@ final class DeviceMemory {
     }
 
     /** Lets the caller look at the bytes of a view; through a copy when the host cannot map them. */
-    <T> T read(BufferView view, Function<MemorySegment, T> reader) {
+    public <T> T read(BufferView view, Function<MemorySegment, T> reader) {
         Buffer buffer = view.buffer();
         if (buffer.isMappable(MemoryAccess.READ)) {
             return reader.apply(buffer.map(MemoryAccess.READ, 0, view.byteLength()));

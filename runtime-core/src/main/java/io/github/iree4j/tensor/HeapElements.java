@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -6,12 +6,12 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
-/** Elements on the Java heap, made of Java values by the conversion rules that {@link Tensor} states. */
-final class HeapElements {
+/** Elements on the Java heap, made of Java values by the conversion rules that {@code Tensor} states. */
+public final class HeapElements {
     private HeapElements() {}
 
     /** As many bytes, all zero. */
-    static MemorySegment allocate(long size) {
+    public static MemorySegment allocate(long size) {
         long words = (size + 7) / 8;
         if (words > Integer.MAX_VALUE - 8) {
             throw new IreeException(
@@ -30,7 +30,7 @@ final class HeapElements {
     }
 
     /** The shape that a caller gave for an array: its own copy, checked; one dimension when none was given. */
-    static long[] shape(ElementType type, int length, long[] shape) {
+    public static long[] shape(ElementType type, int length, long[] shape) {
         if (shape.length == 0) {
             return new long[] {length};
         }
@@ -44,7 +44,7 @@ final class HeapElements {
         return shape.clone();
     }
 
-    static MemorySegment ofReals(ElementType type, float[] values) {
+    public static MemorySegment ofReals(ElementType type, float[] values) {
         MemorySegment data = allocate(ElementCodec.byteSize(type, values.length));
         ElementCodec codec = ElementCodec.of(type);
         for (int i = 0; i < values.length; i++) {
@@ -53,7 +53,7 @@ final class HeapElements {
         return data;
     }
 
-    static MemorySegment ofIntegers(ElementType type, long[] values) {
+    public static MemorySegment ofIntegers(ElementType type, long[] values) {
         ElementCodec codec = ElementCodec.of(type);
         if (codec.kind() == ElementCodec.Kind.FLOAT) {
             throw new IreeException(
@@ -67,7 +67,7 @@ final class HeapElements {
         return data;
     }
 
-    static MemorySegment ofBooleans(boolean[] values) {
+    public static MemorySegment ofBooleans(boolean[] values) {
         byte[] bytes = new byte[values.length];
         for (int i = 0; i < values.length; i++) {
             bytes[i] = (byte) (values[i] ? 1 : 0);
@@ -75,7 +75,7 @@ final class HeapElements {
         return MemorySegment.ofArray(bytes);
     }
 
-    static MemorySegment ofScalar(ElementType type, Object value) {
+    public static MemorySegment ofScalar(ElementType type, Object value) {
         MemorySegment data = allocate(ElementCodec.byteSize(type));
         ElementCodec codec = ElementCodec.of(type);
         if (codec.kind() == ElementCodec.Kind.FLOAT) {

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
@@ -6,7 +6,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 
 /** Arrays of one number. */
-final class Fills {
+public final class Fills {
     private Fills() {}
 
     /**
@@ -14,7 +14,7 @@ final class Fills {
      *
      * @throws IreeException INVALID_ARGUMENT and OUT_OF_RANGE when the type has no such number; RESOURCE_EXHAUSTED when there is no room
      */
-    static MemorySegment filled(ElementType type, long[] shape, double number) {
+    public static MemorySegment filled(ElementType type, long[] shape, double number) {
         MemorySegment data = HeapElements.allocate(ElementCodec.byteSize(type, shape));
         if (number == 0 && Math.copySign(1, number) > 0 || data.byteSize() == 0) {
             return data; // all numbers are zero when their bits are
@@ -30,7 +30,7 @@ final class Fills {
     }
 
     /** The bytes of a number. */
-    static MemorySegment encoded(ElementType type, double number) {
+    public static MemorySegment encoded(ElementType type, double number) {
         if (!type.isByteAligned()) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,

@@ -1,0 +1,46 @@
+package io.github.iree4j.tensor;
+
+import io.github.iree4j.hal.ElementType;
+
+/**
+ * The type of a tensor, as far as a function declares it.
+ *
+ * @param type the element type
+ * @param shape the dimensions, -1 for those that the caller chooses
+ */
+public record TensorType(ElementType type, long[] shape) {
+    /**
+     * Whether a tensor may be passed. Integers count by width only, as compiled programs check them.
+     *
+     * @param other the type of its elements
+     * @param otherShape its dimensions
+     * @return true if it may
+     */
+    public boolean accepts(ElementType other, long[] otherShape) {
+        if (!sameElement(type, other) || shape.length != otherShape.length) {
+            return false;
+        }
+        for (int i = 0; i < shape.length; i++) {
+            if (shape[i] >= 0 && shape[i] != otherShape[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean sameElement(ElementType declared, ElementType actual) {
+        int a = declared.encoding();
+        int b = actual.encoding();
+        boolean integers = (a >>> 28) == 1 && (b >>> 28) == 1; // 0x10 to 0x13, the boolean among them
+        return a == b || b >>> 24 == 0 || integers && (a & 0xFF) == (b & 0xFF);
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("tensor<");
+        for (long dim : shape) {
+            text.append(dim < 0 ? "?" : Long.toString(dim)).append('x');
+        }
+        return text.append(type).append('>').toString();
+    }
+}

@@ -1,2 +1,2 @@
-/** Claims about the front door: whose turn it is in a program. */
+/** How claims are run. */
 package io.github.iree4j;

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.call.Signature;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.bytecode.BytecodeModule;

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.call.CallState;
 import io.github.iree4j.hal.PendingOperation;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +14,17 @@ import java.util.List;
  * @param waits points of timelines that were not reached when this was asked; empty when it waits for none
  */
 public record PendingCall(String function, State state, Duration since, List<PendingOperation.Wait> waits) {
+    static PendingCall of(String function, CallState state, Duration since, List<PendingOperation.Wait> waits) {
+        State at = switch (state) {
+            case BEFORE_INPUTS -> State.BEFORE_INPUTS;
+            case IN_LINE -> State.IN_LINE;
+            case RUNNING -> State.RUNNING;
+            case SUSPENDED -> State.SUSPENDED;
+            case BEFORE_RESULTS -> State.BEFORE_RESULTS;
+        };
+        return new PendingCall(function, at, since, waits);
+    }
+
     /** Copies. */
     public PendingCall {
         waits = List.copyOf(waits);

@@ -1,19 +1,12 @@
 package io.github.iree4j;
 
-import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.call.ProgramCalls;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
-import io.github.iree4j.hal.pool.MemoryHolder;
-import io.github.iree4j.hal.pool.OperationsUnderWay;
-import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.tensor.TensorText;
-import io.github.iree4j.vm.Context;
-import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import java.io.IOException;
@@ -24,10 +17,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Modules loaded for a runtime's devices, with their parameters and the state they keep between calls.
@@ -41,21 +32,12 @@ public final class Program implements AutoCloseable {
     private final List<Device> devices;
     private final String name;
     private final ProgramLoader.Loaded loaded;
-    private final Context context;
-    private final DeviceMemory memory;
     private final List<CompiledFunction> compiled = new ArrayList<>();
     private final Map<String, ProgramFunction> functions =
             new LinkedHashMap<>(); // by full name, those that others stand for as well
     private final List<ProgramFunction> listed;
     private final List<Part> parts;
-    private final Turn turn = new Turn();
-    private final CallsUnderWay calls = new CallsUnderWay();
-    private final boolean overlaps;
-    /** Whose calls others wait for; written in turn. In release mode: what looks at it late looks again. */
-    private final AtomicReference<@Nullable MemoryHolder> inTurn = new AtomicReference<>();
-
-    private final UseGuard guard;
-    private final ProgramEnd end;
+    private final ProgramCalls calls;
     private final Leaks.Watch watch;
 
     /**
@@ -72,17 +54,21 @@ public final class Program implements AutoCloseable {
         this.runtime = runtime;
         this.devices = devices;
         this.loaded = loaded;
-        this.context = loaded.context();
-        this.memory = new DeviceMemory(devices.getFirst(), loaded.consumer());
-        this.overlaps = loaded.overlaps();
         this.name = loaded.modules().getLast().name();
-        this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
-        this.end = new ProgramEnd(this, calls, loaded.operations());
+        this.calls = new ProgramCalls(
+                name,
+                loaded.context(),
+                new DeviceMemory(devices.getFirst(), loaded.consumer()),
+                loaded.operations(),
+                runtime.executor(),
+                loaded.hasJava(),
+                loaded.overlaps(),
+                this::free);
         this.parts = List.copyOf(parts);
         for (VmModule module : loaded.modules()) {
             for (VmFunction function : module.exports()) {
                 if (!function.name().startsWith("__")) {
-                    CompiledFunction callable = new CompiledFunction(this, function);
+                    CompiledFunction callable = new CompiledFunction(this, calls, function);
                     if (functions.putIfAbsent(callable.fullName(), callable) == null) {
                         compiled.add(callable);
                     }
@@ -203,11 +189,11 @@ public final class Program implements AutoCloseable {
      * @throws IreeException FAILED_PRECONDITION when this is closed; what an initialiser failed with
      */
     public Program newInstance() {
-        guard.enter();
+        calls.enter();
         try {
             return runtime.loadAgain(devices, loaded, parts);
         } finally {
-            guard.exit();
+            calls.exit();
         }
     }
 
@@ -223,11 +209,11 @@ public final class Program implements AutoCloseable {
      * @throws IOException when {@code contents} does
      */
     public Tensor upload(ElementType type, long[] shape, TensorContents contents) throws IOException {
-        enter();
+        calls.enter();
         try {
-            return Tensor.adopt(memory.create(type, shape, contents::writeTo), memory, runtime.leaks());
+            return Tensor.adopt(memory().create(type, shape, contents::writeTo), memory(), leaks());
         } finally {
-            exit();
+            calls.exit();
         }
     }
 
@@ -237,13 +223,8 @@ public final class Program implements AutoCloseable {
      * @return the number at some moment
      */
     public int activeCalls() {
-        return ownCalls()
+        return calls.active()
                 + parts.stream().mapToInt(part -> part.program().activeCalls()).sum();
-    }
-
-    /** Without those of parts. */
-    int ownCalls() {
-        return guard.uses();
     }
 
     /**
@@ -254,7 +235,7 @@ public final class Program implements AutoCloseable {
      * @return a snapshot, the longest under way first
      */
     public List<PendingCall> pendingCalls(int limit) {
-        List<PendingCall> own = calls.describe(limit);
+        List<PendingCall> own = calls.describe(limit, PendingCall::of);
         if (parts.isEmpty()) {
             return own;
         }
@@ -296,7 +277,7 @@ public final class Program implements AutoCloseable {
      * @return true once calls are refused
      */
     public boolean isClosed() {
-        return guard.isClosed();
+        return calls.isClosed();
     }
 
     /**
@@ -304,7 +285,7 @@ public final class Program implements AutoCloseable {
      * What waits for a fence that is never reached keeps it: {@link #close()} it then. Harmless when repeated.
      */
     public void retire() {
-        if (guard.close()) {
+        if (calls.close()) {
             watch.closed();
         }
         parts.forEach(part -> part.program().retire());
@@ -322,14 +303,14 @@ public final class Program implements AutoCloseable {
     @Override
     public void close() {
         giveUp();
-        end.await();
-        parts.forEach(part -> part.program().end.await());
+        calls.awaitEnd();
+        parts.forEach(part -> part.program().calls.awaitEnd());
     }
 
     /** The same without waiting. */
     void giveUp() {
         retire();
-        end.giveUp();
+        calls.giveUp();
         parts.forEach(part -> part.program().giveUp());
     }
 
@@ -339,222 +320,16 @@ public final class Program implements AutoCloseable {
     }
 
     DeviceMemory memory() {
-        return memory;
+        return calls.memory();
     }
 
-    void enter() {
-        guard.enter();
-    }
-
-    void exit() {
-        guard.exit();
-        end.changed();
-    }
-
-    /** What counts the operations of its calls. */
-    OperationsUnderWay operations() {
-        return loaded.operations();
-    }
-
-    /** Why calls are not to go on; null while they may. */
-    @Nullable
-    IreeException givenUp() {
-        return end.cause();
+    Leaks leaks() {
+        return runtime.leaks();
     }
 
     private void free() {
-        try {
-            compiled.forEach(CompiledFunction::free);
-            loaded.close();
-            runtime.freed(this);
-        } finally {
-            end.freed();
-        }
-    }
-
-    /** Runs one call; the caller has entered the program and closes the arguments. */
-    Results run(CompiledFunction function, Call call) {
-        if (!function.isAsynchronous()) {
-            return new Results(function.fullName(), runHere(new ProgramCall(this, function, call, null, null)));
-        }
-        TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-        Fence done = Fence.at(timeline, 1);
-        @Nullable Object[] values;
-        try (timeline;
-                done) {
-            values = runHere(new ProgramCall(this, function, call, null, done));
-        }
-        boolean waits = !done.isReached();
-        if (waits) {
-            call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
-            track(call);
-        }
-        try {
-            // Outside the turn, so that the next call may be submitted; and without a reference, so that a program that
-            // gave the fence
-            // up without signalling it fails the wait instead of leaving it to wait for ever.
-            timeline.await(1);
-        } catch (RuntimeException | Error e) {
-            withdraw(call, e instanceof IreeException cause ? cause : null);
-            Results.free(values);
-            throw e;
-        } finally {
-            if (waits) {
-                untrack(call);
-            }
-        }
-        return new Results(function.fullName(), values);
-    }
-
-    /** Whether the calling thread is a worker, which must not wait. */
-    boolean isWorker() {
-        return runtime.executor().isWorkerThread();
-    }
-
-    /** Makes one call on this thread, which blocks while the call waits; one of a function with fences ends before its work does. */
-    private @Nullable Object[] runHere(ProgramCall steps) {
-        String name = steps.function().fullName();
-        if (isWorker()) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "'%s' was called by a worker, which must not wait; use invokeAsync or submit".formatted(name));
-        }
-        if (turn.isRunBySelf()) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "'%s' was called from within a call of the same program; load the program twice".formatted(name));
-        }
-        try {
-            turn.take();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IreeException(StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(name), e);
-        }
-        try {
-            turn.run();
-            boolean over = steps.begin();
-            while (!over) {
-                waitHere(steps);
-                over = steps.resume();
-            }
-            return steps.takeValues();
-        } finally {
-            steps.end();
-            turn.release();
-        }
-    }
-
-    private void waitHere(ProgramCall steps) {
-        Call call = steps.call();
-        call.suspendedBy(steps.pendingWait());
-        track(call);
-        if (overlaps) {
-            turn.release();
-        }
-        try {
-            steps.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IreeException(
-                    StatusCode.CANCELLED,
-                    "interrupted while '" + steps.function().fullName() + "' was waiting",
-                    e);
-        } finally {
-            untrack(call);
-            if (overlaps) {
-                turn.takeUninterruptibly();
-                turn.run();
-            }
-        }
-    }
-
-    /** Has a call that begins to wait be seen by those who ask, and by who closes the program, until it is taken off. */
-    void track(Call call) {
-        call.startClock();
-        calls.add(call);
-        end.giveUpIfClosed(call);
-    }
-
-    /** A tracked call has returned, and waits for its fence only. */
-    void linger(Call call) {
-        calls.linger(call);
-        end.giveUpIfClosed(call);
-        end.changed();
-    }
-
-    /** Takes back what a call that ends early has submitted and that waits; null for it was given up. */
-    void withdraw(Call call, @Nullable IreeException cause) {
-        IreeException given = cause != null
-                ? cause
-                : new IreeException(StatusCode.CANCELLED, "%s ended before its work was done".formatted(call.holder()));
-        memory.device().schedulingDomain().withdraw(call.holder(), given);
-    }
-
-    void untrack(Call call) {
-        calls.remove(call);
-    }
-
-    /**
-     * Makes one call a step at a time.
-     *
-     * @param priority of its process
-     * @param end what to run when it has ended, on a thread where anything may be done
-     * @param onWorker the same when it has ended on a worker: must not block or run anything foreign
-     */
-    void start(AsyncCall call, CompiledFunction function, int priority, Runnable end, Runnable onWorker) {
-        if (loaded.hasJava()) { // which may block
-            CallThread thread = new CallThread(call, function.processOptions().name(), end);
-            call.start(thread::wake);
-        } else {
-            ProcessOptions options = function.processOptions();
-            CoroutineProcess.start(
-                    runtime.executor(), call, priority == 0 ? options : options.prioritized(priority), onWorker);
-        }
-    }
-
-    Turn turn() {
-        return turn;
-    }
-
-    /** Says whose turn it is; null when no call keeps others from theirs. */
-    void inTurn(@Nullable MemoryHolder holder) {
-        inTurn.setRelease(holder);
-    }
-
-    @Nullable
-    MemoryHolder inTurn() {
-        return inTurn.getAcquire();
-    }
-
-    /** Whether another call may run while one waits. */
-    boolean overlaps() {
-        return overlaps;
-    }
-
-    Context context() {
-        return context;
-    }
-
-    /** Reads what a call returned. */
-    @Nullable
-    Object[] results(ProgramFunction function, Invocation invocation) {
-        String kinds = function.resultKinds();
-        @Nullable Object[] values = new Object[kinds.length()];
-        ResultReader reader = new ResultReader(memory, runtime.leaks());
-        try {
-            for (int i = 0; i < values.length; i++) {
-                values[i] = switch (kinds.charAt(i)) {
-                    case 'i' -> (Object) invocation.i32();
-                    case 'I' -> invocation.i64();
-                    case 'f' -> invocation.f32();
-                    case 'F' -> invocation.f64();
-                    default -> reader.own(invocation.takeRef(Object.class));
-                };
-            }
-            return values;
-        } catch (RuntimeException | Error e) {
-            Results.free(values);
-            throw e;
-        }
+        compiled.forEach(CompiledFunction::free);
+        loaded.close();
+        runtime.freed(this);
     }
 }

@@ -1,6 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.call.CallTerms;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -154,7 +155,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public final Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
         CompletableFuture<Results> future = invokeAsync(inputs);
         try {
-            return future.get(Math.max(0, saturatedNanos(timeout)), TimeUnit.NANOSECONDS);
+            return future.get(Math.max(0, CallTerms.saturatedNanos(timeout)), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             IreeException late = new IreeException(
                     StatusCode.DEADLINE_EXCEEDED, "call of '%s' took longer than %s".formatted(fullName(), timeout), e);
@@ -172,14 +173,6 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
             return settled(future);
         } catch (ExecutionException e) {
             throw failure(e.getCause());
-        }
-    }
-
-    static long saturatedNanos(Duration timeout) {
-        try {
-            return timeout.toNanos();
-        } catch (ArithmeticException e) {
-            return timeout.isNegative() ? 0 : Long.MAX_VALUE;
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.call.AbiDeclaration;
 import io.github.iree4j.spirv.SpirvExecutable;
 import io.github.iree4j.spirv.SpirvModule;
 import io.github.iree4j.status.IreeException;

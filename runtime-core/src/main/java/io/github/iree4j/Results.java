@@ -3,6 +3,7 @@ package io.github.iree4j;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tensor.TensorElements;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -43,6 +44,31 @@ public final class Results implements AutoCloseable {
     Results(String function, @Nullable Object[] values) {
         this.function = function;
         this.values = values;
+    }
+
+    /** Takes over what a call returned, and makes tensors of the elements among it, which are to be closed. */
+    static Results of(String function, @Nullable Object[] values, Leaks leaks) {
+        try {
+            for (int i = 0; i < values.length; i++) {
+                values[i] = wrapped(values[i], leaks);
+            }
+        } catch (RuntimeException | Error e) {
+            free(values);
+            throw e;
+        }
+        return new Results(function, values);
+    }
+
+    private static @Nullable Object wrapped(@Nullable Object value, Leaks leaks) {
+        return switch (value) {
+            case TensorElements elements -> new Tensor(elements, leaks);
+            case List<?> list -> {
+                List<@Nullable Object> wrapped = new ArrayList<>(list.size());
+                list.forEach(each -> wrapped.add(wrapped(each, leaks)));
+                yield Collections.unmodifiableList(wrapped);
+            }
+            case null, default -> value;
+        };
     }
 
     /**
@@ -250,6 +276,7 @@ public final class Results implements AutoCloseable {
         switch (value) {
             case null -> {}
             case Tensor tensor -> tensor.close();
+            case TensorElements elements -> elements.close(); // not wrapped yet
             case List<?> list -> list.forEach(Results::free);
             case RefCounted counted -> counted.release();
             default -> {}

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.call.Transfer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -53,7 +54,7 @@ public final class Tensor implements AutoCloseable {
         this.type = elements.type();
         this.shape = elements.shape();
         this.count = Shape.elementCount(shape);
-        this.bytes = elements.host().byteSize();
+        this.bytes = elements.byteSize();
         this.elements = elements;
         this.watch = null;
     }
@@ -62,18 +63,33 @@ public final class Tensor implements AutoCloseable {
         this(new TensorElements(type, shape, host));
     }
 
-    private Tensor(BufferView view, DeviceMemory memory, Leaks leaks) {
-        this.elements = new TensorElements(view, memory);
+    /** In memory of a device; takes the elements over. */
+    Tensor(TensorElements elements, Leaks leaks) {
         this.type = elements.type();
         this.shape = elements.shape();
-        this.count = view.elementCount();
-        this.bytes = view.byteLength();
+        this.count = Shape.elementCount(shape);
+        this.bytes = elements.byteSize();
+        this.elements = elements;
         this.watch = leaks.watch(this, shape, type);
     }
 
     /** Makes a result; takes over the caller's reference to the view. */
     static Tensor adopt(BufferView view, DeviceMemory memory, Leaks leaks) {
-        return new Tensor(view, memory, leaks);
+        return new Tensor(new TensorElements(view, memory), leaks);
+    }
+
+    /** What a call is given of what its caller gave: elements instead of tensors. A fresh array. */
+    static @Nullable Object[] inputs(@Nullable Object[] given) {
+        @Nullable Object[] inputs = new Object[given.length];
+        for (int i = 0; i < given.length; i++) {
+            inputs[i] = switch (given[i]) {
+                case Tensor tensor -> tensor.elements;
+                case TransferredTensor transferred ->
+                    new Transfer(transferred.tensor().elements, transferred.tensor()::giveAway);
+                case null, default -> given[i];
+            };
+        }
+        return inputs;
     }
 
     // -- from Java values

@@ -5,6 +5,7 @@ import io.github.iree4j.module.ReferenceAdapter;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.DeviceMemory;
+import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.vm.VmTypes;
 
 /** Tensors as methods of Java modules take and return them. */
@@ -23,7 +24,7 @@ final class TensorReferences implements ReferenceAdapter<Tensor> {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "a %s where a tensor is wanted".formatted(VmTypes.nameOf(reference)));
         }
-        if (!ResultReader.isDense(view)) {
+        if (!TensorElements.isDense(view)) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT, "a view that is no dense array, where a tensor is wanted");
         }

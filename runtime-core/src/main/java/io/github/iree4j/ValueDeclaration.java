@@ -1,8 +1,12 @@
 package io.github.iree4j;
 
+import io.github.iree4j.call.AbiDeclaration;
+import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.tensor.TensorType;
 import java.util.List;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,8 +39,23 @@ public record ValueDeclaration(
         return elementType != null && type.startsWith("tensor<");
     }
 
-    /** One value of a signature. */
-    static ValueDeclaration of(AbiDeclaration.@Nullable Value declared, char kind) {
+    /** The arguments that callers of a function give. */
+    static List<ValueDeclaration> arguments(Signature signature) {
+        return of(signature.arguments(), signature::declared);
+    }
+
+    /** The results of a function. */
+    static List<ValueDeclaration> results(Signature signature) {
+        return of(signature.results(), signature::declaredResult);
+    }
+
+    private static List<ValueDeclaration> of(String kinds, IntFunction<AbiDeclaration.@Nullable Value> declared) {
+        return IntStream.range(0, kinds.length())
+                .mapToObj(i -> of(declared.apply(i), kinds.charAt(i)))
+                .toList();
+    }
+
+    private static ValueDeclaration of(AbiDeclaration.@Nullable Value declared, char kind) {
         TensorType tensor = declared == null ? null : declared.tensor();
         String name = declared == null ? "" : declared.name();
         if (declared != null && tensor != null && kind == 'r') {

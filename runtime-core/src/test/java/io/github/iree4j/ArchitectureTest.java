@@ -107,6 +107,8 @@ class ArchitectureTest {
             entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
             // Elements in memory of the host or of a device; the root package wraps them as tensors.
             entry("tensor", List.of("hal", "hal.pool")),
+            // How a call is made, of elements; the root package has what callers name.
+            entry("call", List.of("tensor", "vm", "hal", "hal.pool", "async", "task")),
             entry("modules.hal", List.of("vm", "hal", "hal.copying", "hal.pool", "frontier", "async")),
             entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),

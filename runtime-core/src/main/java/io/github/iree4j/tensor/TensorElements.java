@@ -47,6 +47,12 @@ public final class TensorElements {
         this.guard = new UseGuard(this::describe, view::release);
     }
 
+    /** Whether a view is what a tensor can be made of. */
+    public static boolean isDense(BufferView view) {
+        return view.encoding() == BufferView.ENCODING_DENSE_ROW_MAJOR
+                && view.elementType().bitCount() > 0;
+    }
+
     /** On the Java heap, all zero. */
     public static TensorElements zeros(ElementType type, long... shape) {
         return new TensorElements(type, shape, HeapElements.allocate(ElementCodec.byteSize(type, shape)));
@@ -59,6 +65,11 @@ public final class TensorElements {
     /** The dimensions, outermost first; not to be written. */
     public long[] shape() {
         return shape;
+    }
+
+    /** How many bytes they take. */
+    public long byteSize() {
+        return view == null ? host().byteSize() : view.byteLength();
     }
 
     /** Those of a tensor that is no result. */

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
@@ -8,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.tensor.JavaArrays;
+import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.tensor.TensorType;
 import io.github.iree4j.vm.Invocation;
 import java.lang.reflect.Array;
@@ -23,14 +24,14 @@ final class ArgumentList implements AutoCloseable {
     private final Signature signature;
     private final DeviceMemory memory;
     private final MemoryHolder holder;
-    /** Boxed primitives by the calling convention, references as they are passed. */
+    /** First what the caller gave, then boxed primitives by the calling convention and references as they are passed. */
     private final @Nullable Object[] values;
     /** References that this list owns and releases. What they have of buffers is on loan: the program cannot deallocate it. */
     private final List<RefCounted> owned = new ArrayList<>();
     /** Tensors kept in use. */
-    private final List<Tensor> lent = new ArrayList<>();
+    private final List<TensorElements> lent = new ArrayList<>();
     /** Tensors that the call takes, each once; and the references of those, released once the program has its own. */
-    private List<Tensor> taken = List.of();
+    private List<Transfer> taken = List.of();
 
     private List<RefCounted> given = List.of();
 
@@ -38,12 +39,12 @@ final class ArgumentList implements AutoCloseable {
         this.signature = signature;
         this.memory = memory;
         this.holder = holder;
+        this.values = inputs;
         String kinds = signature.arguments();
         if (inputs.length != kinds.length()) {
             throw invalid("function '%s' takes %d arguments; given %d"
                     .formatted(signature.describe(), kinds.length(), inputs.length));
         }
-        this.values = new Object[inputs.length];
         MemoryHolder before = holder.enter();
         try {
             for (int i = 0; i < inputs.length; i++) {
@@ -65,15 +66,16 @@ final class ArgumentList implements AutoCloseable {
 
     /** All inputs fit: tensors that are transferred are the caller's no more. */
     private void take() {
-        for (Tensor tensor : taken) {
-            if (!tensor.giveAway()) {
+        for (Transfer transfer : taken) {
+            TensorElements elements = transfer.elements();
+            if (!transfer.take().getAsBoolean()) {
                 throw new IreeException(
                         StatusCode.FAILED_PRECONDITION,
                         "tensor %s was closed, or transferred to another call, while it was being transferred to function '%s'"
-                                .formatted(tensor.elements().header(), signature.describe()));
+                                .formatted(elements.header(), signature.describe()));
             }
-            lent.remove(tensor); // once: it may be lent to the same call as well
-            tensor.elements().exit(); // from here on its memory is held by a reference in 'given'
+            lent.remove(elements); // once: it may be lent to the same call as well
+            elements.exit(); // from here on its memory is held by a reference in 'given'
         }
     }
 
@@ -159,11 +161,11 @@ final class ArgumentList implements AutoCloseable {
         }
         AbiDeclaration.@Nullable Value declared = signature.declared(index);
         @Nullable TensorType wanted = declared == null ? null : declared.tensor();
-        if (input instanceof Tensor tensor) {
-            return lend(index, tensor, declared);
+        if (input instanceof TensorElements elements) {
+            return pass(index, elements, declared, null);
         }
-        if (input instanceof TransferredTensor transfer) {
-            return pass(index, transfer.tensor(), declared, true);
+        if (input instanceof Transfer transfer) {
+            return pass(index, transfer.elements(), declared, transfer);
         }
         if (input instanceof BufferView view) {
             if (wanted != null && !wanted.accepts(view.elementType(), view.shape())) {
@@ -174,13 +176,13 @@ final class ArgumentList implements AutoCloseable {
             return view;
         }
         if (input.getClass().isArray() || input instanceof Number || input instanceof Boolean) {
-            Tensor tensor;
+            TensorElements elements;
             try {
-                tensor = new Tensor(JavaArrays.toElements(input, wanted));
+                elements = JavaArrays.toElements(input, wanted);
             } catch (IreeException e) {
                 throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
             }
-            return lend(index, tensor, declared);
+            return pass(index, elements, declared, null);
         }
         if (wanted != null) {
             throw mismatch(index, null, given(input));
@@ -208,43 +210,46 @@ final class ArgumentList implements AutoCloseable {
         };
     }
 
-    private Object lend(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared) {
-        return pass(index, tensor, declared, false);
-    }
-
-    private Object pass(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared, boolean transfer) {
-        if (transfer && taken.contains(tensor)) { // the same one twice: in use already
-            return passed(index, tensor, declared, true);
+    /** Lends elements to the call, or gives them to it. */
+    private Object pass(
+            int index, TensorElements elements, AbiDeclaration.@Nullable Value declared, @Nullable Transfer transfer) {
+        if (transfer != null && isTaken(elements)) { // the same one twice: in use already
+            return passed(index, elements, declared, true);
         }
         try {
-            tensor.elements().enter();
+            elements.enter();
         } catch (IreeException e) {
             throw new IreeException(e.code(), "%s: %s".formatted(where(index), e.getMessage()), e);
         }
-        lent.add(tensor);
-        if (transfer) {
+        lent.add(elements);
+        if (transfer != null) {
             if (taken.isEmpty()) {
                 taken = new ArrayList<>();
                 given = new ArrayList<>();
             }
-            taken.add(tensor);
+            taken.add(transfer);
         }
-        return passed(index, tensor, declared, transfer);
+        return passed(index, elements, declared, transfer != null);
     }
 
-    private Object passed(int index, Tensor tensor, AbiDeclaration.@Nullable Value declared, boolean transfer) {
+    private boolean isTaken(TensorElements elements) {
+        return taken.stream().anyMatch(each -> each.elements().equals(elements));
+    }
+
+    private Object passed(
+            int index, TensorElements elements, AbiDeclaration.@Nullable Value declared, boolean transfer) {
         TensorType wanted = declared == null ? null : declared.tensor();
-        if (wanted != null && !tensor.elements().fit(wanted)) {
-            throw mismatch(index, null, tensor.elements().header());
+        if (wanted != null && !elements.fit(wanted)) {
+            throw mismatch(index, null, elements.header());
         }
         BufferView view;
         try {
-            view = memory.upload(tensor.elements());
+            view = memory.upload(elements);
         } catch (IllegalStateException | WrongThreadException e) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
                     "%s: memory of tensor %s cannot be used: %s"
-                            .formatted(where(index), tensor.elements().header(), e.getMessage()),
+                            .formatted(where(index), elements.header(), e.getMessage()),
                     e);
         }
         if (transfer) {
@@ -272,6 +277,9 @@ final class ArgumentList implements AutoCloseable {
         if (input == null) {
             return "null";
         }
+        if (input instanceof TensorElements || input instanceof Transfer) {
+            return input instanceof Transfer ? "TransferredTensor" : "Tensor"; // as the caller knows them
+        }
         Class<?> type = input.getClass();
         return type.isArray()
                 ? type.getComponentType().getSimpleName() + "[" + Array.getLength(input) + "]"
@@ -292,7 +300,7 @@ final class ArgumentList implements AutoCloseable {
             each.release();
         }
         owned.clear();
-        lent.forEach(tensor -> tensor.elements().exit());
+        lent.forEach(TensorElements::exit);
         lent.clear();
     }
 }

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -67,8 +67,10 @@ final class CallsUnderWay {
     }
 
     /** Says where calls are, of so many at most. */
-    List<PendingCall> describe(int limit) {
+    <T> List<T> describe(int limit, ProgramCalls.Description<T> description) {
         long now = System.nanoTime();
-        return first(limit).stream().map(each -> each.describe(now)).toList();
+        return first(limit).stream()
+                .map(each -> each.describe(now, description))
+                .toList();
     }
 }

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -23,7 +23,7 @@ final class ProgramEnd {
     /** As long as the closing of a device waits for its work. */
     private static final long BOUND = TimeUnit.SECONDS.toNanos(10);
 
-    private final Program program;
+    private final ProgramCalls program;
     private final CallsUnderWay calls;
     private final OperationsUnderWay operations;
     private volatile @Nullable IreeException cause; // why calls are given up, once they are
@@ -31,7 +31,7 @@ final class ProgramEnd {
     private long changes; // guarded by this, like the next
     private boolean freed;
 
-    ProgramEnd(Program program, CallsUnderWay calls, OperationsUnderWay operations) {
+    ProgramEnd(ProgramCalls program, CallsUnderWay calls, OperationsUnderWay operations) {
         this.program = program;
         this.calls = calls;
         this.operations = operations;
@@ -113,7 +113,7 @@ final class ProgramEnd {
                         "{} was closed {} s ago; {} calls and {} of its calls have not ended, and it is freed after the last",
                         program,
                         TimeUnit.NANOSECONDS.toSeconds(BOUND),
-                        program.ownCalls(),
+                        program.active(),
                         operations);
                 return;
             }
@@ -147,14 +147,14 @@ final class ProgramEnd {
     private boolean mustNotWait() {
         MemoryHolder current = MemoryHolder.current();
         return program.isWorker()
-                || program.turn().isRunBySelf()
+                || program.lock().isRunBySelf()
                 || (current != null && current.operations().equals(operations))
                 || HeldCallbacks.isInCallback();
     }
 
     /** Calls that have returned stay until their fence is reached, to which others may contribute; their own part may be over before. */
     private void endThoseThatLinger() {
-        if (program.ownCalls() <= calls.lingering()) { // in this order: none begins to linger unseen
+        if (program.active() <= calls.lingering()) { // in this order: none begins to linger unseen
             withdraw();
             if (operations.isNone()) {
                 calls.all().forEach(Call::leave);

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
  * Claim: somebody in line who leaves while the turn is passed on has it or not, as leaving says; and the one behind gets it as soon as it is
  * free.
  *
- * <p>TURN-2: if leaving could miss that the turn was just given, nobody would pass it on.
+ * <p>PROGRAM-2: if leaving could miss that the turn was just given, nobody would pass it on.
  */
 @JCStressTest
 @Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "left in time; the one behind has the turn")
@@ -20,33 +20,33 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "the turn is nobody's, or two have it")
 @State
 public class PlaceInLineIsGivenOrLeft {
-    private static final class Silent extends Turn.Place {
+    private static final class Silent extends ProgramLock.Place {
         @Override
         void tell() {}
     }
 
-    private final Turn turn = new Turn();
+    private final ProgramLock lock = new ProgramLock();
     private final Silent leaving = new Silent();
     private final Silent behind = new Silent();
     private boolean left;
 
     /** The turn is taken, and two are in line. */
     public PlaceInLineIsGivenOrLeft() {
-        turn.takeUninterruptibly();
-        turn.join(leaving);
-        turn.join(behind);
+        lock.takeUninterruptibly();
+        lock.join(leaving);
+        lock.join(behind);
     }
 
     /** Passes the turn on. */
     @Actor
     public void release() {
-        turn.release();
+        lock.release();
     }
 
     /** Gives the first place up. */
     @Actor
     public void leave() {
-        left = turn.leave(leaving);
+        left = lock.leave(leaving);
     }
 
     /** Who has it. */

@@ -1,7 +1,8 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.tensor.TensorType;
 import java.util.Random;

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A call's end may run anything, code of users as well, so no worker runs it. A thread that waits here does, since it is idle and has to be
  * woken anyway; when none waits, a virtual thread.
  */
-final class CallFuture extends CompletableFuture<Results> {
+final class CallFuture<R> extends CompletableFuture<R> {
     /*
      * HANDOFF
      *   null       nobody waits, and the call has not ended
@@ -63,7 +63,7 @@ final class CallFuture extends CompletableFuture<Results> {
     }
 
     /** After a claim; true when the results are the receiver's now. */
-    boolean deliver(Results results) {
+    boolean deliver(R results) {
         return woken(super.complete(results));
     }
 
@@ -103,7 +103,7 @@ final class CallFuture extends CompletableFuture<Results> {
     // Waiting.
 
     @Override
-    public Results get() throws InterruptedException, ExecutionException {
+    public R get() throws InterruptedException, ExecutionException {
         MemoryHolder outer = outer(false);
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         try {
@@ -128,7 +128,7 @@ final class CallFuture extends CompletableFuture<Results> {
     }
 
     @Override
-    public Results get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+    public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long start = System.nanoTime();
         long nanos = Math.max(0, unit.toNanos(timeout));
         MemoryHolder outer = outer(true);
@@ -144,7 +144,7 @@ final class CallFuture extends CompletableFuture<Results> {
     }
 
     @Override
-    public Results join() {
+    public R join() {
         MemoryHolder outer = outer(false);
         MemoryHolder before = outer == null ? null : outer.awaits(holder);
         try {
@@ -211,7 +211,7 @@ final class CallFuture extends CompletableFuture<Results> {
     // From outside.
 
     @Override
-    public boolean complete(Results value) {
+    public boolean complete(R value) {
         return claim() && woken(super.complete(value));
     }
 

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -23,7 +23,7 @@ final class AsyncCall {
         OVER
     }
 
-    private final class Place extends Turn.Place {
+    private final class Place extends ProgramLock.Place {
         Place() {
             super(priority);
         }
@@ -51,8 +51,8 @@ final class AsyncCall {
         }
     }
 
-    private final Turn turn;
-    private final boolean keepsTurn;
+    private final ProgramLock lock;
+    private final boolean keepsLock;
     private final int priority;
     private final ProgramCall steps;
     /** Set when it is started, after the first place. */
@@ -63,16 +63,16 @@ final class AsyncCall {
     private @Nullable VmWait wait;
     private @Nullable WakeUp wakeUp;
     private boolean begun;
-    private boolean holdsTurn;
+    private boolean holdsLock;
     private boolean over;
     private @Nullable Object @Nullable [] values;
     private volatile @Nullable Throwable failure; // of a call that is cancelled in line, without the turn
 
     /** Takes nothing over yet. */
-    AsyncCall(Program program, ProgramCall steps, int priority) {
-        this.turn = program.turn();
+    AsyncCall(ProgramCalls program, ProgramCall steps, int priority) {
+        this.lock = program.lock();
         this.priority = priority;
-        this.keepsTurn = !program.overlaps();
+        this.keepsLock = !program.overlaps();
         this.steps = steps;
     }
 
@@ -86,7 +86,7 @@ final class AsyncCall {
         Place first = new Place();
         place = first;
         runner = waker;
-        turn.join(first);
+        lock.join(first);
         steps.call().onCancel(this::wake);
     }
 
@@ -116,17 +116,17 @@ final class AsyncCall {
             }
             forgetWait();
             call().inLine();
-            if (!holdsTurn) {
+            if (!holdsLock) {
                 Place again = new Place();
                 place = again;
-                turn.join(again);
+                lock.join(again);
             }
         }
         Place mine = place;
         if (mine != null) {
             if (!mine.isGiven()) {
                 // One that has begun has to be given up in its turn.
-                if (begun || !call().isCancelled() || !turn.leave(mine)) {
+                if (begun || !call().isCancelled() || !lock.leave(mine)) {
                     return mine.isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
                 over = true;
@@ -136,14 +136,14 @@ final class AsyncCall {
                 return Progress.OVER;
             }
             place = null;
-            holdsTurn = true;
+            holdsLock = true;
         }
         return run();
     }
 
     /** In turn. */
     private Progress run() {
-        turn.run();
+        lock.run();
         call().runs();
         try {
             boolean over = begun ? steps.resume() : begin();
@@ -156,8 +156,8 @@ final class AsyncCall {
         }
         over = true;
         steps.end();
-        holdsTurn = false;
-        turn.release();
+        holdsLock = false;
+        lock.release();
         return Progress.OVER;
     }
 
@@ -167,11 +167,11 @@ final class AsyncCall {
     }
 
     private Progress waitFor(VmWait pending) {
-        if (keepsTurn) {
-            turn.pause();
+        if (keepsLock) {
+            lock.pause();
         } else {
-            holdsTurn = false;
-            turn.release();
+            holdsLock = false;
+            lock.release();
         }
         WakeUp up = new WakeUp(this);
         wait = pending;

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.task.DrainResult;

@@ -1,8 +1,9 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.Effort;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -15,12 +16,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** TURN-1, TURN-2: the turn has one holder, and nobody in line is forgotten. */
+/** PROGRAM-1, PROGRAM-2: the turn has one holder, and nobody in line is forgotten. */
 @Timeout(600)
-class TurnTest {
-    private final Turn turn = new Turn();
+class ProgramLockTest {
+    private final ProgramLock lock = new ProgramLock();
 
-    private static class Listener extends Turn.Place {
+    private static class Listener extends ProgramLock.Place {
         final CountDownLatch told = new CountDownLatch(1);
 
         @Override
@@ -34,48 +35,48 @@ class TurnTest {
         Listener first = new Listener();
         Listener second = new Listener();
         Listener third = new Listener();
-        turn.join(first);
-        turn.join(second);
-        turn.join(third);
+        lock.join(first);
+        lock.join(second);
+        lock.join(third);
         assertThat(first.isGiven()).isTrue();
         assertThat(second.isGiven()).isFalse();
-        assertThat(turn.leave(second)).isTrue();
-        turn.release();
+        assertThat(lock.leave(second)).isTrue();
+        lock.release();
         assertThat(third.isGiven()).isTrue();
-        assertThat(turn.leave(third)).as("it is its already").isFalse();
-        turn.release();
+        assertThat(lock.leave(third)).as("it is its already").isFalse();
+        lock.release();
         assertThat(second.isGiven()).isFalse();
     }
 
     @Test
     void anInterruptedThreadLeavesTheLine() throws Exception {
-        turn.take();
+        lock.take();
         Thread waiting = Thread.ofPlatform()
                 .start(() ->
-                        assertThatExceptionOfType(InterruptedException.class).isThrownBy(turn::take));
+                        assertThatExceptionOfType(InterruptedException.class).isThrownBy(lock::take));
         while (waiting.getState() != Thread.State.WAITING) {
             Thread.onSpinWait();
         }
         Listener behind = new Listener();
-        turn.join(behind);
+        lock.join(behind);
         waiting.interrupt();
         waiting.join();
-        turn.release();
+        lock.release();
         assertThat(behind.isGiven()).isTrue();
     }
 
     @Test
     void holderIsKnownToItselfOnly() throws Exception {
-        turn.take();
-        assertThat(turn.isRunBySelf()).isFalse();
-        turn.run();
-        assertThat(turn.isRunBySelf()).isTrue();
+        lock.take();
+        assertThat(lock.isRunBySelf()).isFalse();
+        lock.run();
+        assertThat(lock.isRunBySelf()).isTrue();
         Thread other =
-                Thread.ofPlatform().start(() -> assertThat(turn.isRunBySelf()).isFalse());
+                Thread.ofPlatform().start(() -> assertThat(lock.isRunBySelf()).isFalse());
         other.join();
-        turn.pause();
-        assertThat(turn.isRunBySelf()).isFalse();
-        turn.release();
+        lock.pause();
+        assertThat(lock.isRunBySelf()).isFalse();
+        lock.release();
     }
 
     /** Threads, some interrupted, and places, some given up: whoever has the turn is alone, and all get one in the end. */
@@ -96,13 +97,13 @@ class TurnTest {
                     for (int i = 0; i < 3000; i++) {
                         boolean mine = true;
                         switch (random.nextInt(4)) {
-                            case 0 -> turn.takeUninterruptibly();
+                            case 0 -> lock.takeUninterruptibly();
                             case 1 -> {
                                 if (random.nextBoolean()) {
                                     Thread.currentThread().interrupt();
                                 }
                                 try {
-                                    turn.take();
+                                    lock.take();
                                 } catch (InterruptedException e) {
                                     mine = false;
                                 }
@@ -110,14 +111,14 @@ class TurnTest {
                             }
                             case 2 -> {
                                 Listener place = new Listener();
-                                turn.join(place);
+                                lock.join(place);
                                 place.told.await();
                                 assertThat(place.isGiven()).isTrue();
                             }
                             default -> {
                                 Listener place = new Listener();
-                                turn.join(place);
-                                mine = !turn.leave(place);
+                                lock.join(place);
+                                mine = !lock.leave(place);
                             }
                         }
                         if (mine) {
@@ -125,7 +126,7 @@ class TurnTest {
                             plain[0]++;
                             turns.incrementAndGet();
                             inside.decrementAndGet();
-                            turn.release();
+                            lock.release();
                         }
                     }
                     return null;
@@ -135,7 +136,7 @@ class TurnTest {
                 each.get();
             }
         }
-        turn.take();
+        lock.take();
         assertThat(plain[0]).as("seed %d", seed).isEqualTo(turns.get());
     }
 }

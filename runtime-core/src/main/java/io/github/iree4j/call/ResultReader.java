@@ -1,17 +1,19 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.DeviceMemory;
+import io.github.iree4j.tensor.TensorElements;
+import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Turns references that a program returned into what Java sees: views into tensors, lists into lists. For one call. */
+/** Turns what a program returned into what Java sees: views into elements of tensors, lists into lists. For one call. */
 final class ResultReader {
     /** A program could return lists that contain each other, or themselves. */
     private static final int MAX_DEPTH = 16;
@@ -19,23 +21,59 @@ final class ResultReader {
     private static final int MAX_ELEMENTS = 1 << 20;
 
     private final DeviceMemory memory;
-    private final Leaks leaks;
     private int elements;
 
-    ResultReader(DeviceMemory memory, Leaks leaks) {
+    private ResultReader(DeviceMemory memory) {
         this.memory = memory;
-        this.leaks = leaks;
+    }
+
+    /**
+     * Reads what a call returned.
+     *
+     * @param kinds a letter for each result, by the calling convention
+     * @return the results; the caller frees them
+     */
+    static @Nullable Object[] read(String kinds, Invocation invocation, DeviceMemory memory) {
+        @Nullable Object[] values = new Object[kinds.length()];
+        ResultReader reader = new ResultReader(memory);
+        try {
+            for (int i = 0; i < values.length; i++) {
+                values[i] = switch (kinds.charAt(i)) {
+                    case 'i' -> (Object) invocation.i32();
+                    case 'I' -> invocation.i64();
+                    case 'f' -> invocation.f32();
+                    case 'F' -> invocation.f64();
+                    default -> reader.own(invocation.takeRef(Object.class), 0);
+                };
+            }
+            return values;
+        } catch (RuntimeException | Error e) {
+            free(values);
+            throw e;
+        }
+    }
+
+    /** Frees whatever results own. */
+    static void free(@Nullable Object[] values) {
+        for (Object value : values) {
+            free(value);
+        }
+    }
+
+    private static void free(@Nullable Object value) {
+        switch (value) {
+            case null -> {}
+            case TensorElements elements -> elements.close();
+            case List<?> list -> list.forEach(ResultReader::free);
+            case RefCounted counted -> counted.release();
+            default -> {}
+        }
     }
 
     /** Takes over the caller's reference. */
-    @Nullable
-    Object own(@Nullable Object reference) {
-        return own(reference, 0);
-    }
-
     private @Nullable Object own(@Nullable Object reference, int depth) {
         return switch (reference) {
-            case BufferView view when isDense(view) -> Tensor.adopt(view, memory, leaks);
+            case BufferView view when TensorElements.isDense(view) -> new TensorElements(view, memory);
             case VmList list -> {
                 try {
                     yield elements(list, depth);
@@ -45,11 +83,6 @@ final class ResultReader {
             }
             case null, default -> reference;
         };
-    }
-
-    static boolean isDense(BufferView view) {
-        return view.encoding() == BufferView.ENCODING_DENSE_ROW_MAJOR
-                && view.elementType().bitCount() > 0;
     }
 
     private List<@Nullable Object> elements(VmList list, int depth) {
@@ -70,7 +103,7 @@ final class ResultReader {
                 values.add(own(element, depth + 1));
             }
         } catch (RuntimeException | Error e) {
-            Results.free(values.toArray());
+            free(values);
             throw e;
         }
         return Collections.unmodifiableList(values);

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * when the program's turn is the caller's.
  */
 final class ProgramCall {
-    private final Program program;
-    private final CompiledFunction function;
+    private final ProgramCalls program;
+    private final FunctionCalls function;
     private final Call call;
     private final @Nullable Fence ready;
     private final @Nullable Fence done;
@@ -23,7 +23,7 @@ final class ProgramCall {
     private @Nullable Object @Nullable [] values;
 
     /** For a function with fences those to pass, of which the first may be null; none to signal for others. */
-    ProgramCall(Program program, CompiledFunction function, Call call, @Nullable Fence ready, @Nullable Fence done) {
+    ProgramCall(ProgramCalls program, FunctionCalls function, Call call, @Nullable Fence ready, @Nullable Fence done) {
         this.program = program;
         this.function = function;
         this.call = call;
@@ -35,7 +35,7 @@ final class ProgramCall {
         return call;
     }
 
-    CompiledFunction function() {
+    FunctionCalls function() {
         return function;
     }
 
@@ -81,7 +81,7 @@ final class ProgramCall {
 
     private boolean readWhen(Invocation returned, boolean over) {
         if (over) {
-            values = program.results(function, returned);
+            values = ResultReader.read(function.signature().results(), returned, program.memory());
             hasReturned = true;
         }
         return over;

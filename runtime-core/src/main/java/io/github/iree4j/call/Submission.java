@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
@@ -16,7 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,15 +25,15 @@ import org.jspecify.annotations.Nullable;
  * inputs in use until then. It ends once: by whoever takes it off the fence it waits for, else by the call. No worker runs what follows its
  * end, see {@link CallFuture}.
  */
-final class Submission {
-    private final Program program;
-    private final CompiledFunction function;
+final class Submission<R> {
+    private final ProgramCalls program;
+    private final FunctionCalls function;
     private final Call call;
     private final @Nullable Fence signal;
-    private final int priority;
-    private final boolean limited;
-    private final UnaryOperator<Results> cut;
-    private final CallFuture future;
+    private final CallTerms terms;
+    private final Function<@Nullable Object[], R> results;
+    private final Consumer<R> discard;
+    private final CallFuture<R> future;
     private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
     /** Why it was given up, once it was. */
@@ -40,33 +41,39 @@ final class Submission {
 
     private @Nullable Object @Nullable [] pending; // published by waiting: results whose contents are not there yet
 
-    private Submission(
-            Program program, CompiledFunction function, Call call, CallOptions options, UnaryOperator<Results> cut) {
+    /**
+     * Of a call with its arguments.
+     *
+     * @param results makes what the future is completed with; where anything may be done
+     * @param discard frees that where nobody takes it
+     */
+    Submission(
+            ProgramCalls program,
+            FunctionCalls function,
+            Call call,
+            CallTerms terms,
+            Function<@Nullable Object[], R> results,
+            Consumer<R> discard) {
         this.program = program;
         this.function = function;
         this.call = call;
-        this.cut = cut;
-        this.future = new CallFuture(call.holder(), this::checkMayWait);
-        this.signal = options.signal();
-        this.priority = options.priority();
-        this.limited = options.timeout() != null;
+        this.terms = terms;
+        this.signal = terms.signal();
+        this.results = results;
+        this.discard = discard;
+        this.future = new CallFuture<>(call.holder(), this::checkMayWait);
     }
 
     /** Takes over the use of the program and the arguments of the call; a throw means that it has not. */
-    static CompletableFuture<Results> start(
-            Program program, CompiledFunction function, Call call, CallOptions options, UnaryOperator<Results> cut) {
-        Fence wait = options.after();
-        Fence signal = options.signal();
+    CompletableFuture<R> start() {
+        Fence wait = terms.after();
         if (wait != null) {
             wait.retain(); // fails for a closed one, before anything is promised
         }
-        Submission submission = new Submission(program, function, call, options, cut);
         TimelineSemaphore own = null;
         try {
             if (signal == null) {
-                own = function.isAsynchronous()
-                        ? program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT)
-                        : null;
+                own = isAsynchronous() ? program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT) : null;
             } else {
                 signal.retain();
                 try {
@@ -80,24 +87,29 @@ final class Submission {
             release(wait);
             throw e;
         }
-        submission.future.whenComplete((_, failure) -> {
+        future.whenComplete((_, failure) -> {
             if (failure != null) {
-                submission.cancel(failure);
+                cancel(failure);
             }
         });
-        if (options.timeout() != null) {
-            submission.limit(options.timeout());
+        Duration timeout = terms.timeout();
+        if (timeout != null) {
+            limit(timeout);
         }
-        call.onGiveUp(submission::giveUp);
+        call.onGiveUp(this::giveUp);
         program.track(call);
         if (own != null) {
-            submission.callWithOwnFence(wait, own);
-        } else if (signal != null && function.isAsynchronous()) {
-            submission.callWithFences(wait, signal);
+            callWithOwnFence(wait, own);
+        } else if (signal != null && isAsynchronous()) {
+            callWithFences(wait, signal);
         } else {
-            submission.runAfter(wait);
+            runAfter(wait);
         }
-        return submission.future;
+        return future;
+    }
+
+    private boolean isAsynchronous() {
+        return function.signature().isAsynchronous();
     }
 
     /** Gives the call up when time is up. The clock's thread only starts the one that does so. */
@@ -111,7 +123,7 @@ final class Submission {
             }
         });
         future.whenComplete((_, _) -> clock.complete(null)); // no timer outlives the call
-        clock.orTimeout(ProgramFunction.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
+        clock.orTimeout(CallTerms.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
     }
 
     /** Ends it as if from outside, on a thread of its own: what is attached to the future may do anything. */
@@ -123,7 +135,7 @@ final class Submission {
 
     /** Whoever has the program's turn keeps it while it waits, so what needs it would never go on, unless it has a deadline. */
     private void checkMayWait() {
-        if (!limited && program.turn().isRunBySelf()) {
+        if (terms.timeout() == null && program.lock().isRunBySelf()) {
             AsyncCall made = steps;
             if (made == null || !made.isPastTurn()) {
                 throw new IreeException(
@@ -140,7 +152,7 @@ final class Submission {
         Cancellation wait = waiting;
         if (wait != null && wait.cancel()) {
             if (pending != null) {
-                Results.free(pending); // what is under way keeps the memory it needs
+                ResultReader.free(pending); // what is under way keeps the memory it needs
             }
             fail(cancelled());
         }
@@ -159,7 +171,8 @@ final class Submission {
      * then: what the call started has its own.
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
-        AsyncCall made = new AsyncCall(program, new ProgramCall(program, function, call, ready, done), priority);
+        AsyncCall made =
+                new AsyncCall(program, new ProgramCall(program, function, call, ready, done), terms.priority());
         steps = made;
         Runnable end = () -> {
             @Nullable Object[] values = made.values();
@@ -171,8 +184,8 @@ final class Submission {
                 ours.forEach(RefCounted::release);
             }
         };
-        program.start(made, function, priority, end, () -> {
-            if (signal == null && function.isAsynchronous() && made.values() != null) {
+        program.start(made, function, terms.priority(), end, () -> {
+            if (signal == null && isAsynchronous() && made.values() != null) {
                 end.run(); // only begins to wait for its work, which any thread may
             } else {
                 future.conclude("iree4j-call " + function.fullName(), end);
@@ -191,7 +204,7 @@ final class Submission {
             startHostWork(null);
             return;
         }
-        call.waitsFor(wait, PendingCall.State.BEFORE_INPUTS);
+        call.waitsFor(wait, CallState.BEFORE_INPUTS);
         waiting = wait.whenReached(failure -> {
             if (failure == null) {
                 call.inLine();
@@ -237,7 +250,7 @@ final class Submission {
 
     private void callWithFences(@Nullable Fence wait, Fence done) {
         start(wait, done, both(wait, List.of()), values -> {
-            call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+            call.waitsFor(done, CallState.BEFORE_RESULTS);
             deliver(values, future.claim()); // what is under way keeps the memory it needs
             AtomicBoolean left = new AtomicBoolean();
             call.onLeave(() -> {
@@ -273,7 +286,7 @@ final class Submission {
 
     private void awaitContents(@Nullable Object[] values, Fence done) {
         pending = values;
-        call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+        call.waitsFor(done, CallState.BEFORE_RESULTS);
         waiting = done.whenReached(
                 failure -> future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure)));
         lookAgain();
@@ -281,7 +294,7 @@ final class Submission {
 
     private void end(@Nullable Object[] values, @Nullable IreeException failure) {
         if (failure != null) {
-            Results.free(values);
+            ResultReader.free(values);
             fail(failure);
             return;
         }
@@ -304,7 +317,7 @@ final class Submission {
     private boolean finish(@Nullable Object[] values) {
         boolean wanted = future.claim();
         if (!wanted) {
-            Results.free(values);
+            ResultReader.free(values);
         }
         leave();
         return wanted && deliver(values, true);
@@ -312,18 +325,18 @@ final class Submission {
 
     private boolean deliver(@Nullable Object[] values, boolean wanted) {
         if (!wanted) {
-            Results.free(values);
+            ResultReader.free(values);
             return false;
         }
-        Results results;
+        R made;
         try {
-            results = cut.apply(new Results(function.fullName(), values));
+            made = results.apply(values);
         } catch (RuntimeException | Error e) {
             future.deliver(e);
             return false;
         }
-        if (!future.deliver(results)) {
-            results.close();
+        if (!future.deliver(made)) {
+            discard.accept(made);
             return false;
         }
         return true;

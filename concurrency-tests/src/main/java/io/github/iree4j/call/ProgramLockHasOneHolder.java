@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -11,49 +11,49 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Claim: what a thread and a call without a thread add to a plain field in their turns adds up.
  *
- * <p>TURN-1: if the turn could be taken while it is being given to somebody in line, some would be lost.
+ * <p>PROGRAM-1: if the turn could be taken while it is being given to somebody in line, some would be lost.
  */
 @JCStressTest
 @Outcome(id = "6", expect = Expect.ACCEPTABLE, desc = "all added")
 @Outcome(expect = Expect.FORBIDDEN, desc = "two holders at once, or one that did not see the other's write")
 @State
-public class TurnHasOneHolder {
-    private final Turn turn = new Turn();
+public class ProgramLockHasOneHolder {
+    private final ProgramLock lock = new ProgramLock();
     private int sum;
 
     /** Adds where it is told that the turn is its, which may be the other thread. */
-    private final class Adder extends Turn.Place {
+    private final class Adder extends ProgramLock.Place {
         @Override
         void tell() {
             sum += 2;
-            turn.release();
+            lock.release();
         }
     }
 
     /** For jcstress. */
-    public TurnHasOneHolder() {}
+    public ProgramLockHasOneHolder() {}
 
     /** Adds twice, on its thread. */
     @Actor
     public void thread() {
         for (int i = 0; i < 2; i++) {
-            turn.takeUninterruptibly();
+            lock.takeUninterruptibly();
             sum += 1;
-            turn.release();
+            lock.release();
         }
     }
 
     /** Has twice more added, wherever. */
     @Actor
     public void places() {
-        turn.join(new Adder());
-        turn.join(new Adder());
+        lock.join(new Adder());
+        lock.join(new Adder());
     }
 
     /** What came of it: a release at the end sees that nobody is left in line. */
     @Arbiter
     public void outcome(I_Result r) {
-        turn.takeUninterruptibly();
+        lock.takeUninterruptibly();
         r.r1 = sum;
     }
 }

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -19,11 +19,12 @@ import org.jspecify.annotations.Nullable;
  * @param arguments the declared arguments, without the fences of asynchronous functions
  * @param results the declared results
  */
-record AbiDeclaration(List<Value> arguments, List<Value> results) {
+public record AbiDeclaration(List<Value> arguments, List<Value> results) {
     /** A declaration longer than this is not looked at. */
     private static final int MAX_LENGTH = 1 << 16;
 
-    AbiDeclaration {
+    /** Copies. */
+    public AbiDeclaration {
         arguments = List.copyOf(arguments);
         results = List.copyOf(results);
     }
@@ -35,10 +36,10 @@ record AbiDeclaration(List<Value> arguments, List<Value> results) {
      * @param type the type's text, such as {@code tensor<4xf32>}, {@code i32} or {@code !hal.buffer}
      * @param tensor what kind of tensor, or null when it is none or not understood
      */
-    record Value(String name, String type, @Nullable TensorType tensor) {}
+    public record Value(String name, String type, @Nullable TensorType tensor) {}
 
     /** Reads a declaration; null when it is not understood. */
-    static @Nullable AbiDeclaration parse(@Nullable String text) {
+    public static @Nullable AbiDeclaration parse(@Nullable String text) {
         if (text == null || text.length() > MAX_LENGTH) {
             return null;
         }

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  * calls that have no thread, which are told. A thread that comes when the turn is free takes it past those in line, which saves waking
  * somebody for each of many short calls; calls without a thread get it in the order they came, those of higher priority first.
  */
-final class Turn {
+final class ProgramLock {
     /*
      * STATE
      *   FREE    nobody's; a thread at the head of the line, if there is one, has been woken and has not looked yet
      *   TAKEN   somebody's, and nobody in line has to be told when it is given back
      *   WANTED  somebody's, who tells the first in line
      *
-     * TURN-1: from FREE until it is FREE again the turn is one caller's, or one's after another to whom it is given.
-     * TURN-2: whenever somebody is in line, the state is WANTED, or FREE with the head on its way, so nobody waits forever.
+     * PROGRAM-1: from FREE until it is FREE again the turn is one caller's, or one's after another to whom it is given.
+     * PROGRAM-2: whenever somebody is in line, the state is WANTED, or FREE with the head on its way, so nobody waits forever.
      *
      * The line is guarded by this; so is every change to WANTED and from it.
      */
@@ -31,7 +31,7 @@ final class Turn {
 
     static {
         try {
-            STATE = MethodHandles.lookup().findVarHandle(Turn.class, "state", int.class);
+            STATE = MethodHandles.lookup().findVarHandle(ProgramLock.class, "state", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }

@@ -1,6 +1,5 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
-import io.github.iree4j.PendingCall.State;
 import io.github.iree4j.async.AwaitsFences;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.PendingOperation;
@@ -39,9 +38,9 @@ final class Call {
     boolean lingers;
 
     /** Where the call is, for those who ask. What it waits for is only looked at: it may be closed by then. */
-    private record Place(State state, List<Fence> awaited) {
-        static final Place IN_LINE = new Place(State.IN_LINE, List.of());
-        static final Place RUNNING = new Place(State.RUNNING, List.of());
+    private record Place(CallState state, List<Fence> awaited) {
+        static final Place IN_LINE = new Place(CallState.IN_LINE, List.of());
+        static final Place RUNNING = new Place(CallState.RUNNING, List.of());
     }
 
     /** Null for in line, so that calls that nobody looks at write nothing. */
@@ -94,20 +93,20 @@ final class Call {
     }
 
     void suspendedBy(VmWait wait) {
-        place = new Place(State.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
+        place = new Place(CallState.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
     }
 
     /** Before its program runs, or after. */
-    void waitsFor(Fence fence, State state) {
+    void waitsFor(Fence fence, CallState state) {
         place = new Place(state, List.of(fence));
     }
 
-    PendingCall describe(long now) {
+    <T> T describe(long now, ProgramCalls.Description<T> description) {
         Place looked = place;
         Place at = looked == null ? Place.IN_LINE : looked;
         List<PendingOperation.Wait> waits = new ArrayList<>();
         at.awaited().forEach(fence -> waits.addAll(PendingOperation.waitsFor(fence)));
-        return new PendingCall(function, at.state(), Duration.ofNanos(Math.max(0, now - since)), waits);
+        return description.of(function, at.state(), Duration.ofNanos(Math.max(0, now - since)), waits);
     }
 
     void begin(Invocation invocation) {

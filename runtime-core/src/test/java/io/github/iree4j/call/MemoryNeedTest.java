@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

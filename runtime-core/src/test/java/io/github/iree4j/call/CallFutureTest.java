@@ -1,10 +1,12 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -14,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,7 +26,7 @@ class CallFutureTest {
     private final AtomicInteger ends = new AtomicInteger();
     private final AtomicReference<Thread> endedOn = new AtomicReference<>();
 
-    private Runnable endOf(CallFuture future, Results results) {
+    private Runnable endOf(CallFuture<Object> future, Object results) {
         return () -> {
             ends.incrementAndGet();
             endedOn.set(Thread.currentThread());
@@ -33,12 +36,12 @@ class CallFutureTest {
         };
     }
 
-    private static CallFuture future() {
-        return new CallFuture(new MemoryHolder("test", new OperationsUnderWay()), () -> {});
+    private static CallFuture<Object> future() {
+        return new CallFuture<>(new MemoryHolder("test", new OperationsUnderWay()), () -> {});
     }
 
-    private static Results results() {
-        return new Results("test", new Object[] {1});
+    private static Object results() {
+        return new Object();
     }
 
     private static void awaitWaiting(Thread thread) {
@@ -49,8 +52,8 @@ class CallFutureTest {
 
     @Test
     void aThreadThatWaitsRunsTheEnd() throws Exception {
-        CallFuture future = future();
-        Results results = results();
+        CallFuture<Object> future = future();
+        Object results = results();
         Thread waiting =
                 Thread.ofPlatform().start(() -> assertThat(future.join()).isSameAs(results));
         awaitWaiting(waiting);
@@ -62,7 +65,7 @@ class CallFutureTest {
 
     @Test
     void aVirtualThreadRunsTheEndWhenNobodyWaits() throws Exception {
-        CallFuture future = future();
+        CallFuture<Object> future = future();
         future.conclude("end", endOf(future, results()));
         future.get();
         assertThat(endedOn.get().isVirtual()).isTrue();
@@ -70,7 +73,7 @@ class CallFutureTest {
 
     @Test
     void whoeverGivesTheCallUpWakesThoseWhoWait() throws Exception {
-        CallFuture future = future();
+        CallFuture<Object> future = future();
         Thread waiting = Thread.ofPlatform()
                 .start(() ->
                         assertThatExceptionOfType(CancellationException.class).isThrownBy(future::join));
@@ -82,18 +85,18 @@ class CallFutureTest {
 
     @Test
     void aClaimedOutcomeIsNotGivenUp() throws Exception {
-        CallFuture future = future();
+        CallFuture<Object> future = future();
         assertThat(future.claim()).isTrue();
         assertThat(future.cancel(true)).isFalse();
         assertThat(future.completeExceptionally(new IllegalStateException())).isFalse();
-        Results results = results();
+        Object results = results();
         assertThat(future.deliver(results)).isTrue();
         assertThat(future.get()).isSameAs(results);
     }
 
     @Test
     void waitingEndsWithTimeAndInterrupts() throws Exception {
-        CallFuture future = future();
+        CallFuture<Object> future = future();
         assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> future.get(1, TimeUnit.MILLISECONDS));
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedException.class).isThrownBy(future::get);
@@ -114,17 +117,15 @@ class CallFutureTest {
     void endsAreRunOnceWhoeverWaitsAndLeaves() throws Exception {
         long seed = Effort.seed(20261120);
         int rounds = Effort.rounds(20_000);
-        CallFuture[] futures = new CallFuture[rounds];
-        for (int i = 0; i < rounds; i++) {
-            futures[i] = future();
-        }
+        List<CallFuture<Object>> futures =
+                Stream.generate(CallFutureTest::future).limit(rounds).toList();
         AtomicReference<Throwable> wrong = new AtomicReference<>();
         Phaser round = new Phaser(3);
         Thread[] waiting = new Thread[2];
         for (int t = 0; t < waiting.length; t++) {
             Random random = new Random(seed + t);
             waiting[t] = Thread.ofPlatform().start(() -> {
-                for (CallFuture future : futures) {
+                for (CallFuture<Object> future : futures) {
                     round.arriveAndAwaitAdvance();
                     try {
                         switch (random.nextInt(4)) {
@@ -146,7 +147,7 @@ class CallFutureTest {
             });
         }
         Random random = new Random(seed - 1);
-        for (CallFuture future : futures) {
+        for (CallFuture<Object> future : futures) {
             round.arriveAndAwaitAdvance();
             for (int spins = random.nextInt(200); spins > 0; spins--) {
                 Thread.onSpinWait();
@@ -156,7 +157,7 @@ class CallFutureTest {
         for (Thread thread : waiting) {
             thread.join();
         }
-        for (CallFuture future : futures) {
+        for (CallFuture<Object> future : futures) {
             while (!future.isDone()) {
                 Thread.onSpinWait();
             }

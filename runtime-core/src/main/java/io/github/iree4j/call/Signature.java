@@ -1,12 +1,10 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.vm.VmFunction;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How a function of a program is called from Java: its calling convention without fences, and its declaration where that fits. */
-final class Signature {
+public final class Signature {
     /** {@code iree.abi.model} of functions that take a fence to wait for and one to signal, after all declared arguments. */
     private static final String COARSE_FENCES = "coarse-fences";
 
@@ -20,7 +18,8 @@ final class Signature {
     private final String declarationText;
     private final @Nullable AbiDeclaration declaration;
 
-    Signature(VmFunction function) {
+    /** Reads it off a function. */
+    public Signature(VmFunction function) {
         this.function = function;
         String letters = function.convention().arguments();
         boolean fences = COARSE_FENCES.equals(function.attributes().get("iree.abi.model"))
@@ -37,52 +36,43 @@ final class Signature {
         this.declaration = fits ? parsed : null;
     }
 
-    VmFunction function() {
+    /** The function itself. */
+    public VmFunction function() {
         return function;
     }
 
     /** One letter per argument that the caller gives. */
-    String arguments() {
+    public String arguments() {
         return arguments;
     }
 
     /** One letter per result. */
-    String results() {
+    public String results() {
         return results;
     }
 
-    boolean isAsynchronous() {
+    /** Whether it takes a fence to wait for and one to signal, which are no arguments of the caller. */
+    public boolean isAsynchronous() {
         return asynchronous;
     }
 
     /** The module's own text, or the calling convention when it has none. */
-    String text() {
+    public String text() {
         return declarationText.isEmpty() ? function.fullName() + " (" + function.convention() + ")" : declarationText;
     }
 
-    AbiDeclaration.@Nullable Value declared(int argument) {
+    /** What is declared of an argument; null for nothing. */
+    public AbiDeclaration.@Nullable Value declared(int argument) {
         return declaration == null ? null : declaration.arguments().get(argument);
     }
 
-    /** The arguments that the caller gives. */
-    List<ValueDeclaration> argumentDeclarations() {
-        return declarations(arguments, declaration == null ? null : declaration.arguments());
-    }
-
-    List<ValueDeclaration> resultDeclarations() {
-        return declarations(results, declaration == null ? null : declaration.results());
-    }
-
-    private static List<ValueDeclaration> declarations(String kinds, @Nullable List<AbiDeclaration.Value> declared) {
-        List<ValueDeclaration> all = new ArrayList<>(kinds.length());
-        for (int i = 0; i < kinds.length(); i++) {
-            all.add(ValueDeclaration.of(declared == null ? null : declared.get(i), kinds.charAt(i)));
-        }
-        return List.copyOf(all);
+    /** What is declared of a result; null for nothing. */
+    public AbiDeclaration.@Nullable Value declaredResult(int result) {
+        return declaration == null ? null : declaration.results().get(result);
     }
 
     /** Names the function in messages. */
-    String describe() {
+    public String describe() {
         return function.fullName();
     }
 }

@@ -1,4 +1,4 @@
-package io.github.iree4j;
+package io.github.iree4j.call;
 
 import io.github.iree4j.async.CallThreads;
 import java.util.concurrent.Semaphore;

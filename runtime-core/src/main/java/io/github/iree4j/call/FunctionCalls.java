@@ -1,0 +1,207 @@
+package io.github.iree4j.call;
+
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessOptions;
+import io.github.iree4j.tensor.TensorElements;
+import io.github.iree4j.vm.Context;
+import io.github.iree4j.vm.Invocation;
+import java.lang.reflect.Array;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls of one function of a program. Safe from any thread.
+ *
+ * <p>Inputs are what callers gave, but for tensors, which come as {@link TensorElements}, or as a {@link Transfer} where the call takes them;
+ * the array is the call's from then on. Among results, tensors are {@link TensorElements} as well.
+ */
+public final class FunctionCalls {
+    /** How many stacks are kept for later calls; more than one are in use only while calls overlap. */
+    private static final int KEPT = 16;
+
+    private final ProgramCalls program;
+    private final Signature signature;
+    private final String fullName;
+    private final ProcessOptions processOptions;
+    private final MemoryNeed need = new MemoryNeed();
+    private final Supplier<@Nullable MemoryHolder> turn; // whose it is
+
+    /** Not used by any call; taken and given back in the program's turn. */
+    private final ArrayDeque<Invocation> idle = new ArrayDeque<>();
+
+    /** Of a function of a program. */
+    public FunctionCalls(ProgramCalls program, Signature signature) {
+        this.program = program;
+        this.signature = signature;
+        this.turn = program::inTurn;
+        this.fullName = signature.describe(); // put together each time
+        this.processOptions = CoroutineProcess.options(fullName);
+    }
+
+    public String fullName() {
+        return fullName;
+    }
+
+    public Signature signature() {
+        return signature;
+    }
+
+    /**
+     * Makes a call on the calling thread.
+     *
+     * @param inputs see above
+     * @param results makes what the caller gets of the results, which it takes over, while the program is in use
+     */
+    public <R> R invoke(@Nullable Object[] inputs, Function<@Nullable Object[], R> results) {
+        program.enter();
+        try {
+            MemoryHolder outer = MemoryHolder.current();
+            if (outer != null) { // has been let in, and waits for this one
+                return results.apply(invokeNested(outer, inputs));
+            }
+            if (program.isWorker()) {
+                return results.apply(invokeInside(inputs, holder()));
+            }
+            long size = sizeOf(inputs);
+            long wanted = need.of(size);
+            admit(wanted);
+            MemoryHolder holder = holder();
+            try {
+                return results.apply(invokeInside(inputs, holder));
+            } finally {
+                need.learn(size, holder.peak());
+                program.memory().exit(wanted);
+            }
+        } finally {
+            program.exit();
+        }
+    }
+
+    private @Nullable Object[] invokeNested(MemoryHolder outer, @Nullable Object[] inputs) {
+        MemoryHolder holder = holder();
+        MemoryHolder before = outer.awaits(holder);
+        try {
+            return invokeInside(inputs, holder);
+        } finally {
+            outer.goesOn(before);
+        }
+    }
+
+    private @Nullable Object[] invokeInside(@Nullable Object[] inputs, MemoryHolder holder) {
+        try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
+            return program.run(this, Call.confined(fullName, arguments));
+        } finally {
+            holder.end();
+        }
+    }
+
+    /** A call that is to begin in its turn. */
+    private MemoryHolder holder() {
+        MemoryHolder holder = new MemoryHolder(fullName, program.operations());
+        holder.waitsForTurn(turn);
+        return holder;
+    }
+
+    private void admit(long wanted) {
+        try {
+            program.memory().admit(wanted, () -> program.givenUp() != null);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IreeException(
+                    StatusCode.CANCELLED,
+                    "interrupted while a call of '%s' waited for %d bytes".formatted(fullName, wanted),
+                    e);
+        }
+        IreeException givenUp = program.givenUp();
+        if (givenUp != null) {
+            program.memory().exit(wanted);
+            throw new IreeException(
+                    StatusCode.CANCELLED,
+                    "call of '%s' was cancelled: %s".formatted(fullName, givenUp.getMessage()),
+                    givenUp);
+        }
+    }
+
+    /** How many bytes inputs have, about. */
+    private static long sizeOf(@Nullable Object[] inputs) {
+        long bytes = 0;
+        for (Object input : inputs) {
+            if (input instanceof TensorElements elements) {
+                bytes += elements.byteSize();
+            } else if (input instanceof Transfer transfer) {
+                bytes += transfer.elements().byteSize();
+            } else if (input != null && input.getClass().isArray()) {
+                bytes += sizeOf(input);
+            }
+        }
+        return bytes;
+    }
+
+    /** As if all elements had 8 bytes and all rows the length of the first. */
+    private static long sizeOf(Object array) {
+        int length = Array.getLength(array);
+        Object first = array instanceof Object[] rows && length > 0 ? rows[0] : null;
+        return first != null && first.getClass().isArray() ? length * sizeOf(first) : 8L * length;
+    }
+
+    /**
+     * Has a call made by others than the calling thread.
+     *
+     * @param inputs see above
+     * @param results makes what the caller gets of the results, which it takes over; where anything may be done
+     * @param discard frees that where nobody takes it
+     */
+    public <R> CompletableFuture<R> submit(
+            CallTerms terms, @Nullable Object[] inputs, Function<@Nullable Object[], R> results, Consumer<R> discard) {
+        program.enter();
+        ArgumentList arguments = null;
+        Call call = null;
+        try {
+            arguments = new ArgumentList(signature, program.memory(), holder(), inputs);
+            call = new Call(fullName, arguments);
+            return new Submission<>(program, this, call, terms, results, discard).start();
+        } catch (RuntimeException | Error e) {
+            if (call != null) {
+                program.untrack(call);
+            }
+            if (arguments != null) {
+                arguments.close();
+            }
+            program.exit();
+            throw e;
+        }
+    }
+
+    /** For the processes that make its calls. */
+    ProcessOptions processOptions() {
+        return processOptions;
+    }
+
+    /** Only in the program's turn. */
+    Invocation takeInvocation(Context context) {
+        Invocation used = idle.poll();
+        return used != null ? used : context.invocation(signature.function());
+    }
+
+    /** Resets and keeps it, unless enough are kept. Only in the program's turn. */
+    void giveBack(Invocation used) {
+        if (idle.size() < KEPT) {
+            used.reset();
+            idle.push(used);
+        } else {
+            used.close();
+        }
+    }
+
+    /** Only when no call can run any more. */
+    public void free() {
+        idle.forEach(Invocation::close);
+        idle.clear();
+    }
+}

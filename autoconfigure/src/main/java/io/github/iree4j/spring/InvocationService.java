@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
+import io.github.iree4j.spring.Programs.LoadedProgram;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -75,7 +76,7 @@ public final class InvocationService {
      *     fit it; otherwise what the program failed with
      */
     public Results invoke(String function, @Nullable Object... inputs) {
-        return invoke(resolve(function, null, null, CallOptions.DEFAULTS, true, inputs));
+        return invoke(programs.locate(function), CallOptions.DEFAULTS, inputs);
     }
 
     /**
@@ -88,7 +89,7 @@ public final class InvocationService {
      */
     public CompletableFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
-            return invokeAsync(resolve(function, null, null, CallOptions.DEFAULTS, false, inputs));
+            return invokeAsync(programs.locate(function), CallOptions.DEFAULTS, inputs);
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -125,58 +126,56 @@ public final class InvocationService {
         return programs.function(function);
     }
 
-    InvocationRequest resolve(
-            String name,
-            @Nullable String version,
-            @Nullable String device,
-            CallOptions options,
-            boolean blocking,
-            @Nullable Object[] inputs) {
-        return request(programs.locate(name, version, device), options, blocking, inputs);
+    Programs programs() {
+        return programs;
     }
 
-    static InvocationRequest request(
-            LocatedFunction located, CallOptions options, boolean blocking, @Nullable Object[] inputs) {
-        return new InvocationRequest(located.program(), located.function(), Arrays.asList(inputs), options, blocking);
-    }
-
-    Results invoke(InvocationRequest request) {
-        if (interceptors.isEmpty() && request.options().equals(CallOptions.DEFAULTS)) {
-            return callHere(request);
+    Results invoke(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
+        if (interceptors.isEmpty() && options.equals(CallOptions.DEFAULTS)) {
+            return callHere(located.program(), located.function(), inputs);
         }
+        InvocationRequest request = request(located, options, true, inputs);
         return await(chain.proceed(request), request);
     }
 
-    CompletableFuture<Results> invokeAsync(InvocationRequest request) {
-        return chain.proceed(request);
+    CompletableFuture<Results> invokeAsync(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
+        return chain.proceed(request(located, options, false, inputs));
+    }
+
+    private static InvocationRequest request(
+            LocatedFunction located, CallOptions options, boolean blocking, @Nullable Object[] inputs) {
+        return new InvocationRequest(located.program(), located.function(), Arrays.asList(inputs), options, blocking);
     }
 
     /** The end of the chain. */
     private CompletableFuture<Results> call(InvocationRequest request) {
         try {
             return request.blocking() && request.options().equals(CallOptions.DEFAULTS)
-                    ? CompletableFuture.completedFuture(callHere(request))
+                    ? CompletableFuture.completedFuture(callHere(
+                            request.program(),
+                            request.function(),
+                            request.inputs().toArray()))
                     : start(request);
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private Results callHere(InvocationRequest request) {
+    private Results callHere(LoadedProgram program, ProgramFunction function, @Nullable Object[] inputs) {
         try {
-            return request.function().invoke(request.inputs().toArray());
+            return function.invoke(inputs);
         } catch (IreeException e) {
-            return successor(request, e).invoke(request.inputs().toArray());
+            return successor(program, function, e).invoke(inputs);
         }
     }
 
     private CompletableFuture<Results> start(InvocationRequest request) {
+        @Nullable Object[] inputs = request.inputs().toArray();
         CompletableFuture<Results> call;
         try {
-            call = request.function().call(request.options(), request.inputs().toArray());
+            call = request.function().call(request.options(), inputs);
         } catch (IreeException e) {
-            call = successor(request, e)
-                    .call(request.options(), request.inputs().toArray());
+            call = successor(request.program(), request.function(), e).call(request.options(), inputs);
         }
         if (!call.isDone()) {
             CompletableFuture<Results> started = call;
@@ -199,13 +198,13 @@ public final class InvocationService {
         return cancelled;
     }
 
-    /** The same function of the program that has replaced the request's since that was looked up; throws the failure if there is none. */
-    private ProgramFunction successor(InvocationRequest request, IreeException failure) {
+    /** The same function of the program that has replaced this one since it was looked up; throws the failure if there is none. */
+    private ProgramFunction successor(LoadedProgram program, ProgramFunction function, IreeException failure) {
         if (failure.code() == StatusCode.FAILED_PRECONDITION
-                && request.function().program().isClosed()) {
-            var now = programs.find(request.model(), request.program().source().version());
+                && function.program().isClosed()) {
+            var now = programs.find(program.source().name(), program.source().version());
             if (now.isPresent() && !now.get().program().isClosed()) {
-                return now.get().program().function(request.function().name());
+                return now.get().program().function(function.name());
             }
         }
         throw failure;

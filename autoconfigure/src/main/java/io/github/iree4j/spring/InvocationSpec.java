@@ -126,7 +126,7 @@ public final class InvocationSpec {
      *     interrupted; NOT_FOUND when the program does not run on the device
      */
     public Results invoke() {
-        return service.invoke(resolve(true));
+        return service.invoke(locate(), options(), inputs);
     }
 
     /**
@@ -136,16 +136,17 @@ public final class InvocationSpec {
      */
     public CompletableFuture<Results> invokeAsync() {
         try {
-            return service.invokeAsync(resolve(false));
+            return service.invokeAsync(locate(), options(), inputs);
         } catch (IreeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private InvocationRequest resolve(boolean blocking) {
-        CallOptions options = new CallOptions(after, signal, deadline, priority);
-        return located != null
-                ? InvocationService.request(located, options, blocking, inputs)
-                : service.resolve(function, version, device, options, blocking, inputs);
+    private LocatedFunction locate() {
+        return located != null ? located : service.programs().locate(function, version, device);
+    }
+
+    private CallOptions options() {
+        return new CallOptions(after, signal, deadline, priority);
     }
 }

@@ -70,7 +70,7 @@ shim_status_t shim_file_open(const char* path, size_t path_length,
       !(S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode))) {
     close(fd);
     return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
-                          "it is no regular file and no block device");
+                          "it is not a regular file or a block device");
   }
   *out_fd = fd;
   return SHIM_OK;

@@ -298,9 +298,9 @@ static void what_is_no_file_is_refused(void) {
                              &error),
               SHIM_NOT_FOUND, "errno");
   CHECK_FAILS(shim_file_open("/tmp", 4, SHIM_FILE_READ, &fd, &error),
-              SHIM_INVALID_ARGUMENT, "no regular file");
+              SHIM_INVALID_ARGUMENT, "not a regular file");
   CHECK_FAILS(shim_file_open("/dev/null", 9, SHIM_FILE_READ, &fd, &error),
-              SHIM_INVALID_ARGUMENT, "no regular file");
+              SHIM_INVALID_ARGUMENT, "not a regular file");
   CHECK_FAILS(shim_file_open("a\0b", 3, SHIM_FILE_READ, &fd, &error),
               SHIM_INVALID_ARGUMENT, "path of 3 bytes");
   CHECK_FAILS(shim_file_open("", 0, SHIM_FILE_READ, &fd, &error),

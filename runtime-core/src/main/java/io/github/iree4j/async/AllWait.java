@@ -6,12 +6,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wait for several points: calls back when the last is reached or the first fails, and then drops the other waits.
+ * A wait for several points: calls back when the last is reached or the first fails, and then cancels the other waits.
  *
- * <p>FENCE-1: whoever takes {@code left} from above zero to zero or below calls back, or has cancelled; nobody comes back above zero.
+ * <p>FENCE-1: the thread that takes {@code left} from above zero to zero or below calls back, or has cancelled; it never rises above zero
+ * again.
  */
 final class AllWait implements Timepoint, Cancellation {
-    /** Far below zero, so that no later decrement comes back up to it. */
+    /** Far below zero, so that later decrements do not wrap around. */
     private static final int OVER = Integer.MIN_VALUE / 2;
 
     private final Consumer<? super @Nullable IreeException> callback;

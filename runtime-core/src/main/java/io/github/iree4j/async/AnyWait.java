@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wait for the first of several fences: calls back when one is reached or fails, and then drops the other waits.
+ * A wait for the first of several fences: calls back when one is reached or fails, and then cancels the other waits.
  *
- * <p>FENCE-2: whoever sets {@code over} calls back, or has cancelled.
+ * <p>FENCE-2: the thread that sets {@code over} calls back, or has cancelled.
  */
 final class AnyWait implements Cancellation {
     private final MultiWait.First callback;

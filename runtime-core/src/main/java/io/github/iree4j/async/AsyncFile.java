@@ -9,14 +9,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file whose transfers are made by the operating system, or by a few threads, while nobody waits for them.
+ * A file with asynchronous transfers, made by the operating system or a thread pool.
  *
- * <p>Made by {@link SystemIo#open}. Transfers may be started from any thread and run at once, in no order. Each has one completion, on
- * the owner of the {@link Proactor}, also when it is cancelled, when the file is closed meanwhile (which ends nothing) and when the
- * proactor is. Until then its memory is in use: whoever starts it keeps the memory valid.
+ * <p>Opened by {@link SystemIo#open}. Transfers may be started from any thread and run concurrently, in no particular order. Each has
+ * exactly one completion, on the owner of the {@link Proactor}, even when the transfer is cancelled, when the file is closed meanwhile
+ * (which ends no transfer) or when the proactor is closed. Until then the transfer uses its memory, which the caller keeps valid.
  *
- * <p>A transfer may move fewer bytes than asked for, as the system's may; at the end of a file a read moves 0. {@link #readFully} and
- * {@link #writeFully} go on until all is moved.
+ * <p>A transfer may move fewer bytes than requested; at the end of a file a read moves 0. {@link #readFully} and {@link #writeFully}
+ * continue until all bytes are moved.
  */
 public final class AsyncFile extends Resource {
     private static final Supplier<@Nullable IreeException> WANTED = () -> null;
@@ -39,7 +39,7 @@ public final class AsyncFile extends Resource {
     /**
      * Returns the length.
      *
-     * @return bytes, at some moment
+     * @return the length in bytes at the time of the call
      * @throws IreeException FAILED_PRECONDITION when closed; DATA_LOSS when the system cannot say
      */
     public long length() {
@@ -56,11 +56,11 @@ public final class AsyncFile extends Resource {
      *
      * @param offset first byte in the file
      * @param target native memory that other threads may access; of more than 1 GiB the first GiB is read
-     * @param completion told how many bytes were read, 0 when the offset is at or beyond the end
+     * @param completion receives the number of bytes read, 0 when the offset is at or beyond the end
      * @return the operation, to cancel it
      * @throws IreeException OUT_OF_RANGE for a negative offset; PERMISSION_DENIED when the file was not opened for reading;
-     *     INVALID_ARGUMENT for other memory; FAILED_PRECONDITION when closed; the reason when the proactor has ended. The completion is
-     *     not called then
+     *     INVALID_ARGUMENT for other memory; FAILED_PRECONDITION when closed; the proactor's failure when it has ended. The completion is
+     *     then not called
      */
     public FileOperation read(long offset, MemorySegment target, Completion completion) {
         return submit(false, offset, target, completion);
@@ -69,9 +69,9 @@ public final class AsyncFile extends Resource {
     /**
      * Writes. From any thread.
      *
-     * @param offset first byte in the file, which becomes longer when it has to
+     * @param offset first byte in the file, which grows as needed
      * @param source native memory that other threads may access; of more than 1 GiB the first GiB is written
-     * @param completion told how many bytes were written
+     * @param completion receives the number of bytes written
      * @return the operation, to cancel it
      * @throws IreeException as {@link #read}
      */
@@ -80,12 +80,12 @@ public final class AsyncFile extends Resource {
     }
 
     /**
-     * Reads all of a range, in pieces of which some are read at once. From any thread.
+     * Reads all of a range, in pieces, several at a time. From any thread.
      *
      * @param offset first byte in the file
-     * @param target filled completely; otherwise as for {@link #read}, and of any size
-     * @param completion told the size of the target; DATA_LOSS when the file ends before
-     * @return asks for the end when cancelled; the completion is called all the same
+     * @param target filled completely; as for {@link #read}, but of any size
+     * @param completion receives the size of the target; DATA_LOSS when the file ends before
+     * @return the transfer, to cancel it; the completion is called in any case
      * @throws IreeException as {@link #read}
      */
     public WholeTransfer readFully(long offset, MemorySegment target, Completion completion) {
@@ -93,13 +93,13 @@ public final class AsyncFile extends Resource {
     }
 
     /**
-     * As {@link #readFully(long, MemorySegment, Completion)}, for as long as it is wanted.
+     * As {@link #readFully(long, MemorySegment, Completion)}, but stops on request.
      *
      * @param offset first byte in the file
      * @param target what to fill
-     * @param stop asked on the owner after each piece: why to read no more, or null; must return at once and not throw
-     * @param completion told the size of the target, or what {@code stop} said
-     * @return asks for the end when cancelled
+     * @param stop called on the owner after each piece: returns why to stop reading, or null; must return at once and not throw
+     * @param completion receives the size of the target, or what {@code stop} returned
+     * @return the transfer, to cancel it
      * @throws IreeException as {@link #read}
      */
     public WholeTransfer readFully(
@@ -108,12 +108,12 @@ public final class AsyncFile extends Resource {
     }
 
     /**
-     * Writes all of a range, in pieces of which some are written at once. From any thread.
+     * Writes all of a range, in pieces, several at a time. From any thread.
      *
      * @param offset first byte in the file
-     * @param source what to write; otherwise as for {@link #write}, and of any size
-     * @param completion told the size of the source
-     * @return asks for the end when cancelled; the completion is called all the same
+     * @param source what to write; as for {@link #write}, but of any size
+     * @param completion receives the size of the source
+     * @return the transfer, to cancel it; the completion is called in any case
      * @throws IreeException as {@link #write}
      */
     public WholeTransfer writeFully(long offset, MemorySegment source, Completion completion) {
@@ -121,13 +121,13 @@ public final class AsyncFile extends Resource {
     }
 
     /**
-     * As {@link #writeFully(long, MemorySegment, Completion)}, for as long as it is wanted.
+     * As {@link #writeFully(long, MemorySegment, Completion)}, but stops on request.
      *
      * @param offset first byte in the file
      * @param source what to write
-     * @param stop asked on the owner after each piece: why to write no more, or null; must return at once and not throw
-     * @param completion told the size of the source, or what {@code stop} said
-     * @return asks for the end when cancelled
+     * @param stop called on the owner after each piece: returns why to stop writing, or null; must return at once and not throw
+     * @param completion receives the size of the source, or what {@code stop} returned
+     * @return the transfer, to cancel it
      * @throws IreeException as {@link #write}
      */
     public WholeTransfer writeFully(
@@ -140,10 +140,10 @@ public final class AsyncFile extends Resource {
         return start(write, offset, memory, completion);
     }
 
-    /** As read or write, for somebody who has retained this, whether it is closed or not. */
+    /** Like read or write, for a caller that holds a reference, whether this is closed or not. */
     FileOperation start(boolean write, long offset, MemorySegment memory, Completion completion) {
         FileOperation operation = new FileOperation(this, write, offset, memory, completion);
-        retain(); // until it has ended
+        retain(); // until the operation has ended
         boolean submitted = false;
         try {
             io.files().submit(operation);
@@ -190,7 +190,7 @@ public final class AsyncFile extends Resource {
     }
 
     /**
-     * Returns whether the calling thread is the one on which completions run, which must not wait for one.
+     * Returns whether the calling thread runs completions, and so must not wait for one.
      *
      * @return whether it is inside a poll of the proactor
      */
@@ -198,7 +198,7 @@ public final class AsyncFile extends Resource {
         return io.proactor().isOwner();
     }
 
-    /** Where its completions run. */
+    /** The proactor that runs the completions. */
     Proactor proactor() {
         return io.proactor();
     }

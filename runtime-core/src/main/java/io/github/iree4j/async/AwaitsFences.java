@@ -2,12 +2,12 @@ package io.github.iree4j.async;
 
 import java.util.List;
 
-/** Something that waits for fences, for those who ask why nothing moves. */
+/** An object that waits for fences, for diagnosing stalls. */
 public interface AwaitsFences {
     /**
-     * Returns what is waited for.
+     * Returns the fences waited for.
      *
-     * @return all of it, reached or not; borrowed, and only to be looked at: whoever waits may have closed them by then
+     * @return all fences, reached or not; borrowed, and only for inspection: the waiter may have closed them meanwhile
      */
     List<Fence> awaited();
 }

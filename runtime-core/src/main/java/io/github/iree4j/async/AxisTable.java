@@ -5,13 +5,13 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The axes of a tracker by their name: open addressing, read without locks, written under the tracker's lock. Axes are not removed,
- * so a reader that probes while one is added either finds it or finds the empty slot that it went to.
+ * A hash table of a tracker's axes: open addressing, read without locks, written under the tracker's lock. Axes are never removed, so a
+ * concurrent reader finds either the added axis or the empty slot that it goes to.
  */
 final class AxisTable {
     /*
-     * TRACK-4: a slot is written once, after the axis in it is complete, and `slots` after all slots of the larger table are; so a
-     * lookup that starts after add() returned finds the axis, and one that runs meanwhile sees either table whole.
+     * TRACK-4: a slot is written once, after its axis is complete, and `slots` after all slots of the larger table; so a lookup that starts
+     * after addRelease() returned finds the axis, and a concurrent one sees either table whole.
      */
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(TrackedAxis[].class);
     private static final int INITIAL_SLOTS = 32;
@@ -19,7 +19,7 @@ final class AxisTable {
     private volatile @Nullable TrackedAxis[] slots = new @Nullable TrackedAxis[INITIAL_SLOTS]; // replaced when it grows
     private int count; // under the lock
 
-    /** The axis of that name, or null. Acquire: sees it as it was when it was added. */
+    /** The tracked axis, or null. Acquire: sees it as it was when it was added. */
     @Nullable
     TrackedAxis findAcquire(long axis) {
         @Nullable TrackedAxis[] table = slots;
@@ -32,7 +32,7 @@ final class AxisTable {
         }
     }
 
-    /** Under the lock: adds one that is not there yet. Release: whoever finds it sees it complete. */
+    /** Under the lock: adds an axis that is not in the table. Release: a reader that finds it sees it complete. */
     void addRelease(TrackedAxis added) {
         if (2 * (count + 1) > slots.length) {
             @Nullable TrackedAxis[] larger = new @Nullable TrackedAxis[2 * slots.length];
@@ -56,7 +56,7 @@ final class AxisTable {
         SLOT.setRelease(table, i, added);
     }
 
-    /** Folds the high bits, which tell machines and domains apart, into the ordinal, and spreads what comes of it. */
+    /** Folds the high bits, which tell machines and domains apart, into the ordinal, and spreads the result. */
     private static int slot(long axis) {
         return (int) ((axis ^ axis >>> 32) * 0x9E37_79B9_7F4A_7C15L >>> 40);
     }

@@ -5,14 +5,14 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock for a few dozen instructions that neither block nor call anything unknown. Not reentrant.
+ * A lock for critical sections of a few dozen instructions without blocking or foreign calls. Not reentrant.
  *
- * <p>A monitor costs two atomic operations when nobody disturbs it, which is most of what signalling a timeline does; this costs one.
- * Whoever finds it held spins, then sleeps briefly in case the holder was preempted.
+ * <p>An uncontended monitor costs two atomic operations, most of the cost of signalling a timeline; this costs one. A contending thread
+ * spins, then sleeps briefly in case the holder was preempted.
  */
 final class BriefLock {
     /*
-     * LOCK-1: one holder at a time, who sees all that earlier holders wrote (compare-and-set to take it, release to give it back).
+     * LOCK-1: one holder at a time, which sees all writes of earlier holders (compare-and-set to acquire, releasing store to release).
      */
     private static final VarHandle HELD;
 
@@ -24,7 +24,7 @@ final class BriefLock {
         }
     }
 
-    /** Guesses: a critical section is over after a few spins unless its thread lost the processor. */
+    /** Guesses: a critical section ends within a few spins unless its thread was preempted. */
     private static final int SPINS = 64;
 
     static final long SLEEP_NANOS = 20_000;

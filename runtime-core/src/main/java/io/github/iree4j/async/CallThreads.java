@@ -5,10 +5,10 @@ public final class CallThreads {
     private CallThreads() {}
 
     /**
-     * Runs something on a thread of its own.
+     * Runs a task on a thread of its own.
      *
-     * @param name what the thread is called, for thread dumps
-     * @param body what it does; must not throw
+     * @param name the thread's name
+     * @param body the task; must not throw
      */
     public static void start(String name, Runnable body) {
         Thread.ofVirtual().name(name).start(body);

@@ -8,17 +8,17 @@ import org.slf4j.LoggerFactory;
 /**
  * The callbacks due on one thread.
  *
- * <p>A callback may signal, which makes more callbacks due. Run from inside each other they would overflow the stack after a few
- * thousand; so the outermost one runs them all, in the order in which they became due.
+ * <p>A callback may signal, which makes more callbacks due. Nested, they would overflow the stack after a few thousand; so the outermost
+ * call runs them all, in the order in which they became due.
  */
 final class Callbacks {
     private static final Logger LOG = LoggerFactory.getLogger(Callbacks.class);
     private static final String THREW = "a timepoint threw; the work that waited on it may never run";
     private static final ThreadLocal<Callbacks> CURRENT = ThreadLocal.withInitial(Callbacks::new);
 
-    /** Something to be called. Whoever makes it due owns it, and its link, from then on. */
+    /** A callback. The thread that makes it due owns it, and its link, from then on. */
     abstract static class Due {
-        /** What is called after it. */
+        /** The next callback. */
         @Nullable
         Due due;
 
@@ -28,11 +28,11 @@ final class Callbacks {
     private @Nullable Due head; // thread-confined like everything here
     private @Nullable Due tail;
     private boolean running;
-    private final ArrayDeque<Runnable> last = new ArrayDeque<>(0); // for when nothing else is due
+    private final ArrayDeque<Runnable> last = new ArrayDeque<>(0); // run when nothing else is due
 
     private Callbacks() {}
 
-    /** Runs a chain that is due, now or after the callback that this thread is in. */
+    /** Runs a chain of due callbacks, now or after this thread's current callback. */
     static void run(Due first) {
         Callbacks mine = CURRENT.get();
         if (mine.running) {
@@ -42,7 +42,7 @@ final class Callbacks {
         mine.running = true;
         try {
             if (first.due == null) {
-                deliver(first); // most are alone: not worth a list, whose writes the collector would look at
+                deliver(first); // mostly a single one: avoids list writes, which cost GC barriers
             } else {
                 mine.append(first);
             }
@@ -65,7 +65,7 @@ final class Callbacks {
         tail = last;
     }
 
-    /** Calls a timepoint whose value is reached, now or after the callback that this thread is in. */
+    /** Calls a timepoint whose value is reached, now or after this thread's current callback. */
     static void call(Timepoint timepoint, long value) {
         Callbacks mine = CURRENT.get();
         if (mine.running) {
@@ -102,8 +102,8 @@ final class Callbacks {
     }
 
     /**
-     * Runs what is due on this thread before it blocks: host code called from a callback may wait for work that is queued behind
-     * that very callback.
+     * Runs this thread's due callbacks before it blocks: host code called from a callback may wait for work queued behind that very
+     * callback.
      */
     static void help() {
         CURRENT.get().drain();
@@ -113,17 +113,17 @@ final class Callbacks {
         return CURRENT.get().running;
     }
 
-    /** From now on what becomes due on this thread is kept; returns whether {@link #letGo} has to run it. */
+    /** Holds back callbacks that become due on this thread; returns whether {@link #letGo} has to run them. */
     static boolean hold() {
         Callbacks mine = CURRENT.get();
         if (mine.running) {
-            return false; // whoever runs runs them
+            return false; // the running drain runs them
         }
         mine.running = true;
         return true;
     }
 
-    /** Runs what was kept since {@link #hold} returned true. */
+    /** Runs the callbacks held back since {@link #hold} returned true. */
     static void letGo() {
         Callbacks mine = CURRENT.get();
         try {
@@ -133,12 +133,14 @@ final class Callbacks {
         }
     }
 
-    /** Runs something now, or after the callback that this thread is in or once it lets go. */
+    /** Runs an action now, after this thread's current callback, or at {@link #letGo}. */
     static void runLater(Runnable action) {
         run(new Action(action));
     }
 
-    /** Runs something once nothing else is due on this thread: now, or after the callbacks that it is in or keeps back, and theirs. */
+    /**
+     * Runs an action once nothing else is due on this thread: now, or after its current and held callbacks and those that they make due.
+     */
     static void runLast(Runnable action) {
         Callbacks mine = CURRENT.get();
         if (mine.running) {
@@ -182,7 +184,7 @@ final class Callbacks {
     private static void deliver(Due due) {
         try {
             due.deliver();
-        } catch (Throwable t) { // a timepoint that throws must not take the others with it
+        } catch (Throwable t) { // a throwing timepoint must not prevent the others
             LOG.error(THREW, t);
         }
     }

@@ -1,14 +1,14 @@
 package io.github.iree4j.async;
 
-/** Takes a registered callback back. Safe from any thread, any number of times. */
+/** Cancels a registered callback. Safe from any thread; idempotent. */
 @FunctionalInterface
 public interface Cancellation {
 
-    /** Of a callback that has been called. */
+    /** For a callback that has been called. */
     Cancellation OVER = () -> false;
 
     /**
-     * Takes the callback back if it is still registered.
+     * Cancels the callback if it is still registered.
      *
      * @return true if the callback will never be called because of this call; false if it has been, or is being, called, or was
      *     cancelled before

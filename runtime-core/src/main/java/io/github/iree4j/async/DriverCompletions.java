@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Operations of drivers, whose threads push how they ended to the completion ring. */
+/** Driver operations, whose outcomes driver threads push to the completion ring. */
 final class DriverCompletions {
     /*
-     * A place in the ring is reserved for each operation before it is submitted, so that the push that ends it finds room. One that
-     * does not, because a driver pushes more than it was asked to, makes the ring lossy; nobody then knows which operation has ended,
-     * so all of them fail, with everything else of the proactor.
+     * Each operation reserves a place in the ring before it is submitted, so that its push finds room. A push that finds none, because a
+     * driver pushed more often than it had operations, makes the ring lossy; it is then unknown which operations have ended, so the whole
+     * proactor fails.
      */
     private static final Logger LOG = LoggerFactory.getLogger(DriverCompletions.class);
     private static final int CAPACITY = 4096;
@@ -39,7 +39,7 @@ final class DriverCompletions {
             if (live.size() == CAPACITY) {
                 throw new IreeException(
                         StatusCode.RESOURCE_EXHAUSTED,
-                        CAPACITY + " operations of drivers are under way; wait for some to end");
+                        CAPACITY + " driver operations are in flight; wait for some to end");
             }
             long token = ++tokens;
             live.put(token, completion);
@@ -67,20 +67,21 @@ final class DriverCompletions {
         if (ring.isLossy()) {
             throw new IreeException(
                     StatusCode.ABORTED,
-                    "a driver reported more completions than it had operations; some are lost, so nothing can be relied on");
+                    "a driver reported more completions than it had operations; some were lost, so the state of its operations is unknown");
         }
         return called;
     }
 
     private static IreeException failure(int status, int nativeCode) {
-        return new IreeException(StatusCode.of(status), "an operation of a driver failed with its code " + nativeCode);
+        return new IreeException(
+                StatusCode.of(status), "a driver operation failed with the driver's code " + nativeCode);
     }
 
     private static void call(Completion completion, long result, @Nullable IreeException failure) {
         try {
             completion.ended(failure == null ? result : 0, failure);
         } catch (Throwable t) {
-            LOG.error("the completion of an operation of a driver threw", t);
+            LOG.error("the completion of a driver operation threw", t);
         }
     }
 

@@ -7,13 +7,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A way for events to other processes of this machine, and back: points of timelines that {@link ExternalTimepoints} exports on one
+ * A bidirectional channel for events between processes of one machine: points of timelines that {@link ExternalTimepoints} exports on one
  * side and imports on the other. Linux only.
  *
- * <p>Each message is one event and a number, whose meaning is between the two sides. Whoever may open the path may connect, so it belongs
- * into a directory of the user's; what comes is checked for its form and its descriptors are never leaked, but an event from outside can
- * of course be signalled at any time, which is why the values it reaches are tainted. Safe from any thread; what blocks needs a platform
- * thread.
+ * <p>Each message is one event and a number, whose meaning the two sides agree on. Any process with access to the path can connect, so put
+ * it into a directory of the user's. Received messages are validated and their descriptors never leak, but the sender can signal an event
+ * at any time, so the values it reaches are tainted. Safe from any thread; blocking methods need a platform thread.
  */
 public final class EventChannel extends Resource {
     private final EventSocket socket;
@@ -23,10 +22,10 @@ public final class EventChannel extends Resource {
     }
 
     /**
-     * Waits at a path for others to connect, see {@link #accept}.
+     * Listens at a path for connections, see {@link #accept}.
      *
-     * @param path where nothing is yet, at most 107 bytes long; the caller removes it in the end
-     * @return what accepts; the caller closes it
+     * @param path a path that does not exist yet, at most 107 bytes long; the caller deletes it afterwards
+     * @return the listening channel; the caller closes it
      * @throws IreeException ALREADY_EXISTS, NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT; UNAVAILABLE without the native library
      */
     public static EventChannel listen(Path path) {
@@ -34,20 +33,20 @@ public final class EventChannel extends Resource {
     }
 
     /**
-     * Connects to another process that listens.
+     * Connects to a listening process.
      *
-     * @param path where
+     * @param path the path that it listens at
      * @return the channel; the caller closes it
-     * @throws IreeException UNAVAILABLE when nobody listens there, or without the native library; NOT_FOUND, PERMISSION_DENIED
+     * @throws IreeException UNAVAILABLE when no process listens there, or without the native library; NOT_FOUND, PERMISSION_DENIED
      */
     public static EventChannel connect(Path path) {
         return new EventChannel(EventSocket.connect(path.toString()));
     }
 
     /**
-     * Waits for the next process that connects.
+     * Waits for the next connection.
      *
-     * @param timeout how long at most; negative is forever
+     * @param timeout the longest wait; negative is forever
      * @return the channel to it; the caller closes it
      * @throws IreeException DEADLINE_EXCEEDED; FAILED_PRECONDITION when closed, or on a virtual thread
      */
@@ -56,10 +55,10 @@ public final class EventChannel extends Resource {
     }
 
     /**
-     * Sends an event, which both sides have then.
+     * Sends an event; both sides then hold it.
      *
-     * @param event the event; stays the caller's, who may close it
-     * @param tag tells the other side what it is
+     * @param event the event; still owned by the caller, who may close it
+     * @param tag identifies the event to the other side
      * @throws IreeException UNAVAILABLE when the other side is gone; FAILED_PRECONDITION when closed, or on a virtual thread
      */
     public void send(SystemEvent event, long tag) {
@@ -72,18 +71,18 @@ public final class EventChannel extends Resource {
     }
 
     /**
-     * What came from the other side.
+     * A received message.
      *
      * @param event the event; the receiver closes it
-     * @param tag what the sender says it is
+     * @param tag the sender's number for it
      */
     public record Received(SystemEvent event, long tag) {}
 
     /**
      * Waits for the next event.
      *
-     * @param timeout how long at most; negative is forever
-     * @return what came
+     * @param timeout the longest wait; negative is forever
+     * @return the message
      * @throws IreeException DEADLINE_EXCEEDED; UNAVAILABLE when the other side is gone; INVALID_ARGUMENT for a message of another form;
      *     FAILED_PRECONDITION when closed, or on a virtual thread
      */

@@ -4,12 +4,12 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** One event on its way to a timeline. */
+/** The import of one event into a timeline. */
 final class EventImport implements Cancellation, Completion {
     private final SystemEvent event;
     private final TimelineSemaphore semaphore;
     private final long value;
-    private Cancellation watch = OVER; // before anybody has this
+    private Cancellation watch = OVER; // set before this is published
 
     private EventImport(SystemEvent event, TimelineSemaphore semaphore, long value) {
         this.event = event;

@@ -14,16 +14,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Descriptors of the outside that become readable once. */
+/** Watches for external descriptors that become readable once. */
 final class EventWatches {
     /*
-     * A watch is in `watches` until it is taken out, under `lock`, by the owner that reports it or by whoever cancels it:
-     * EVENT-1: taking it out is the right to end it. The poller may report a token that is gone; then nothing happens. Tokens are not
-     * used again.
+     * A watch is in `watches` until it is removed, under `lock`, by the owner that reports it or by the thread that cancels it.
+     * EVENT-1: the thread that removes a watch ends it. Reports for tokens already removed are ignored. Tokens are never reused.
      */
     private static final Logger LOG = LoggerFactory.getLogger(EventWatches.class);
 
-    /** Of those that a poller keeps, whose tokens are smaller. */
+    /** Smaller tokens belong to the descriptors that the poller keeps. */
     static final long FIRST_TOKEN = 16;
 
     private static final int ECANCELED = 125;
@@ -45,7 +44,7 @@ final class EventWatches {
         this.outcome = outcome;
     }
 
-    /** Waits for one descriptor, a duplicate of its own so that one event can be waited for several times. */
+    /** Waits for one descriptor, a private duplicate so that an event can be watched several times. */
     private final class Watch implements Cancellation {
         private final SystemEvent event;
         private final EventDescriptor descriptor;
@@ -84,7 +83,7 @@ final class EventWatches {
         }
     }
 
-    /** Calls back once when an event becomes readable. The owner is to be woken then. */
+    /** Calls back once when an event becomes readable. The caller wakes the owner afterwards. */
     Cancellation add(SystemEvent event, Completion completion) {
         event.retain();
         EventDescriptor descriptor = null;
@@ -96,7 +95,7 @@ final class EventWatches {
                     throw stopCause.during("wait for " + event.describe());
                 }
                 Watch watch = new Watch(event, descriptor, completion, tokens++);
-                poller.add(descriptor, watch.token); // its report cannot be taken before the lock is free
+                poller.add(descriptor, watch.token); // a report cannot be handled before the lock is released
                 watches.put(watch.token, watch);
                 live++;
                 added = true;
@@ -123,7 +122,7 @@ final class EventWatches {
         }
     }
 
-    /** What the poller says about one of them. */
+    /** Handles a report of the poller. */
     void reported(long token, boolean isReadable) {
         Watch watch = remove(token, false);
         if (watch != null) {
@@ -153,7 +152,7 @@ final class EventWatches {
         watch.end(failure);
     }
 
-    /** A sync_fd is readable also when the work that it stands for has failed. */
+    /** A sync_fd also becomes readable when the work behind it has failed. */
     private @Nullable IreeException failureOf(Watch watch) {
         int code;
         try {

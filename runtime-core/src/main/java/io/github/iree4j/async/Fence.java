@@ -14,21 +14,21 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Points on several timelines: reached when each timeline is at or beyond its value, failed as soon as one has failed.
+ * A set of points, each a timeline and a value: reached when each timeline is at or beyond its value, failed as soon as one has failed.
  *
- * <p>The same fence serves as what work waits for and as what it signals. Where a fence is nullable, null means "already reached".
- * A fence holds one reference to each of its semaphores until it is freed. Immutable and safe from any thread.
+ * <p>Work can wait for a fence and can signal one. Where a fence is nullable, null means "already reached". A fence holds one reference to
+ * each of its semaphores until it is freed. Immutable and safe from any thread.
  */
 public final class Fence extends Resource {
     /*
-     * Nearly every fence has one point, and a call makes several fences: the first point is in the object, the others, if there are
-     * any, behind it.
+     * Nearly every fence has one point, and a call creates several fences: the first point is inline in the object, any others are in
+     * arrays.
      */
     private final TimelineSemaphore firstSemaphore;
     private final long firstValue;
     private final @Nullable Others others;
 
-    /** The points from the second on, in arrays as long as each other. */
+    /** The points from the second on, in parallel arrays. */
     private record Others(TimelineSemaphore[] semaphores, long[] values) {}
 
     /** Takes over the references to the semaphores. */
@@ -73,9 +73,9 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Creates a fence at one point of a timeline that is the fence's from then on, as where nobody else is to signal it.
+     * Creates a fence at one point of a timeline and takes ownership of the timeline, for example where there is no other signaller.
      *
-     * @param semaphore the timeline; the caller's reference goes over to the fence
+     * @param semaphore the timeline; the caller's reference passes to the fence
      * @param value the value waited for or signalled
      * @return the fence; the caller closes it
      */
@@ -206,7 +206,7 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Says how far the fence is.
+     * Returns the fence's state as a status code.
      *
      * @return OK when reached, DEFERRED when not yet, else the code of the failure
      */
@@ -219,8 +219,8 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Says that an operation that was issued will signal every point, see {@link TimelineSemaphore#promise}. A point that takes no
-     * promise, because it is reached, promised already or failed, is passed over: signalling it will tell.
+     * Promises that an issued operation will signal every point, see {@link TimelineSemaphore#promise}. Skips points that take no promise
+     * because they are reached, promised already or failed: signalling those reports the error.
      *
      * @param frontier the operation's frontier; it has a producer
      * @throws IreeException INVALID_ARGUMENT when the frontier has no producer
@@ -246,8 +246,8 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Says that one more will signal every point, see {@link TimelineSemaphore#addSignaller}: a point that several signal is reached with
-     * the last. On failure nothing has changed.
+     * Counts one more signaller of every point, see {@link TimelineSemaphore#addSignaller}: a point with several signallers is reached by
+     * the last. Changes nothing on failure.
      *
      * @throws IreeException INVALID_ARGUMENT when a point is reached or promised already; FAILED_PRECONDITION when the fence is closed
      */
@@ -266,7 +266,7 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Signals every point. A point that cannot be signalled does not keep the others from it.
+     * Signals every point. A point that cannot be signalled does not prevent the others from being signalled.
      *
      * @throws IreeException of the first point that could not be signalled: INVALID_ARGUMENT when its timeline is already there,
      *     else the timeline's failure; FAILED_PRECONDITION when the fence is closed
@@ -292,24 +292,24 @@ public final class Fence extends Resource {
      * @param cause why
      */
     public void fail(IreeException cause) {
-        // No check: whoever fails a fence must not be kept from it by somebody who has closed it meanwhile.
+        // No checkLive(): a concurrent close must not prevent the failure from reaching the timelines.
         for (int i = 0; i < size(); i++) {
             semaphore(i).fail(cause);
         }
     }
 
     /**
-     * Signals every point by hand, as {@link #signalOrFail(Frontier)} does with a frontier that knows nothing.
+     * Signals every point as {@link #signalOrFail(Frontier)} does with an empty frontier.
      */
     public void signalOrFail() {
         signalOrFail(Frontier.EMPTY);
     }
 
     /**
-     * Signals every point; a timeline that refuses (it is already there) fails with that error, so that nobody mistakes the earlier
-     * value for this one. For those who execute work: they have nobody to throw at.
+     * Signals every point; a timeline that refuses, because it is already there, fails with that error, so that its waiters do not mistake
+     * the earlier signal for this one. For code that executes work and has no caller to throw to.
      *
-     * @param frontier what happens before, the frontier of the operation that signals
+     * @param frontier what happens before: the frontier of the signalling operation
      */
     public void signalOrFail(Frontier frontier) {
         for (int i = 0; i < size(); i++) {
@@ -334,7 +334,7 @@ public final class Fence extends Resource {
     /**
      * Blocks until reached or time runs out. A virtual thread that waits occupies no carrier.
      *
-     * @param timeout how long to wait at most; zero only looks
+     * @param timeout the longest wait; zero only checks
      * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted)
      */
     public void await(Duration timeout) {
@@ -352,7 +352,7 @@ public final class Fence extends Resource {
         }
     }
 
-    /** Registers a wait for every point, the first of them as that number. */
+    /** Registers a wait for every point, numbered from {@code first}. */
     void register(AllWait wait, int first) {
         for (int i = 0; i < size(); i++) {
             wait.add(first + i, semaphore(i).whenReached(value(i), wait));
@@ -360,12 +360,12 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Calls back once, when all points are reached (with null) or when a first timeline fails (with its failure): on this thread if
-     * either is so already, else on the thread that brings it about. The rules of {@link Timepoint} apply. The wait keeps nothing
-     * open: if a semaphore is closed before its point is reached, the failure is CANCELLED.
+     * Calls back once, when all points are reached (with null) or when a first timeline fails (with its failure): on this thread if either
+     * has happened already, else on the thread that causes it. The rules of {@link Timepoint} apply. The wait holds no references: if a
+     * semaphore is closed before its point is reached, the failure is CANCELLED.
      *
-     * @param callback what to call
-     * @return takes the callback back
+     * @param callback the callback
+     * @return cancels the callback
      */
     public Cancellation whenReached(Consumer<? super @Nullable IreeException> callback) {
         checkLive();
@@ -378,8 +378,8 @@ public final class Fence extends Resource {
     }
 
     /**
-     * Returns a future of this fence. Cancelling the future ends the wait and nothing else. What depends on the future runs on the
-     * thread that signals, under the rules of {@link Timepoint}: work that blocks belongs into the future's {@code ...Async} methods.
+     * Returns a future of this fence. Cancelling the future only ends the wait. Dependents of the future run on the signalling thread,
+     * under the rules of {@link Timepoint}: use the future's {@code ...Async} methods for work that blocks.
      *
      * @return completes with null when reached, exceptionally with the {@link IreeException}
      */
@@ -417,7 +417,7 @@ public final class Fence extends Resource {
         }
     }
 
-    /** Points gathered for a new fence. Few, so searched one by one. */
+    /** Points gathered for a new fence. Few, so searched linearly. */
     private static final class Merge {
         private final TimelineSemaphore[] semaphores;
         private final long[] values;

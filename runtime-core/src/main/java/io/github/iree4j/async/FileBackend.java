@@ -6,14 +6,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who makes the transfers of files. Calls come from the owner of the proactor unless they say "any thread"; after those the owner is to
- * be woken.
+ * Makes file transfers. The proactor's owner calls all methods, except those marked "any thread", after which the caller wakes the owner.
  */
 interface FileBackend {
-    /** Most bytes of one transfer; longer ones are cut, as the system does at its own limit. */
+    /** The most bytes of one transfer; longer ones are cut short, as the system does at its own limit. */
     int MAX_LENGTH = 1 << 30;
 
-    /** A file that is open. */
+    /** An open file. */
     interface Handle extends AutoCloseable {
         long length();
 
@@ -21,7 +20,7 @@ interface FileBackend {
         void close();
     }
 
-    /** Names it, and says why it was chosen. */
+    /** The backend's name, and why it was chosen. */
     String describe();
 
     /** Any thread. */
@@ -30,25 +29,25 @@ interface FileBackend {
     /** Any thread. Throws when stopped; else the operation ends exactly once, during {@link #poll} or {@link #stop}. */
     void submit(FileOperation operation);
 
-    /** Any thread. Has an operation end early if that is possible; it says why itself. */
+    /** Any thread. Ends an operation early if possible; the operation carries the cause. */
     void cancel(FileOperation operation);
 
-    /** What becomes readable when something has ended; null when the backend wakes the owner. The caller closes it. */
+    /** A descriptor that becomes readable when an operation has ended; null when the backend wakes the owner. The caller closes it. */
     @Nullable
     EventDescriptor readiness();
 
-    /** Whether something could not be started for a reason that will pass without notice. */
+    /** Whether a transient condition that sends no notice prevented a start. */
     boolean retries();
 
-    /** Ends what has ended, and starts what was submitted. Returns how many ended. */
+    /** Completes ended operations and starts submitted ones. Returns how many ended. */
     int poll(int limit);
 
-    /** How many operations have not ended; also those submitted before the owner was woken. */
+    /** The number of operations that have not ended, including those submitted before the owner was woken. */
     int pending();
 
-    /** Refuses what comes from now on and has everything else end early. */
+    /** Refuses new operations and ends all others early. */
     void stop(IreeException cause);
 
-    /** When nothing is pending. */
+    /** Called when nothing is pending. */
     void close();
 }

@@ -14,16 +14,16 @@ public final class FileOperation {
     final AsyncFile file;
     final boolean write;
     final long offset;
-    final MemorySegment memory; // also keeps it from the garbage collector
+    final MemorySegment memory; // also keeps the memory reachable
     private final Completion completion;
 
-    /** Of the backend: what it knows the operation by. */
+    /** Set by the backend: how it identifies the operation. */
     @Nullable
     Runnable task;
 
     long token;
     private volatile @Nullable IreeException stopCause;
-    private long result; // by the thread that made the transfer, before it handed this to the owner
+    private long result; // written by the transferring thread before it hands this to the owner
     private @Nullable IreeException failure;
 
     FileOperation(AsyncFile file, boolean write, long offset, MemorySegment memory, Completion completion) {
@@ -35,8 +35,8 @@ public final class FileOperation {
     }
 
     /**
-     * Asks for its end. Its completion is called all the same, once, with CANCELLED if this came in time; until then the memory is in
-     * use. From any thread; harmless when it is over.
+     * Requests cancellation. The completion is still called once, with CANCELLED if the request was in time; until then the memory is in
+     * use. From any thread; no effect when over.
      */
     public void cancel() {
         cancel(new IreeException(StatusCode.CANCELLED, describe() + " was cancelled"));
@@ -47,7 +47,7 @@ public final class FileOperation {
         file.cancel(this);
     }
 
-    /** What it fails with if it ends early. The first cause stays. */
+    /** Sets the failure for an early end. The first cause wins. */
     void stopBecause(IreeException why) {
         synchronized (this) {
             if (stopCause == null) {
@@ -66,18 +66,19 @@ public final class FileOperation {
         result = bytes;
     }
 
-    /** It ended early; by nobody's wish when the kernel gave it up with the thread that had submitted it. */
+    /** Records an early end; without a stop cause, the kernel dropped the transfer when its submitting thread ended. */
     void cancelled() {
         IreeException why = stopCause;
-        failure =
-                why != null ? why : new IreeException(StatusCode.CANCELLED, describe() + " was given up by the system");
+        failure = why != null
+                ? why
+                : new IreeException(StatusCode.CANCELLED, describe() + " was abandoned by the system");
     }
 
     void failed(StatusCode code, String why, @Nullable Throwable cause) {
         failure = new IreeException(code, describe() + " failed: " + why, cause);
     }
 
-    /** On the owner: tells how it ended. */
+    /** On the owner: reports the outcome. */
     void end() {
         try {
             completion.ended(failure == null ? result : 0, failure);

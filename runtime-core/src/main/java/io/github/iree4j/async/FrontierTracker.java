@@ -10,21 +10,21 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far every axis has completed, and waits on frontiers.
+ * Tracks how far every axis has completed, and waits for frontiers.
  *
- * <p>Whoever owns a timeline registers its axis, advances it as work retires, and retires or fails it at the end. {@link #completed}
- * then answers for everybody whether memory may be reused and what has become obsolete in a frontier.
+ * <p>The owner of an axis registers it, advances it as work retires, and retires or fails it at the end. Through {@link #completed} others
+ * learn whether memory may be reused and which entries of a frontier are obsolete.
  *
- * <p>Axes stay for good, about a hundred bytes each: a frontier that mentions one may turn up at any time. Safe from any thread.
- * Memory: what was done before {@code advance(a, e)} is visible to whoever sees {@code e} completed, or is called back for it.
+ * <p>Axes are never removed, at about a hundred bytes each: a frontier that mentions one may appear at any time. Safe from any thread.
+ * Memory: what was done before {@code advance(a, e)} is visible to a thread that sees {@code e} completed, and to callbacks for it.
  */
 public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     /*
-     * Epochs go up without the lock; the lists of waiters, ends of axes and closing are guarded by `lock`. A waiter watches one
-     * axis at a time (see FrontierWaiter), so advancing an axis touches only those who miss exactly that epoch, and takes the lock
-     * only when there are any. Callbacks run after the lock is released, through Callbacks, which flattens recursion.
+     * Epochs advance without the lock; `lock` guards the lists of waiters, the ends of axes and closing. A waiter watches one axis at a
+     * time (see FrontierWaiter), so advancing an axis touches only the waiters for epochs that it reaches, and takes the lock only when
+     * there are any. Callbacks run after the lock is released, through Callbacks, which flattens recursion.
      *
-     * TRACK-1: whoever sees an epoch completed sees all writes before advance() (compare-and-set and acquiring read of the epoch).
+     * TRACK-1: a thread that sees an epoch completed sees all writes before advance() (compare-and-set and acquiring read of the epoch).
      * TRACK-2: a waiter that registers while its last missing epoch arrives is called (see TrackedAxis).
      * TRACK-3: a waiter is called or cancelled, exactly once (unlinked under `lock`, called outside it).
      */
@@ -45,10 +45,11 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Makes an axis known, at epoch 0.
+     * Registers an axis, at epoch 0.
      *
      * @param axis the axis
-     * @throws IreeException ALREADY_EXISTS when it is known; INVALID_ARGUMENT when it is no axis; FAILED_PRECONDITION after closing
+     * @throws IreeException ALREADY_EXISTS when it is registered; INVALID_ARGUMENT when it is not an axis; FAILED_PRECONDITION after
+     *     closing
      */
     public void register(long axis) {
         if (!Axis.isValid(axis)) {
@@ -68,9 +69,9 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Returns how far an axis has completed; what failed or was retired keeps what it had. Does not lock.
+     * Returns how far an axis has completed; a failed or retired axis keeps its epoch. Does not lock.
      *
-     * @param axis the axis, known or not
+     * @param axis the axis, registered or not
      * @return the greatest epoch it was advanced to, 0 when it is unknown
      */
     @Override
@@ -80,8 +81,8 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Moves an axis up: everything on it up to the epoch has retired. Lower epochs than it has are ignored, so completions may report
-     * in any order. Does not lock unless somebody waits for just this. Also after closing and after the axis ended, since
+     * Advances an axis: everything on it up to the epoch has retired. Epochs not above the current one are ignored, so completions may
+     * report in any order. Does not lock unless the epoch makes a waiter due. Allowed after closing and after the axis ended, because
      * completions may be late.
      *
      * @param axis the axis
@@ -103,26 +104,26 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Calls back once everything that a frontier asserts has completed, or an axis that it mentions has failed: on this thread if it
-     * is so already, else on the thread that brings it about. The contract of {@link Timepoint} holds for the callback; it gets the
-     * failure or null.
+     * Calls back once everything that a frontier asserts has completed, or an axis that it mentions has failed: on this thread if that has
+     * happened already, else on the thread that causes it. The contract of {@link Timepoint} holds for the callback; it gets the failure or
+     * null.
      *
-     * <p>Failure comes before success: a frontier that mentions a failed axis has failed, even if its epoch was reached before. A
-     * tainted frontier without producer asserts what it does not say, so nobody can tell when that has completed.
+     * <p>Failure takes precedence: a frontier that mentions a failed axis has failed, even if its epoch was reached before. A tainted
+     * frontier without a producer asserts more than it lists, so its completion cannot be determined.
      *
      * @param frontier what is waited for
-     * @param callback what to call
-     * @return takes the callback back
-     * @throws IreeException NOT_FOUND when the frontier mentions an axis that is unknown; FAILED_PRECONDITION when it is tainted and
-     *     has no producer, and after closing
+     * @param callback the callback
+     * @return cancels the callback
+     * @throws IreeException NOT_FOUND when the frontier mentions an axis that is unknown; FAILED_PRECONDITION when it is tainted and has no
+     *     producer, or after closing
      */
     public Cancellation whenCompleted(Frontier frontier, Consumer<@Nullable IreeException> callback) {
         return register(new FrontierWaiter(this, frontier, false, callback));
     }
 
     /**
-     * Says that nothing up to an epoch of an axis that fails, or has failed, is under way any more. It has not completed, and what it was
-     * to run after may be under way still: only {@link #isOver} looks at it. Lower epochs than it has are ignored.
+     * Reports that on a failing or failed axis nothing up to an epoch is in flight any more. The work has not completed, and work it
+     * depends on may still be in flight; only {@link #isOver} and {@link #whenOver} use this. Epochs not above the current one are ignored.
      *
      * @param axis the axis
      * @param epoch its epoch
@@ -151,10 +152,11 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Returns whether nothing that a frontier asserts is under way any more: it has completed, or is on an axis that failed and is quiet.
+     * Returns whether nothing that a frontier asserts is in flight any more: everything has completed or is on an axis that failed and is
+     * quiet.
      *
-     * @param frontier what is looked at
-     * @return true if so; false when it is not known, as when it is tainted and its producer's axis has failed
+     * @param frontier the frontier
+     * @return true if so; false when that is unknown, for example when it is tainted and its producer's axis has failed
      */
     public boolean isOver(Frontier frontier) {
         if (frontier.isCompleted(this)) {
@@ -177,13 +179,13 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Calls back once {@link #isOver} is true of a frontier: as {@link #whenCompleted}, but an axis that has failed does not end the wait,
-     * since its work may still be at it. For those who want to know when memory is not touched any more. An axis whose owner is gone
-     * without having got that far does end it.
+     * Calls back once {@link #isOver} is true of a frontier: like {@link #whenCompleted}, but a failed axis does not end the wait, because
+     * its work may still be running. For callers that need to know when memory is no longer accessed. An axis that was retired before it
+     * got that far does end the wait.
      *
      * @param frontier what is waited for
-     * @param callback what to call; it gets null, or CANCELLED when that will never be known
-     * @return takes the callback back
+     * @param callback the callback; it gets null, or CANCELLED when the end can never be known
+     * @return cancels the callback
      * @throws IreeException as {@link #whenCompleted}
      */
     public Cancellation whenOver(Frontier frontier, Consumer<@Nullable IreeException> callback) {
@@ -217,8 +219,8 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Ends an axis because what is on it is lost: everybody who waits for a frontier that mentions it gets the cause, at once, and so
-     * does everybody who will. Ignored if it has ended before.
+     * Ends an axis because its work is lost: all current waiters for a frontier that mentions it get the cause at once, and so do all
+     * future ones. Ignored if the axis has ended before.
      *
      * @param axis the axis
      * @param cause why
@@ -229,8 +231,8 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Ends an axis because its owner is gone, in order: what it reached stays reached, and everybody who waits for more of it, now or
-     * later, gets CANCELLED. Ignored if it has ended before.
+     * Ends an axis in an orderly way, because its owner is gone: reached epochs stay reached, and current and future waiters for later
+     * epochs get CANCELLED. Ignored if the axis has ended before.
      *
      * @param axis the axis
      * @throws IreeException NOT_FOUND when the axis is unknown
@@ -243,7 +245,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
      * Returns why an axis failed.
      *
      * @param axis the axis
-     * @return the cause; null when it has not failed, was retired in order, or is unknown
+     * @return the cause; null when it has not failed, was retired, or is unknown
      */
     public @Nullable IreeException failure(long axis) {
         TrackedAxis tracked = axes.findAcquire(axis);
@@ -254,7 +256,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         return ended != null && tracked.lost ? ended : null;
     }
 
-    /** Closes the tracker: all who still wait get CANCELLED. What has completed can still be asked. */
+    /** Closes the tracker: all remaining waiters get CANCELLED. {@link #completed} still works. */
     @Override
     public void close() {
         DueWaiters due = new DueWaiters();
@@ -279,7 +281,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         synchronized (lock) {
             TrackedAxis watched = waiter.watched;
             if (watched == null || waiter.frontier.isCompleted(this)) {
-                return false; // called, or due: whoever completed it is about to call it
+                return false; // called, or due: the completing thread is about to call it
             }
             watched.unlink(waiter); // TRACK-3
             return true;
@@ -324,7 +326,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         due.deliver();
     }
 
-    /** Without the lock: whether a wait for the frontier would succeed at once. False when in doubt. */
+    /** Without the lock: whether a wait for the frontier would succeed at once. Conservative: false when in doubt. */
     private boolean hasCompleted(Frontier frontier) {
         for (int i = 0; i < frontier.size(); i++) {
             TrackedAxis tracked = axes.findAcquire(frontier.axis(i));
@@ -336,8 +338,8 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     }
 
     /**
-     * Under the lock: finds out whether a waiter that is in no list is due, with which failure, and puts it into the list of an axis
-     * that it misses if it is not.
+     * Under the lock: determines whether an unlinked waiter is due, and with which failure; if it is not due, links it to an axis that it
+     * misses.
      *
      * @return whether it is due
      */
@@ -356,7 +358,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
             if (!waiter.throughFailure || !find(frontier.producerAxis()).lost) { // its entry completes after all others
                 return reached(waiter, frontier.producerAxis(), frontier.producerEpoch());
             }
-            if (frontier.isTainted()) { // what it ran after is not all there
+            if (frontier.isTainted()) { // its dependencies are incomplete
                 waiter.failure = new IreeException(
                         StatusCode.CANCELLED, "frontier " + frontier + " was lost with the axis that produced it");
                 return true;
@@ -376,7 +378,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
             return true;
         }
         tracked.link(waiter, epoch);
-        if (tracked.epochVolatile() < epoch) { // TRACK-2: looks again after it can be seen
+        if (tracked.epochVolatile() < epoch) { // TRACK-2: check again once linked
             return false;
         }
         tracked.unlink(waiter);
@@ -400,7 +402,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         }
     }
 
-    /** A chain of waiters to be called once the lock is released, in order. */
+    /** A chain of waiters to call, in order, once the lock is released. */
     private static final class DueWaiters {
         private @Nullable FrontierWaiter first;
         private @Nullable FrontierWaiter last;

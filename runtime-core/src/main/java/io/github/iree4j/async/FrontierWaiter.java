@@ -7,18 +7,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One registered wait on a frontier. It sits in the list of one axis whose epoch it misses; when that arrives it moves to the next
- * that it misses. Everything but the frontier is guarded by the tracker's lock until it is unlinked, then owned by the deliverer.
+ * One registered wait for a frontier. It is linked to one axis whose epoch it misses; when that epoch arrives it moves to the next axis
+ * that it misses. All mutable state is guarded by the tracker's lock until the waiter is unlinked, then owned by the delivering thread.
  */
 final class FrontierWaiter extends Callbacks.Due implements Cancellation {
     final FrontierTracker tracker;
     final Frontier frontier;
     private final Consumer<@Nullable IreeException> callback;
 
-    /** Whether it waits for what is on failed axes as well, until that is over. */
+    /** Whether it also waits for the work on failed axes to be over. */
     final boolean throughFailure;
 
-    /** Where it sits, or null: delivered, about to be, or cancelled. */
+    /** The axis it is linked to, or null: delivered, about to be, or cancelled. */
     @Nullable
     TrackedAxis watched;
 

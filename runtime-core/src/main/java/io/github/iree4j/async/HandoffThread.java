@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A platform thread for what must not hold up the thread that brings it about: calls of drivers that may block, memory that is mapped. Runs
- * what it is given in that order. The thread is there while there is something to do, and a little longer; there is nothing to close.
+ * A platform thread for work that must not delay the thread that triggers it: driver calls that may block, mapping memory. Runs actions in
+ * FIFO order. The thread ends after an idle period; there is nothing to close.
  */
 public final class HandoffThread implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(HandoffThread.class);
@@ -18,9 +18,9 @@ public final class HandoffThread implements Executor {
     private final ThreadPoolExecutor thread;
 
     /**
-     * Makes one; the thread is started with the first thing to do.
+     * Creates an executor; its thread starts with the first action.
      *
-     * @param name what the thread is called, for thread dumps
+     * @param name the thread's name
      */
     public HandoffThread(String name) {
         thread = new ThreadPoolExecutor(
@@ -38,11 +38,9 @@ public final class HandoffThread implements Executor {
         thread.execute(() -> {
             try {
                 action.run();
-            } catch (Throwable t) { // the next is not to suffer for it
+            } catch (Throwable t) { // must not affect the next action
                 LOG.error(
-                        "what was handed to thread '{}' threw",
-                        Thread.currentThread().getName(),
-                        t);
+                        "an action on thread '{}' threw", Thread.currentThread().getName(), t);
             }
         });
     }

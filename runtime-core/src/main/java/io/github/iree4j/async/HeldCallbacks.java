@@ -1,8 +1,8 @@
 package io.github.iree4j.async;
 
 /**
- * Keeps callbacks of this thread back while it holds a lock, so that it may promise, signal and fail timelines under that lock: what
- * becomes due runs once the lock is given up.
+ * Holds back the callbacks of this thread while it holds a lock, so that it may promise, signal and fail timelines under that lock: what
+ * becomes due runs once the lock is released.
  *
  * <pre>{@code
  * boolean held = HeldCallbacks.begin();
@@ -17,18 +17,18 @@ public final class HeldCallbacks {
     private HeldCallbacks() {}
 
     /**
-     * Begins to keep callbacks back.
+     * Begins to hold back callbacks.
      *
-     * @return what {@link #end} takes
+     * @return the argument for {@link #end}
      */
     public static boolean begin() {
         return Callbacks.hold();
     }
 
     /**
-     * Runs what was kept back, unless this thread keeps callbacks back, or is in one, anyway.
+     * Runs the callbacks held back, unless an enclosing {@link #begin} or callback of this thread will.
      *
-     * @param held what {@link #begin} returned
+     * @param held the result of {@link #begin}
      */
     public static void end(boolean held) {
         if (held) {
@@ -37,28 +37,29 @@ public final class HeldCallbacks {
     }
 
     /**
-     * Returns whether this thread is in a callback, or keeps some back: it must not wait for what others may make due here.
+     * Returns whether this thread is in a callback or holds some back. If so, it must not wait for what may depend on its own pending
+     * callbacks.
      *
-     * @return true until they have run
+     * @return true until those callbacks have run
      */
     public static boolean isInCallback() {
         return Callbacks.isRunning();
     }
 
     /**
-     * Runs something with the callbacks of this thread: now, or after those it keeps back or is in.
+     * Runs an action as a callback of this thread: now, or after those it holds back or is in.
      *
-     * @param action what to run; the contract of {@link Timepoint} holds
+     * @param action the action; the contract of {@link Timepoint} holds
      */
     public static void run(Runnable action) {
         Callbacks.runLater(action);
     }
 
     /**
-     * Runs something when nothing else is due on this thread: now, or after all callbacks that it keeps back or is in, and those that they
-     * make due. For what is better done once for all of them.
+     * Runs an action when nothing else is due on this thread: now, or after all callbacks that it holds back or is in, and those that they
+     * make due. For work that is better done once for all of them.
      *
-     * @param action what to run; the contract of {@link Timepoint} holds
+     * @param action the action; the contract of {@link Timepoint} holds
      */
     public static void runLast(Runnable action) {
         Callbacks.runLast(action);

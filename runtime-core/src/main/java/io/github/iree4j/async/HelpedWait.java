@@ -1,8 +1,8 @@
 package io.github.iree4j.async;
 
-/** What a thread does before it sleeps: some of the work it waits for. */
+/** Lets a waiting thread do some of the work it waits for before it sleeps. */
 final class HelpedWait {
-    /** Sleeping and being woken costs about as much. */
+    /** About the cost of sleeping and being woken. */
     private static final long SPIN_NANOS = 10_000;
 
     private static final int SPINS_PER_LOOK = 16;
@@ -10,7 +10,8 @@ final class HelpedWait {
     private HelpedWait() {}
 
     /**
-     * Works until the value is reached, the timeline fails, there is nothing to do, or time is up; no longer than a piece of work more.
+     * Works until the value is reached, the timeline fails, there is nothing to do, or the timeout expires, exceeded by one piece of work
+     * at most.
      *
      * @return whether the value is reached
      */

@@ -6,23 +6,26 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The values of one timeline that are reached with the last of several signals. Few, so searched one by one. Guarded by its lock. */
+/**
+ * The joint values of one timeline: each is reached by the last of several signals. Few, so searched linearly. Guarded by the timeline's
+ * lock.
+ */
 final class JointPoints {
     private @Nullable Point first;
 
-    /** Says that a value takes that many signals at least. */
+    /** Sets the least number of signals that a value takes. */
     void expect(long value, int signals) {
         Point point = findOrAdd(value);
         point.expected = Math.max(point.expected, signals);
     }
 
-    /** Counts one more that has been submitted to signal a value. */
+    /** Counts one more signaller of a value. */
     void addSignaller(long value) {
         findOrAdd(value).submitted++;
     }
 
     /**
-     * Takes one back that will not signal after all.
+     * Uncounts a signaller that will not signal after all.
      *
      * @return whether the value has all its signals now
      */
@@ -39,7 +42,7 @@ final class JointPoints {
         return point.arrived >= point.needed();
     }
 
-    /** Returns whether a value waits for more than one signal. */
+    /** Returns whether a value takes more than one signal. */
     boolean isJoint(long value) {
         Point point = find(value);
         return point != null && point.needed() > 1;
@@ -49,7 +52,7 @@ final class JointPoints {
      * Counts a signal.
      *
      * @param frontier what happens before it
-     * @return with the last that the value takes what happens before all of them; null while there are more to come
+     * @return for the last signal the joined frontier of all of them; null while more are expected
      */
     @Nullable
     Frontier arrive(long value, Frontier frontier) {
@@ -61,7 +64,7 @@ final class JointPoints {
         return ++point.arrived >= point.needed() ? point.joined() : null;
     }
 
-    /** Forgets the values up to one that is reached. */
+    /** Removes the values up to a reached one. */
     void forget(long reached) {
         Point before = null;
         for (Point point = first; point != null; point = point.next) {
@@ -115,10 +118,10 @@ final class JointPoints {
         int submitted;
         int arrived;
 
-        /** What is known of the signals so far, none of it before another. */
+        /** The frontiers of the signals so far, none of which happens before another. */
         private final List<Frontier> parts = new ArrayList<>(2);
 
-        private boolean outside; // somebody of whom nothing is known has a part
+        private boolean outside; // a signal came from external code
 
         Point(long value, @Nullable Point next) {
             this.value = value;
@@ -147,8 +150,9 @@ final class JointPoints {
         }
 
         /**
-         * What happens before the last of the signals: all that happens before any. Where one signaller runs behind the others, what that
-         * one knows; else a join, which nobody produced. One of which entries were lost would never be whole again, so it claims nothing.
+         * What happens before the last of the signals: everything that happens before any of them. If one signaller runs after the others,
+         * its frontier; else a join, which has no producer. A join that lost entries could never be completed, so the empty frontier takes
+         * its place.
          */
         Frontier joined() {
             if (outside) {

@@ -8,11 +8,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for several fences at once: for all of them or for the first. A null fence is reached. In both, the first failure ends the
- * wait, since who asked for several cannot go on without one of them.
+ * Waits for several fences at once: for all of them or for the first. A null fence is reached. In either case the first failure ends the
+ * wait.
  *
- * <p>Fences are borrowed until the wait has begun: closing one afterwards neither ends nor disturbs it. Safe from any thread; a
- * virtual thread that waits occupies no carrier.
+ * <p>Fences are borrowed until the wait has begun: closing one afterwards does not affect it. Safe from any thread; a virtual thread that
+ * waits occupies no carrier.
  */
 public final class MultiWait {
     private MultiWait() {}
@@ -23,7 +23,7 @@ public final class MultiWait {
         /**
          * One of the fences is reached or failed.
          *
-         * @param index which of them
+         * @param index the fence's index
          * @param failure why it failed, or null
          */
         void ended(int index, @Nullable IreeException failure);
@@ -32,8 +32,8 @@ public final class MultiWait {
     /**
      * Blocks until all fences are reached.
      *
-     * @param fences the fences; none at all are reached
-     * @param timeout how long to wait at most; zero only looks
+     * @param fences the fences; an empty list is reached
+     * @param timeout the longest wait; zero only checks
      * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted)
      */
     public static void awaitAll(List<? extends @Nullable Fence> fences, Duration timeout) {
@@ -41,7 +41,7 @@ public final class MultiWait {
     }
 
     static void awaitAll(List<? extends @Nullable Fence> fences, long timeoutNanos) {
-        // Waiting for one after the other would sleep through the failure of a later one.
+        // Waiting for the fences in turn would miss the failure of a later one.
         try (TimelineSemaphore done = TimelineSemaphore.create(0)) {
             Cancellation wait = whenAll(fences, failure -> end(done, failure));
             await(done, wait, timeoutNanos, fences);
@@ -52,7 +52,7 @@ public final class MultiWait {
      * Blocks until one of the fences is reached.
      *
      * @param fences the fences, at least one
-     * @param timeout how long to wait at most; zero only looks
+     * @param timeout the longest wait; zero only checks
      * @return the index of a fence that is reached; the lowest when several are from the start
      * @throws IreeException DEADLINE_EXCEEDED; the first failure; CANCELLED when interrupted (the thread stays interrupted);
      *     INVALID_ARGUMENT without fences
@@ -103,12 +103,12 @@ public final class MultiWait {
     }
 
     /**
-     * Calls back once, when all fences are reached (with null) or when a first one fails (with its failure): on this thread if either
-     * is so already, else on the thread that brings it about. The rules of {@link Timepoint} apply.
+     * Calls back once, when all fences are reached (with null) or when a first one fails (with its failure): on this thread if either has
+     * happened already, else on the thread that causes it. The rules of {@link Timepoint} apply.
      *
-     * @param fences the fences; none at all are reached
-     * @param callback what to call
-     * @return takes the callback back
+     * @param fences the fences; an empty list is reached
+     * @param callback the callback
+     * @return cancels the callback
      */
     public static Cancellation whenAll(
             List<? extends @Nullable Fence> fences, Consumer<? super @Nullable IreeException> callback) {
@@ -135,12 +135,12 @@ public final class MultiWait {
     }
 
     /**
-     * Calls back once, for the first fence that is reached or fails: on this thread if one is or has already, else on the thread that
-     * brings it about. The rules of {@link Timepoint} apply.
+     * Calls back once, for the first fence that is reached or fails: on this thread if that has happened already, else on the thread that
+     * causes it. The rules of {@link Timepoint} apply.
      *
      * @param fences the fences, at least one
-     * @param callback what to call
-     * @return takes the callback back
+     * @param callback the callback
+     * @return cancels the callback
      * @throws IreeException INVALID_ARGUMENT without fences
      */
     public static Cancellation whenAny(List<? extends @Nullable Fence> fences, First callback) {

@@ -2,7 +2,7 @@ package io.github.iree4j.async;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** A waiter that is a thread, asleep until the value is reached. Woken at once, not in line with callbacks. */
+/** A parked thread that waits for a value. Woken at once, not in order with callbacks. */
 final class ParkedThread extends SemaphoreWaiter {
     private static final Timepoint NOTHING = (value, failure) -> {};
 
@@ -13,13 +13,13 @@ final class ParkedThread extends SemaphoreWaiter {
         super(semaphore, minimum, NOTHING, false);
     }
 
-    /** On the thread that took this off the list, once the outcome is set. */
+    /** Called by the thread that unlinked this, once the outcome is set. */
     void wake() {
         over = true;
         LockSupport.unpark(thread);
     }
 
-    /** On its own thread: returns once the outcome is there; throws when time runs out or the thread is interrupted before that. */
+    /** On its own thread: returns once the outcome is set; throws if the timeout expires or the thread is interrupted before that. */
     void park(long timeoutNanos) {
         boolean forever = timeoutNanos == WaitTime.FOREVER;
         long deadline = forever ? 0 : System.nanoTime() + timeoutNanos;
@@ -37,7 +37,8 @@ final class ParkedThread extends SemaphoreWaiter {
                 left = 0;
             }
             if (left <= 0) {
-                LockSupport.parkNanos(this, BriefLock.SLEEP_NANOS); // taken off: the outcome is a few instructions away
+                LockSupport.parkNanos(
+                        this, BriefLock.SLEEP_NANOS); // unlinked already: the outcome is a few instructions away
             } else if (forever) {
                 LockSupport.park(this);
             } else {

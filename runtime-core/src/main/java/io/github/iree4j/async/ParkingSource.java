@@ -28,7 +28,7 @@ final class ParkingSource implements CompletionSource {
             }
             wakes.drainPermits();
         } catch (InterruptedException e) {
-            // Nobody interrupts an owner for a reason; what it slept for is looked at anyway.
+            // An interrupt has no meaning for the owner; it checks for work in any case.
         }
     }
 

@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Transfers made by a few threads of ours, where the kernel does not make them. What they have no time for waits, in order. */
+/** Transfers made by a thread pool, where io_uring is unavailable. Excess transfers wait, in order. */
 final class PoolFileBackend implements FileBackend {
     /*
-     * FILE-1: an operation is added to `ended` by the thread that runs its task, or by whoever cancels it and takes the task out of the
-     * queue of the pool before a thread does; the queue gives it to one of them.
+     * FILE-1: an operation is added to `ended` by the thread that runs its task, or by the thread that cancels it and removes the task from
+     * the pool's queue first; the queue hands the task to exactly one of them.
      */
     /** Enough to keep a disk busy. A guess. */
     private static final int THREADS = 4;
@@ -55,7 +55,7 @@ final class PoolFileBackend implements FileBackend {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** A file of Java's. */
+    /** A file opened as a Java channel. */
     private record Channel(FileChannel channel, Path path) implements Handle {
         @Override
         public long length() {
@@ -72,8 +72,7 @@ final class PoolFileBackend implements FileBackend {
             try {
                 channel.close();
             } catch (IOException e) {
-                LOG.warn(
-                        "file '{}' was not closed properly", path, e); // what was written has reached the system before
+                LOG.warn("file '{}' was not closed properly", path, e); // the system already has what was written
             }
         }
     }
@@ -94,13 +93,13 @@ final class PoolFileBackend implements FileBackend {
         }
         try {
             if (Files.exists(path) && !Files.isRegularFile(path)) {
-                throw new IreeException(StatusCode.INVALID_ARGUMENT, "it is no regular file");
+                throw new IreeException(StatusCode.INVALID_ARGUMENT, "it is not a regular file");
             }
             return new Channel(FileChannel.open(path, options), path);
         } catch (NoSuchFileException e) {
             throw new IreeException(StatusCode.NOT_FOUND, "it does not exist", e);
         } catch (AccessDeniedException e) {
-            throw new IreeException(StatusCode.PERMISSION_DENIED, "it may not be opened", e);
+            throw new IreeException(StatusCode.PERMISSION_DENIED, "access is denied", e);
         } catch (IOException e) {
             throw new IreeException(StatusCode.UNAVAILABLE, String.valueOf(e.getMessage()), e);
         }

@@ -19,41 +19,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A loop that hears how operations of the outside end, and runs timers and messages.
+ * An event loop that receives completions of external operations and runs timers and messages.
  *
- * <p>Nothing happens except inside {@link #poll()}, on the thread that calls it: the owner, one at a time. {@link #create} makes a
- * proactor that its caller drives; {@link #start} gives it a daemon thread that does nothing else, as the one that the process shares
- * has ({@link SystemIo#ofProcess()}). What the owner sleeps on is a {@link CompletionSource}, which also brings the completions; time is
- * passed in, so that tests step it.
+ * <p>All work happens inside {@link #poll()}, on the thread that calls it: the owner, one thread at a time. {@link #create} makes a
+ * proactor that its caller drives; {@link #start} makes one with a dedicated daemon thread, like the one that the process shares ({@link
+ * SystemIo#ofProcess()}). The owner sleeps on a {@link CompletionSource}, which also delivers the completions; the clock is passed in, so
+ * that tests can step it.
  *
- * <p>{@link #execute}, {@link #after}, {@link #wake}, {@link #shutdown} and {@link #close} may be called from any thread, also from
+ * <p>{@link #execute}, {@link #after}, {@link #wake}, {@link #shutdown} and {@link #close} may be called from any thread, including from
  * callbacks. Callbacks run on the owner, in the order in which they became due, and MUST NOT block; what they throw is logged.
  *
- * <p><b>End.</b> Closing ends everything that is under way: messages that were accepted are run, timers and operations end with
- * CANCELLED, each exactly once, and the source is closed when nothing touches memory of operations any more. A source that fails ends
- * everything likewise, with its failure. Afterwards the proactor refuses what it is asked.
+ * <p><b>Termination.</b> Closing ends all pending work: accepted messages are run, timers and operations end with CANCELLED, each exactly
+ * once, and the source is closed once no operation's memory is in use. A source that fails ends everything likewise, with its failure. A
+ * closed proactor rejects all requests.
  */
 public final class Proactor implements AutoCloseable {
     /*
-     * The owner is RUNNING, or ASLEEP in the source, or ABSENT: a thread of ours that found nothing to do and ended.
+     * The owner is RUNNING, or ASLEEP in the source, or ABSENT: a proactor's own thread that was idle and ended.
      *
-     *   owner:  RUNNING -> ASLEEP, look for work, sleep, -> RUNNING           (or -> ABSENT, look for work, end)
-     *   others: add work, look at the word: ASLEEP -> RUNNING and wake the source; ABSENT -> RUNNING and start a thread
+     *   owner:  RUNNING -> ASLEEP, check for work, sleep, -> RUNNING          (or -> ABSENT, check for work, end)
+     *   others: add work, read the word: ASLEEP -> RUNNING and wake the source; ABSENT -> RUNNING and start a thread
      *
-     * PROACTOR-1: the word and what work consists of are written and read in one order that all agree on, so either the owner finds
-     * the work after it has said that it sleeps or ends, or whoever brings it finds that said. Between two polls of a caller-driven
-     * proactor the word is RUNNING: its caller comes back by itself.
+     * PROACTOR-1: the word and the work are accessed in sequentially consistent order, so either the owner finds the work after it has
+     * announced that it sleeps or ends, or the producer finds that announcement. Between two polls of a caller-driven proactor the word is
+     * RUNNING: its caller polls again anyway.
      *
-     * PROACTOR-2: a timer is in `timers` until it is taken out, by the owner that calls it or by whoever cancels it.
+     * PROACTOR-2: a timer is in `timers` until it is removed, by the owner to call it or by the thread that cancels it.
      *
-     * PROACTOR-3: `admission` is held by whoever adds a message or a timer. Once it is closed and the last has left, `sealed` is set;
-     * the owner ends only after it has seen that and then found nothing, so what was accepted is run or told.
+     * PROACTOR-3: a thread holds `admission` while it adds a message or a timer. Once `admission` is closed and the last holder has left,
+     * `sealed` is set; the owner ends only after it has seen `sealed` and then found nothing, so every accepted message or timer is run or
+     * ended.
      */
     private static final int RUNNING = 0;
     private static final int ASLEEP = 1;
     private static final int ABSENT = 2;
 
-    /** Most completions and messages of one round, so that timers and messages are not kept waiting by a flood of the other. A guess. */
+    /** The most completions and messages of one round, so that a flood of one kind does not starve the others. A guess. */
     private static final int LIMIT = 256;
 
     private static final long FARTHEST = Long.MAX_VALUE >> 1; // so that the distance of two deadlines does not overflow
@@ -72,7 +73,7 @@ public final class Proactor implements AutoCloseable {
     private final CompletionSource source;
     private final LongSupplier nanoClock;
     private final boolean threaded;
-    private final long idleNanos; // negative: our thread does not end before the proactor
+    private final long idleNanos; // negative: the proactor's own thread does not end before it
     private final ConcurrentLinkedQueue<Runnable> messages = new ConcurrentLinkedQueue<>();
     private final ConcurrentSkipListSet<Timer> timers = new ConcurrentSkipListSet<>(Timer.ORDER);
     private final AtomicLong timerCount = new AtomicLong();
@@ -81,10 +82,10 @@ public final class Proactor implements AutoCloseable {
     private final UseGuard admission;
     private final UseGuard sourceUse;
 
-    private volatile int owner; // through OWNER where it is more than a store
+    private volatile int owner; // through OWNER for compare-and-set
     private volatile boolean woken;
     private volatile boolean sealed;
-    private volatile @Nullable IreeException cause; // set once: from then on it is ending
+    private volatile @Nullable IreeException cause; // set once: the proactor is ending from then on
 
     private boolean stopped; // owner only, like the next
     private boolean broken;
@@ -105,7 +106,7 @@ public final class Proactor implements AutoCloseable {
      * Creates a proactor that its caller drives with {@link #poll()}.
      *
      * @param name what to call it in messages
-     * @param source what its owner sleeps on; belongs to the proactor from now on
+     * @param source what its owner sleeps on; the proactor takes ownership
      * @param nanoClock the time in nanoseconds, from any origin
      * @return the proactor; the caller closes it
      */
@@ -114,10 +115,10 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Creates a proactor with a daemon thread of its own, which is there from the first thing it has to do until the end.
+     * Creates a proactor with a daemon thread of its own, which runs from the first request until the proactor is closed.
      *
      * @param name what to call it in messages, and its thread
-     * @param source what its owner sleeps on; belongs to the proactor from now on
+     * @param source what its owner sleeps on; the proactor takes ownership
      * @return the proactor; the caller closes it
      */
     public static Proactor start(String name, CompletionSource source) {
@@ -125,12 +126,11 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * As {@link #start(String, CompletionSource)}, with a thread that ends when there has been nothing to do for some time, until there
-     * is something again.
+     * As {@link #start(String, CompletionSource)}, with a thread that ends after an idle period and is started again when there is work.
      *
      * @param name what to call it in messages, and its thread
-     * @param source what its owner sleeps on; belongs to the proactor from now on
-     * @param idle how long the thread stays without anything to wait for
+     * @param source what its owner sleeps on; the proactor takes ownership
+     * @param idle how long the thread outlives its last work
      * @return the proactor; the caller closes it
      */
     public static Proactor start(String name, CompletionSource source, Duration idle) {
@@ -146,7 +146,7 @@ public final class Proactor implements AutoCloseable {
         return SystemIo.ofProcess().proactor();
     }
 
-    /** Something that becomes due at a time. */
+    /** A callback that becomes due at a deadline. */
     private final class Timer implements Cancellation {
         static final Comparator<Timer> ORDER = (a, b) -> {
             long distance = a.deadline - b.deadline;
@@ -169,7 +169,7 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Has something run on the owner, after what was asked for before. From any thread.
+     * Runs a message on the owner, in FIFO order. From any thread.
      *
      * @param message what to run; the rules of {@link Completion} hold
      * @throws IreeException FAILED_PRECONDITION when closed, the failure of the source when it is lost
@@ -185,11 +185,11 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Has something called at a time from now. From any thread.
+     * Schedules a callback. From any thread.
      *
-     * @param delay how long from now; what is not above 0 is due at once
-     * @param onDue called with 0 when the time has come, with a failure when the proactor ends before that
-     * @return takes it back: if that succeeds it is never called
+     * @param delay the delay from now; zero or negative is due at once
+     * @param onDue called with 0 when due, with a failure when the proactor ends first
+     * @return cancels the callback: if that succeeds it is never called
      * @throws IreeException FAILED_PRECONDITION when closed, the failure of the source when it is lost
      */
     public Cancellation after(Duration delay, Completion onDue) {
@@ -210,20 +210,22 @@ public final class Proactor implements AutoCloseable {
         return duration.isNegative() ? 0 : duration.toNanos();
     }
 
-    /** Ends the current or the next sleep of the owner, and starts its thread when that is gone. From any thread; harmless when closed. */
+    /**
+     * Ends the current or the next sleep of the owner, and restarts its thread if that has ended. From any thread; no effect when closed.
+     */
     public void wake() {
         woken = true;
         alert();
     }
 
-    /** Begins to close, and returns at once. From any thread; harmless when repeated. */
+    /** Begins to close, and returns at once. From any thread; idempotent. */
     public void shutdown() {
         end(new IreeException(StatusCode.CANCELLED, this + " was closed"));
     }
 
     /**
-     * Closes, and returns when everything has ended: what is under way on a thread of ours is waited for, a proactor that its caller
-     * drives is polled here unless another thread is in {@link #poll()}, which then ends it. From a callback it only begins to close.
+     * Closes, and returns when everything has ended: waits for the proactor's own thread, or polls a caller-driven proactor here unless
+     * another thread is in {@link #poll()}, which then ends it. From a callback it only begins to close.
      */
     @Override
     public void close() {
@@ -243,7 +245,7 @@ public final class Proactor implements AutoCloseable {
             try {
                 over.await();
             } catch (InterruptedException e) {
-                interrupted = true; // the memory of operations is in use until they have ended
+                interrupted = true; // go on: the memory of operations is in use until they have ended
             }
         }
         if (interrupted) {
@@ -252,9 +254,9 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Returns whether the calling thread is polling now, which is to say that it is in a callback.
+     * Returns whether the calling thread is polling, that is, running a callback.
      *
-     * @return whether it must not wait for anything that this proactor brings about
+     * @return true if it must not wait for anything that this proactor completes
      */
     public boolean isOwner() {
         return Thread.currentThread().equals(polling.get());
@@ -263,14 +265,14 @@ public final class Proactor implements AutoCloseable {
     /**
      * Returns whether everything has ended.
      *
-     * @return true once nothing can happen any more
+     * @return true once no callback can run
      */
     public boolean isClosed() {
         return over.getCount() == 0;
     }
 
     /**
-     * Returns why it ends.
+     * Returns why the proactor ends.
      *
      * @return CANCELLED once it is being closed, the failure of a source that was lost, null while it works
      */
@@ -279,9 +281,9 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Runs what is due, without blocking. For the owner of a proactor that its caller drives.
+     * Runs what is due, without blocking. For the owner of a caller-driven proactor.
      *
-     * @return how many callbacks were called
+     * @return the number of callbacks called
      * @throws IreeException FAILED_PRECONDITION on a second thread, from a callback, or when the proactor has a thread of its own
      */
     public int poll() {
@@ -289,11 +291,11 @@ public final class Proactor implements AutoCloseable {
     }
 
     /**
-     * Runs what is due; if that is nothing, blocks until something is, {@link #wake} was called or time is up, and runs it. For the
-     * owner of a proactor that its caller drives.
+     * Runs what is due; if nothing is, blocks until something is due, {@link #wake} is called or the timeout expires, and runs what is due
+     * then. For the owner of a caller-driven proactor.
      *
-     * @param timeout how long to block at most; negative is until something happens
-     * @return how many callbacks were called; 0 also when it was woken early
+     * @param timeout the longest time to block; negative blocks until something happens
+     * @return the number of callbacks called; may be 0 when woken early
      * @throws IreeException FAILED_PRECONDITION on a second thread, from a callback, or when the proactor has a thread of its own
      */
     public int poll(Duration timeout) {
@@ -340,7 +342,7 @@ public final class Proactor implements AutoCloseable {
         alert();
     }
 
-    /** Sees to it that the owner looks at what there is to do. */
+    /** Makes the owner check for work. */
     private void alert() {
         for (; ; ) {
             switch (owner) { // PROACTOR-1
@@ -390,7 +392,7 @@ public final class Proactor implements AutoCloseable {
 
     private void run() {
         while (!polling.compareAndSet(null, Thread.currentThread())) {
-            Thread.onSpinWait(); // the thread before this one has a few instructions left
+            Thread.onSpinWait(); // the previous owner thread has a few instructions left
         }
         try {
             long idleSince = nanoClock.getAsLong();
@@ -413,7 +415,7 @@ public final class Proactor implements AutoCloseable {
         return !woken && cause == null && messages.isEmpty() && timers.isEmpty() && source.pending() == 0;
     }
 
-    /** Runs what is due, or sleeps and does so then. */
+    /** Runs what is due, or sleeps first. */
     private int round(long timeoutNanos) {
         if (over.getCount() == 0) {
             return 0;
@@ -432,7 +434,7 @@ public final class Proactor implements AutoCloseable {
             if (!woken && messages.isEmpty() && (cause == null || endIsToCome())) {
                 source.await(untilDue(timeoutNanos));
             }
-        } catch (Throwable t) { // whatever it is: nobody must wait for an owner that is gone
+        } catch (Throwable t) { // anything: no caller may wait for an owner that is gone
             lost(t);
         } finally {
             owner = RUNNING;
@@ -440,7 +442,7 @@ public final class Proactor implements AutoCloseable {
         woken = false;
     }
 
-    /** Whether the end has begun and waits for others. */
+    /** Whether closing has begun and waits for other threads or operations. */
     private boolean endIsToCome() {
         return stopped && timers.isEmpty() && (!sealed || !broken && source.pending() > 0);
     }
@@ -491,8 +493,10 @@ public final class Proactor implements AutoCloseable {
 
     private int runTimers() {
         int ran = 0;
-        long now = nanoClock.getAsLong(); // those that a callback adds wait for the next round, or they could go on for
-        // ever
+        long now =
+                nanoClock.getAsLong(); // read once: timers that a callback adds wait for the next round, or this might
+        // not end
+
         for (Timer first; (first = firstTimer()) != null && first.deadline - now <= 0; ) {
             if (timers.remove(first)) { // PROACTOR-2
                 call(first, null);
@@ -517,12 +521,12 @@ public final class Proactor implements AutoCloseable {
         if (broken) {
             return;
         }
-        broken = stopped; // what does not even end is left alone
+        broken = stopped; // a source that fails even in stop() is not called again
         LOG.error("{} has lost the source of its completions", this, thrown);
         end(why);
     }
 
-    /** One step of the end; the last one closes the source. */
+    /** One step of closing; the last one closes the source. */
     private int runEnd(IreeException why) {
         int ran = 0;
         if (!stopped) {

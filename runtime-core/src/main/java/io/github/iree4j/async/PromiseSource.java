@@ -4,12 +4,12 @@ import io.github.iree4j.frontier.Frontier;
 import java.util.function.ObjLongConsumer;
 
 /**
- * What a queue knows of what it has promised. A timeline that it alone uses remembers just the last promise; the others are with the
- * operations that will signal, until somebody else has to do with the timeline. Called by timelines, from any thread.
+ * Recalls a queue's promises. A timeline that one queue alone uses remembers only the last promise; the operations that will signal hold
+ * the others, until another party uses the timeline. Called by timelines, from any thread.
  */
 public interface PromiseSource {
     /**
-     * Tells every promise of a timeline that has not been signalled. Of one that is made meanwhile the timeline has heard.
+     * Repeats every promise of a timeline that has not been signalled. Promises made meanwhile reach the timeline directly.
      *
      * @param semaphore the timeline
      * @param promises takes each frontier and its value; must not call the queue
@@ -17,7 +17,7 @@ public interface PromiseSource {
     void recall(TimelineSemaphore semaphore, ObjLongConsumer<Frontier> promises);
 
     /**
-     * Says that other queues may wait for the operation behind a promise, which had seemed to be nobody else's concern.
+     * Reports that other queues may wait for the operation behind a promise, which so far only its own queue could.
      *
      * @param promise the operation's frontier
      */

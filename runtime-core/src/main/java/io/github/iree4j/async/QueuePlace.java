@@ -5,24 +5,24 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a queue is, as far as {@link SemaphoreScope} asks. A queue makes one when it is created and passes it along with each use.
+ * A queue's location, as far as {@link SemaphoreScope} depends on it. A queue creates one at construction and passes it with each use.
  *
  * @param axis the queue's axis
  * @param device its device, compared by identity
- * @param group the devices that signal one another directly, compared by identity; the device itself when it is alone
- * @param promises what the queue knows of what it has promised; null for one that promises nothing
+ * @param group the devices that signal one another directly, compared by identity; the device itself when there are no others
+ * @param promises recalls the queue's promises; null for a queue that promises nothing
  */
 public record QueuePlace(
         long axis, Object device, Object group, @Nullable PromiseSource promises) {
 
-    /** Checks that nothing is null that must not be. */
+    /** Checks for nulls. */
     public QueuePlace {
         Objects.requireNonNull(device, "device");
         Objects.requireNonNull(group, "group");
     }
 
     /**
-     * Makes the place of a queue that promises nothing.
+     * Creates the place of a queue that promises nothing.
      *
      * @param axis the queue's axis
      * @param device its device
@@ -33,12 +33,12 @@ public record QueuePlace(
     }
 
     /**
-     * Returns the narrowest scope of a timeline used here and there.
+     * Returns the narrowest scope of a timeline used in both places.
      *
      * @param other another queue of this process, or this one
      * @return QUEUE_LOCAL to PROCESS_LOCAL
      */
-    @SuppressWarnings("ReferenceEquality") // devices are the same only if they are one
+    @SuppressWarnings("ReferenceEquality") // devices are compared by identity
     public SemaphoreScope scopeWith(QueuePlace other) {
         if (axis == other.axis) {
             return SemaphoreScope.QUEUE_LOCAL;

@@ -2,7 +2,7 @@ package io.github.iree4j.async;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a wait for several things has registered, to be taken back together. Safe from any thread. */
+/** The registrations of a wait for several things, cancelled together. Safe from any thread. */
 final class RegisteredWaits {
     private final @Nullable Cancellation[] waits; // guarded by itself
 
@@ -10,14 +10,14 @@ final class RegisteredWaits {
         waits = new @Nullable Cancellation[count];
     }
 
-    /** Notes one. Whoever adds looks afterwards whether all is over, and takes it back itself then. */
+    /** Adds a registration. The caller checks afterwards whether the wait is over, and then cancels the registration itself. */
     void add(int index, Cancellation wait) {
         synchronized (waits) {
             waits[index] = wait;
         }
     }
 
-    /** Takes back all that were added; calls nobody with the lock held. */
+    /** Cancels all registrations; makes no foreign calls with the lock held. */
     void cancel() {
         @Nullable Cancellation[] registered;
         synchronized (waits) {

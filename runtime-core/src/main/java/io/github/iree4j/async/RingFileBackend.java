@@ -18,20 +18,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Transfers that the kernel makes: io_uring. What it has no room for waits here, in order. */
+/** Transfers made by the kernel: io_uring. Transfers beyond its capacity wait here, in order. */
 final class RingFileBackend implements FileBackend {
     /*
-     * An operation goes from `submitted` to `waiting` to `underWay` to `ended`; all but the first are the owner's.
+     * An operation moves from `submitted` to `waiting` to `underWay` to `ended`; all but the first are confined to the owner.
      *
-     * FILE-1: it is in one of them at a time, and leaves `underWay` only with the kernel's completion, whether it was cancelled or not:
-     * a request to cancel has no completion that anybody hears of.
+     * FILE-1: it is in one of them at a time, and leaves `underWay` only with the kernel's completion, cancelled or not: the completion of
+     * a cancel request itself is ignored.
      */
-    /** How many transfers the kernel has at once. Enough for any disk; more wait at no cost. A guess. */
+    /** The most transfers given to the kernel at a time. Enough for any disk; more wait at no cost. A guess. */
     static final int CAPACITY = 64;
 
     /**
-     * Transfers from so many bytes on are made by threads of the kernel also when they would not block: copying them from its cache
-     * would keep the owner busy. A guess.
+     * Transfers of at least this many bytes are made by kernel threads even if they would not block: copying them from the page cache would
+     * keep the owner busy. A guess.
      */
     private static final int PUNTED = 128 << 10;
 
@@ -50,7 +50,7 @@ final class RingFileBackend implements FileBackend {
     private final Map<Long, FileOperation> underWay = new HashMap<>();
     private final List<FileOperation> ended = new ArrayList<>();
 
-    /** A file of the kernel's. */
+    /** A file opened by its descriptor. */
     private record Descriptor(OpenFile file) implements Handle {
         @Override
         public long length() {
@@ -153,7 +153,7 @@ final class RingFileBackend implements FileBackend {
         } else if (underWay.containsKey(operation.token)) {
             ring.prepareCancel(operation.token);
             try {
-                if (ring.submit() == 0) { // busy: again with the next round
+                if (ring.submit() == 0) { // busy: retry in the next round
                     cancel(operation);
                 }
             } catch (IreeException e) {

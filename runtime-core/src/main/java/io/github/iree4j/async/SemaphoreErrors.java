@@ -5,11 +5,11 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What a timeline says when something is wrong. */
+/** The exceptions of a timeline. */
 final class SemaphoreErrors {
     private SemaphoreErrors() {}
 
-    /** A signal that a timeline refuses. */
+    /** A refused signal. */
     static IreeException refusal(long at, long next, @Nullable IreeException failed) {
         return failed != null
                 ? failed.during("signal of a failed semaphore to " + next)
@@ -18,20 +18,20 @@ final class SemaphoreErrors {
                         "semaphore value must increase: " + at + " -> " + next + "; each value is signalled once");
     }
 
-    /** One more signal of a value that takes none. */
+    /** A signaller of a value that takes no more. */
     static IreeException tooLateToJoin(long at, long next) {
         return new IreeException(
                 StatusCode.INVALID_ARGUMENT,
                 "semaphore value " + next + " takes no further signal: it is "
                         + (next <= at ? "reached (at " + at + ")" : "promised or above the largest")
-                        + "; say how many signal one value before the first is submitted");
+                        + "; set the number of signals before the first is submitted");
     }
 
-    /** The last reference went while somebody waited. */
+    /** The last reference was released while a waiter remained. */
     static IreeException abandoned(long minimum) {
         return new IreeException(
                 StatusCode.CANCELLED,
-                "semaphore was closed before it reached " + minimum + "; whoever signals it keeps it open");
+                "semaphore was closed before it reached " + minimum + "; its signaller must keep it open");
     }
 
     static IreeException outOfTime(long at, long minimum, long timeoutNanos) {

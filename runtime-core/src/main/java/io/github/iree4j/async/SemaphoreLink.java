@@ -5,16 +5,16 @@ import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signals one timeline when another reaches a value. Holds a reference to the target until it has, or was taken back.
+ * Signals one timeline when another reaches a value. Holds a reference to the target until it has signalled or failed it, or is cancelled.
  *
- * <p>LINK-1: the target is signalled, failed, or let go by cancelling, exactly once: the source calls or cancels a waiter once (SEM-2).
+ * <p>LINK-1: the target is signalled, failed, or released by cancelling, exactly once: the source calls or cancels a waiter once (SEM-2).
  */
 final class SemaphoreLink implements Timepoint, Cancellation {
     private final TimelineSemaphore source;
     private final long minimum;
     private final TimelineSemaphore target;
     private final long next;
-    private Cancellation wait = Cancellation.OVER; // set before anybody can cancel
+    private Cancellation wait = Cancellation.OVER; // set before this is published
 
     private SemaphoreLink(TimelineSemaphore source, long minimum, TimelineSemaphore target, long next) {
         this.source = source;

@@ -6,26 +6,26 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a timeline is made.
+ * Options for creating a timeline.
  *
  * @param initialValue where it starts, 0 to {@link TimelineSemaphore#MAXIMUM_VALUE}
  * @param scope which queues may use it
- * @param historyCapacity how many of the last signals keep their own frontier, 1 to {@value #MAXIMUM_HISTORY}; who waits for an older
- *     one gets that of the oldest kept
- * @param helper who has work for platform threads that wait; null for nobody
+ * @param historyCapacity how many of the last signals keep their own frontier, 1 to {@value #MAXIMUM_HISTORY}; a waiter for an older one
+ *     gets that of the oldest kept
+ * @param helper provides work for waiting platform threads; null for none
  */
 public record SemaphoreOptions(
         long initialValue,
         SemaphoreScope scope,
         int historyCapacity,
         @Nullable WaitHelper helper) {
-    /** How many signals keep their frontier unless said otherwise. */
+    /** The default number of signals that keep their frontier. */
     public static final int DEFAULT_HISTORY = 16;
 
-    /** The largest history that can be asked for. */
+    /** The largest history. */
     public static final int MAXIMUM_HISTORY = 4096;
 
-    /** Starts at 0, for all of this process, with the default history. */
+    /** Starts at 0, usable in all of this process, with the default history. */
     public static final SemaphoreOptions DEFAULT =
             new SemaphoreOptions(0, SemaphoreScope.PROCESS_LOCAL, DEFAULT_HISTORY, null);
 
@@ -46,7 +46,7 @@ public record SemaphoreOptions(
     }
 
     /**
-     * Returns these with another start.
+     * Returns these options with another initial value.
      *
      * @param value where the timeline starts
      * @return the options
@@ -56,7 +56,7 @@ public record SemaphoreOptions(
     }
 
     /**
-     * Returns these with another scope.
+     * Returns these options with another scope.
      *
      * @param wanted which queues may use the timeline
      * @return the options
@@ -66,7 +66,7 @@ public record SemaphoreOptions(
     }
 
     /**
-     * Returns these with another history.
+     * Returns these options with another history capacity.
      *
      * @param capacity how many of the last signals keep their own frontier
      * @return the options
@@ -76,9 +76,9 @@ public record SemaphoreOptions(
     }
 
     /**
-     * Returns these with somebody who has work for threads that wait.
+     * Returns these options with a helper.
      *
-     * @param wanted who is asked before a platform thread goes to sleep; null for nobody
+     * @param wanted called before a platform thread sleeps; null for none
      * @return the options
      */
     public SemaphoreOptions withHelper(@Nullable WaitHelper wanted) {

@@ -4,26 +4,26 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * How far a timeline is seen by queues, from narrow to wide. Chosen when it is created and never changed: a wider scope needs a more
- * expensive primitive of the device, a narrower one cannot be used elsewhere later.
+ * Which queues may use a timeline, from narrow to wide. Chosen at creation and never changed: a wider scope needs a more expensive device
+ * primitive, a narrower one rules out later use elsewhere.
  *
- * <p>Scopes say which queues may wait for and signal a timeline. The host may always look at it, wait for it and signal it: every
- * timeline has its host side, which the completions of operations keep up to date.
+ * <p>A scope restricts only queues. The host may always read, wait for and signal a timeline: every timeline has a host side, which the
+ * completions of operations keep up to date.
  */
 public enum SemaphoreScope {
-    /** One queue signals and waits. Needs no primitive: the order of the queue and frontiers do it. */
+    /** One queue signals and waits. Needs no primitive: the queue's order and frontiers suffice. */
     QUEUE_LOCAL,
     /** Queues of one device. */
     DEVICE_LOCAL,
     /** Devices that signal one another directly. */
     DEVICE_GROUP,
-    /** Everything in this process. What a timeline gets when nobody asks for another. */
+    /** Everything in this process. The default. */
     PROCESS_LOCAL,
     /** Other processes and drivers too: points can be exported. */
     SYSTEM_WIDE;
 
     /**
-     * Returns whether a timeline of this scope may be used where another would do.
+     * Returns whether a timeline of this scope may be used where another suffices.
      *
      * @param needed the scope that a use needs
      * @return true if this is as wide or wider
@@ -33,7 +33,7 @@ public enum SemaphoreScope {
     }
 
     /**
-     * Returns the narrowest scope for a timeline used at some places.
+     * Returns the narrowest scope for a timeline used by some queues.
      *
      * @param places the queues that will signal or wait; none means host only
      * @return the scope to create it with
@@ -56,7 +56,7 @@ public enum SemaphoreScope {
      * Throws unless this scope is wide enough.
      *
      * @param needed the scope that a use needs
-     * @param use what the use is, for example {@code export of value 3}
+     * @param use a description of the use, for example {@code export of value 3}
      * @throws IreeException FAILED_PRECONDITION, naming the scope to ask for
      */
     void require(SemaphoreScope needed, String use) {

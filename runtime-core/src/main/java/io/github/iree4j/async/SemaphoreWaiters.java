@@ -2,11 +2,11 @@ package io.github.iree4j.async;
 
 import org.jspecify.annotations.Nullable;
 
-/** Who waits on one timeline: for a value, or for a promise of it. Guarded by the semaphore's lock. */
+/** The waiters of one timeline: for a value, or for a promise of it. Guarded by the semaphore's lock. */
 final class SemaphoreWaiters {
     private final WaiterList forValue = new WaiterList();
     private final WaiterList forPromise = new WaiterList();
-    private @Nullable WaiterList crowdForValue; // those that can be called elsewhere, once there are any
+    private @Nullable WaiterList crowdForValue; // waiters that can be called elsewhere; created on demand
     private @Nullable WaiterList crowdForPromise;
 
     private WaiterList listOf(SemaphoreWaiter waiter) {
@@ -39,28 +39,28 @@ final class SemaphoreWaiters {
         return forValue.isAwaited(value) || crowd != null && crowd.isAwaited(value);
     }
 
-    /** Takes one off; false when it is off already. */
+    /** Unlinks a waiter; false when it is unlinked already. */
     static boolean remove(SemaphoreWaiter waiter) {
         WaiterList list = waiter.list;
         return list != null && list.remove(waiter);
     }
 
-    /** Takes off those who wait for a promise of at most {@code limit}, as a chain through {@code next}. */
+    /** Unlinks the waiters for a promise of at most {@code limit}, as a chain through {@code next}. */
     @Nullable
     SemaphoreWaiter takePromised(long limit) {
         return forPromise.takeUpTo(limit, take(crowdForPromise, limit, null));
     }
 
     /**
-     * Takes off all who wait for at most {@code limit}, as a chain through {@code next}: those for the value first, and those that can be
-     * called elsewhere last.
+     * Unlinks all waiters for at most {@code limit}, as a chain through {@code next}: those for the value first, crowd waiters last.
      */
     @Nullable
     SemaphoreWaiter takeReached(long limit) {
         SemaphoreWaiter promised = take(crowdForPromise, limit, null);
         SemaphoreWaiter crowd;
         if (crowdForValue != null && crowdForValue.isCrowd(limit, SemaphoreWaiter.FEW)) {
-            crowd = crowdForValue.takeAll(promised); // a thousand behind a gate do not hold up who opens it
+            crowd = crowdForValue.takeAll(
+                    promised); // in constant time: a thousand waiters must not delay the signaller
             crowdForValue = null;
         } else {
             crowd = take(crowdForValue, limit, promised);

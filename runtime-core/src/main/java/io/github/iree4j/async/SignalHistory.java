@@ -11,34 +11,34 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a timeline knows about its values: the frontiers of the last signals, and promises.
  *
- * <p>Changed under the semaphore's lock only. {@link #lookup} and {@link #knownAcquire} take no lock.
+ * <p>Changes only under the semaphore's lock. {@link #knownAcquire} takes no lock, {@link #lookup} only after repeated conflicts.
  */
 final class SignalHistory {
     /*
      *   initial ........... known .......... top ............
      *     reached records          outside      promises
      *
-     * reached   the last `capacity` signals, ascending, all in (initial, known]. Signals that know nothing and follow one another
-     *           are one record, at the last of their values: the answer is the same for each.
-     * known     the watermark: values above it up to top came from outside. Our own signal moves it to top, past whatever came from
-     *           outside before; a wait for one of those gets the record of our signal, which is true, though less tight.
+     * reached   the last `capacity` signals, ascending, all in (initial, known]. Consecutive signals with an empty frontier share
+     *           one record, at the last of their values: the answer is the same for each.
+     * known     the watermark: values above it up to top were signalled externally. An internal signal moves it to top, past any
+     *           external ones; a wait for one of those gets the record of the internal signal, which is true, though less tight.
      * top       the timeline's value
-     * promised  ascending, all above top; an entry is the frontier of the operation that will signal, or what somebody outside
-     *           gave to wait for. They go when the value is reached or passed, never before.
+     * promised  ascending, all above top; an entry is the frontier of the operation that will signal, or an external primitive
+     *           to wait for. Removed when the value is reached or passed, or the promise is withdrawn.
      *
-     * A wait for v is answered by the first record at or above v. While v is below top that is a reached one, for the newest record
-     * is at `known`.
+     * A wait for v is answered by the first record at or above v. For v <= known that is a reached one, because the newest record is at
+     * `known`.
      *
-     * brief     while one queue alone uses the timeline: there are no tables, but `done`, the last record that is reached, and `next`,
-     *           the last promise. What went before is left out. Of what is reached, that loses nothing that is not over: the queue says
-     *           that an operation has completed before it signals. Of promises, `incomplete` says so, and the queue tells them again.
-     *           Ends once, when somebody else has to do with the timeline, or an order comes that two records cannot tell.
+     * brief     while one queue alone uses the timeline there are no tables, only `done`, the last reached record, and `next`,
+     *           the last promise; earlier records are dropped. Dropped signals cost nothing, since their operations are over: the queue
+     *           reports an operation as completed before it signals. Dropped promises set `incomplete`, and the queue repeats them. Ends
+     *           for good when another party uses the timeline, or an order arises that two records cannot represent.
      *
      * SCOPE-1: what a brief history answers is the record of a signal, or promise, at or above what was asked for: true, though less tight.
-     * SEM-4: a lookup is of one moment. `version` is odd while a change is being made; readers take what they read only if it was
-     * even and the same before and after. Frontiers are immutable with final fields, so a reference read in a race is of no harm.
-     * SEM-5: whoever has seen the value finds its record, and whoever has found a record finds the value reached: the semaphore's value
-     * is written during the change, so that lookups are either over before it or wait for the end.
+     * SEM-4: a lookup is atomic. `version` is odd during a change; readers accept what they read only if it was even and the same before
+     * and after. Frontiers are immutable with final fields, so a racy read of a reference is harmless.
+     * SEM-5: a thread that has seen the value finds its record, and one that has found a record finds the value reached: the semaphore's
+     * value is written during the change, so a lookup either ends before it or waits for the end.
      */
     private static final int TRIES = 8;
 
@@ -55,7 +55,7 @@ final class SignalHistory {
         }
     }
 
-    /** Values and what is known of them, as long as each other; so one read of a field gives both. */
+    /** Parallel arrays of values and their entries, behind one field so that one read gets both. */
     private static final class Table {
         static final Table NONE = new Table(1);
 
@@ -103,12 +103,12 @@ final class SignalHistory {
         this.top = initialValue;
     }
 
-    /** The watermark: what was reached above it came from outside. */
+    /** The watermark: values reached above it were signalled externally. */
     long knownAcquire() {
         return (long) KNOWN.getAcquire(this);
     }
 
-    /** Fills in what is known of a value; false, and nothing filled in, when it is neither reached nor promised. */
+    /** Fills in what is known about a value; false, and {@code out} is undefined, when it is neither reached nor promised. */
     boolean lookup(long value, SignalRecord out, BriefLock lock) {
         for (int i = 0; i < TRIES; i++) {
             long before = (long) VERSION.getAcquire(this); // SEM-4
@@ -136,7 +136,7 @@ final class SignalHistory {
                 || promisedCount > 0 && promised.values[promisedFirst + promisedCount - 1] >= value;
     }
 
-    /** Under the lock: whether this very value is promised; of a brief history only the last is known. */
+    /** Under the lock: whether exactly this value is promised. Call {@link #extend} first: a brief history does not know. */
     boolean isPromised(long value) {
         for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
             if (promised.values[i] == value) {
@@ -146,7 +146,7 @@ final class SignalHistory {
         return false;
     }
 
-    /** Under the lock, or in a race with a change: then the result is of no use, but there is one. */
+    /** Under the lock, or racing with a change: the result is then garbage, but it returns. */
     private boolean read(long value, SignalRecord out) {
         if (value <= top) {
             if (value > known) {
@@ -195,7 +195,7 @@ final class SignalHistory {
         Table table = reached;
         int mask = table.values.length - 1;
         int first = reachedFirst;
-        int high = reachedCount - 1; // at or above the value, here and below
+        int high = reachedCount - 1; // invariant: at or above the value
         if (high > 0 && table.values[(first + high - 1) & mask] >= value) { // most waits are for the latest
             int low = 0;
             high--;
@@ -215,19 +215,19 @@ final class SignalHistory {
     }
 
     private void beginChange() {
-        VERSION.setOpaque(this, version + 1 | 1); // odd also after a change that ran out of memory
+        VERSION.setOpaque(this, version + 1 | 1); // odd even if an earlier change died of OutOfMemoryError
         VarHandle.storeStoreFence();
     }
 
-    /** Lets lookups go on. */
+    /** Ends a change; lookups proceed. */
     void endChange() {
         VERSION.setRelease(this, version + 1); // SEM-4
     }
 
     /**
-     * Records one of our signals, up to {@link #endChange}. The value is above top.
+     * Begins to record an internal signal; {@link #endChange} must follow. The value is above top.
      *
-     * @param own whether it is by the queue that alone uses the timeline
+     * @param own whether it comes from the only queue that uses the timeline
      */
     void beginSignal(long value, Frontier frontier, boolean own) {
         if (brief && !isInBrief(frontier, own)) {
@@ -251,7 +251,7 @@ final class SignalHistory {
         top = value;
     }
 
-    /** Records a signal from outside, up to {@link #endChange}. The value is above top. */
+    /** Begins to record an external signal; {@link #endChange} must follow. The value is above top. */
     void beginSignalFromOutside(long value) {
         extend();
         beginChange();
@@ -259,7 +259,7 @@ final class SignalHistory {
         top = value;
     }
 
-    /** Forgets what is known of values above one. */
+    /** Drops the records above a value. */
     void taintAbove(long value) {
         extend();
         beginChange();
@@ -276,7 +276,7 @@ final class SignalHistory {
     /**
      * Records a promise; false when the value is reached, or promised already.
      *
-     * @param own whether it is by the queue that alone uses the timeline
+     * @param own whether it comes from the only queue that uses the timeline
      */
     boolean promised(long value, Object entry, boolean own) {
         if (value <= top) {
@@ -293,7 +293,7 @@ final class SignalHistory {
             }
             extend();
         }
-        int at = promisedFirst + promisedCount; // nearly always above all others
+        int at = promisedFirst + promisedCount; // nearly always the end
         while (at > promisedFirst && promised.values[at - 1] > value) {
             at--;
         }
@@ -313,12 +313,12 @@ final class SignalHistory {
         return true;
     }
 
-    /** By the queue that alone uses the timeline: whether a promise comes behind a higher one, which a brief history cannot tell. */
+    /** For the only queue that uses the timeline: whether a promise follows a higher one, which a brief history cannot represent. */
     boolean isOutOfOrder(long value) {
         return next != null && value <= nextValue;
     }
 
-    /** Under the lock: keeps each record for itself from now on. */
+    /** Under the lock: switches from the brief to the full history. */
     void extend() {
         if (!brief) {
             return;
@@ -343,12 +343,12 @@ final class SignalHistory {
         endChange();
     }
 
-    /** Under the lock: whether some promises have been left to the queue that made them. */
+    /** Under the lock: whether promises were dropped and have to be recalled from their queue. */
     boolean isIncomplete() {
         return incomplete;
     }
 
-    /** Under the lock: they have been told again. */
+    /** Under the lock: the dropped promises have been repeated. */
     void complete() {
         incomplete = false;
     }
@@ -364,12 +364,12 @@ final class SignalHistory {
         return all;
     }
 
-    /** Under the lock: how many records there are in tables. */
+    /** Under the lock: the number of records in the tables. */
     int size() {
         return reachedCount + promisedCount;
     }
 
-    /** Whether a signal can be told by one record: of a queue after its others, or one that knows nothing after others of that kind. */
+    /** Whether one record can represent a signal: the only queue's next one, or an empty frontier after none but empty ones. */
     @SuppressWarnings("ReferenceEquality") // EMPTY is one object
     private boolean isInBrief(Frontier frontier, boolean own) {
         if (own) {
@@ -378,8 +378,8 @@ final class SignalHistory {
         return frontier == Frontier.EMPTY && next == null && (done == null || done == frontier);
     }
 
-    /** Forgets a promise, if it is that one. */
-    @SuppressWarnings("ReferenceEquality") // another of the same value is not meant
+    /** Drops a promise if its entry is this one. */
+    @SuppressWarnings("ReferenceEquality") // not another promise of the same value
     void withdrawn(long value, Object entry) {
         for (int i = promisedFirst; i < promisedFirst + promisedCount; i++) {
             if (promised.values[i] == value && promised.entries[i] == entry) {
@@ -405,8 +405,8 @@ final class SignalHistory {
     }
 
     /**
-     * Takes off the promises up to a value that a signal reaches. One that was passed without a signal of its own is kept as reached
-     * if the signal's frontier says that its operation has run; whoever retires several operations may signal just the last.
+     * Removes the promises up to a value that a signal reaches. A promise that was passed without a signal of its own becomes a reached
+     * record if the signal's frontier says that its operation has run: a queue that retires several operations may signal only the last.
      */
     private void keepPassed(long value, Frontier frontier) {
         while (promisedCount > 0 && promised.values[promisedFirst] <= value) {

@@ -4,10 +4,10 @@ import io.github.iree4j.frontier.Frontier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a timeline knows about reaching one value: filled in by {@link TimelineSemaphore#lookup}, so that a scheduler that asks for
- * every wait of every operation allocates nothing.
+ * What a timeline knows about reaching one value. Filled in by {@link TimelineSemaphore#lookup}, so that a scheduler can look up every wait
+ * of every operation without allocating.
  *
- * <p>Reusable; belongs to one thread. All its parts are of one moment.
+ * <p>Reusable; confined to one thread. Its contents are a consistent snapshot.
  */
 public final class SignalRecord {
     private long value;
@@ -16,7 +16,7 @@ public final class SignalRecord {
     private Frontier frontier = Frontier.EMPTY;
     private @Nullable Object primitive;
 
-    /** Creates an empty one, to be filled in. */
+    /** Creates an empty record. */
     public SignalRecord() {}
 
     /**
@@ -29,7 +29,7 @@ public final class SignalRecord {
     }
 
     /**
-     * Returns whether the timeline was there at that moment, so that there is nothing to wait for.
+     * Returns whether the value was reached at that moment, so that there is nothing to wait for.
      *
      * @return false for a promise
      */
@@ -38,17 +38,17 @@ public final class SignalRecord {
     }
 
     /**
-     * Returns whether somebody outside reached it or will. Such a value is waited for, never proved.
+     * Returns whether external code signalled or will signal the value. Such a value can be waited for but proves nothing.
      *
-     * @return true if nothing is known about what led to it
+     * @return true if what happened before the value is unknown
      */
     public boolean isTainted() {
         return tainted;
     }
 
     /**
-     * Returns what happens before the value is reached. May be tainted although {@link #isTainted()} is not, when the operation that
-     * signals had to forget some entries; it has a producer then.
+     * Returns what happens before the value is reached. May be tainted although {@link #isTainted()} is false, when the signalling
+     * operation dropped entries; it then has a producer.
      *
      * @return the frontier; {@link Frontier#UNKNOWN} of a tainted value
      */
@@ -57,27 +57,27 @@ public final class SignalRecord {
     }
 
     /**
-     * Returns the axis of the operation that signals.
+     * Returns the axis of the signalling operation.
      *
-     * @return the axis, {@link io.github.iree4j.frontier.Axis#NONE} when no operation of ours does
+     * @return the axis, {@link io.github.iree4j.frontier.Axis#NONE} when no internal operation signals
      */
     public long producerAxis() {
         return frontier.producerAxis();
     }
 
     /**
-     * Returns the epoch of the operation that signals.
+     * Returns the epoch of the signalling operation.
      *
-     * @return the epoch, 0 when no operation of ours does
+     * @return the epoch, 0 when no internal operation signals
      */
     public long producerEpoch() {
         return frontier.producerEpoch();
     }
 
     /**
-     * Returns what a device can wait for instead of us when somebody outside promised the value.
+     * Returns the primitive that a device can wait for when external code promised the value.
      *
-     * @return what {@link TimelineSemaphore#promiseExternal} was given, else null
+     * @return the argument of {@link TimelineSemaphore#promiseExternal}, else null
      */
     public @Nullable Object primitive() {
         return primitive;
@@ -99,7 +99,7 @@ public final class SignalRecord {
         primitive = null;
     }
 
-    /** Of a promise: what is a frontier when one of us made it, else the primitive. */
+    /** Sets a promise: {@code what} is a frontier for an internal promise, else the external primitive. */
     void setPromised(long newValue, Object what) {
         value = newValue;
         reached = false;

@@ -5,15 +5,15 @@ import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.status.IreeException;
 
 /**
- * A point in time that code outside signals or waits for: a descriptor of the operating system that becomes readable once. Linux only.
+ * A one-shot event that external code signals or waits for: a descriptor that becomes readable once. Linux only.
  *
- * <p>{@link ExternalTimepoints} joins events and timelines. Safe from any thread. The descriptor is closed with the last reference.
+ * <p>{@link ExternalTimepoints} connects events and timelines. Safe from any thread. The descriptor is closed with the last reference.
  */
 public final class SystemEvent extends Resource {
-    /** What the counter of an exported event reads when its point was reached. */
+    /** The counter of an exported event whose point was reached. */
     public static final long REACHED = 1;
 
-    /** What the counter of an exported event reads when its timeline failed. */
+    /** The counter of an exported event whose timeline failed. */
     public static final long FAILED = 2;
 
     private final EventDescriptor descriptor;
@@ -34,13 +34,13 @@ public final class SystemEvent extends Resource {
     }
 
     /**
-     * Takes an event from outside: an eventfd, a sync_fd or anything else that becomes readable once. It is duplicated; the caller's
-     * descriptor stays the caller's. Nothing is ever read from it.
+     * Wraps an external event: an eventfd, a sync_fd or any other descriptor that becomes readable once. The descriptor is duplicated; the
+     * caller keeps its own. Nothing is ever read from it.
      *
      * @param descriptor the number of an open descriptor of this process
      * @return the event; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT when it is not open, RESOURCE_EXHAUSTED without descriptors, UNAVAILABLE without the
-     *     native library
+     * @throws IreeException INVALID_ARGUMENT when the descriptor is not open, RESOURCE_EXHAUSTED without descriptors, UNAVAILABLE without
+     *     the native library
      */
     public static SystemEvent duplicate(int descriptor) {
         return new SystemEvent(EventDescriptor.duplicate(descriptor));
@@ -49,16 +49,16 @@ public final class SystemEvent extends Resource {
     /**
      * Returns the descriptor, to hand to other drivers and processes, which duplicate it or receive it over a socket.
      *
-     * @return the number; borrowed, valid until the last reference goes
+     * @return the number; borrowed, valid until the last reference is released
      */
     public int descriptor() {
         return descriptor.number();
     }
 
     /**
-     * Makes the event readable for everybody who has a descriptor of it.
+     * Makes the event readable through every descriptor of it.
      *
-     * @throws IreeException INVALID_ARGUMENT when it came from outside and is no eventfd; FAILED_PRECONDITION when closed
+     * @throws IreeException INVALID_ARGUMENT when it is external and not an eventfd; FAILED_PRECONDITION when closed
      */
     public void signal() {
         descriptor.signal(REACHED);
@@ -67,8 +67,8 @@ public final class SystemEvent extends Resource {
     /**
      * Reads and resets the counter of an eventfd.
      *
-     * @return what was added to it, 0 when it was not signalled; of an exported event {@link #REACHED} or {@link #FAILED}
-     * @throws IreeException INVALID_ARGUMENT when it came from outside and is no eventfd; FAILED_PRECONDITION when closed
+     * @return the counter, 0 when not signalled; {@link #REACHED} or {@link #FAILED} for an exported event
+     * @throws IreeException INVALID_ARGUMENT when it is external and not an eventfd; FAILED_PRECONDITION when closed
      */
     public long take() {
         return descriptor.take();
@@ -78,16 +78,16 @@ public final class SystemEvent extends Resource {
         return descriptor;
     }
 
-    /** Signals unless everybody has closed it. */
+    /** Signals unless closed. */
     void signalIfOpen(long amount) {
         try {
             descriptor.signal(amount);
         } catch (IreeException closed) {
-            // Nobody is left to be told.
+            // No holder is left to notify.
         }
     }
 
-    /** Has a wait taken back when nobody holds this any more. */
+    /** Cancels a wait when the last reference is released. */
     void cancelOnClose(Cancellation wait) {
         onClose = wait;
     }

@@ -13,18 +13,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the operating system and drivers do for a {@link Proactor}: transfers of files, descriptors that become readable, operations
- * whose end the threads of drivers report.
+ * Asynchronous operations of the operating system and of drivers, completed by a {@link Proactor}: file transfers, readiness of
+ * descriptors, and operations whose completion driver threads report.
  *
  * <p>Operations may be started from any thread; their completions run on the proactor's owner. Files are transferred by the kernel
- * (io_uring) where it permits that and the system property {@value #URING} is not {@code false}, by a few threads elsewhere, also
- * without the native library; the rest needs that library.
+ * (io_uring) where permitted, unless the system property {@value #URING} is {@code false}; otherwise by a thread pool, which does not need
+ * the native library. All else needs that library.
  */
 public final class SystemIo implements AutoCloseable {
-    /** Whether the kernel's io_uring is used where it is permitted; a system property, {@code true} without it. */
+    /** System property: whether to use the kernel's io_uring where permitted; {@code true} by default. */
     public static final String URING = "iree4j.io-uring";
 
-    /** How long the thread of the process outlives the last thing it waits for. A guess. */
+    /** How long the process-wide thread outlives its last operation. A guess. */
     private static final Duration IDLE = Duration.ofSeconds(10);
 
     private static final Logger LOG = LoggerFactory.getLogger(SystemIo.class);
@@ -34,13 +34,13 @@ public final class SystemIo implements AutoCloseable {
     private final @Nullable SystemSource source;
     private final Proactor proactor;
 
-    /** Which transfers of files to use. */
+    /** Which file backend to use. */
     enum Files {
-        /** What works best here. */
+        /** The best available. */
         BEST,
-        /** The kernel's; fails without. */
+        /** io_uring; fails where unavailable. */
         RING,
-        /** Ours. */
+        /** The thread pool. */
         POOL
     }
 
@@ -83,9 +83,9 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * What the process shares, on a daemon thread that ends when idle. One that was lost is replaced.
+     * Returns the process-wide instance, on a daemon thread that ends when idle. A lost instance is replaced.
      *
-     * @return the shared one; never close it
+     * @return the shared instance; never close it
      */
     public static synchronized SystemIo ofProcess() {
         SystemIo current = shared;
@@ -98,11 +98,11 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Creates one whose proactor is driven by the caller.
+     * Creates an instance whose proactor the caller drives.
      *
      * @param name what to call it in messages
      * @param nanoClock the time in nanoseconds, from any origin
-     * @return what the caller closes
+     * @return the instance; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED without descriptors
      */
     public static SystemIo create(String name, LongSupplier nanoClock) {
@@ -114,10 +114,10 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Creates one with a daemon thread of its own.
+     * Creates an instance with a daemon thread of its own.
      *
      * @param name what to call it in messages, and its thread
-     * @return what the caller closes
+     * @return the instance; the caller closes it
      * @throws IreeException RESOURCE_EXHAUSTED without descriptors
      */
     public static SystemIo start(String name) {
@@ -131,29 +131,29 @@ public final class SystemIo implements AutoCloseable {
     /**
      * Returns the loop on which completions run.
      *
-     * @return the proactor; closing it is closing this
+     * @return the proactor; closing it closes this
      */
     public Proactor proactor() {
         return proactor;
     }
 
     /**
-     * Says who transfers files.
+     * Returns a description of the file backend.
      *
-     * @return for example {@code io_uring}, or {@code thread pool} with the reason why it is not that
+     * @return for example {@code io_uring}, or {@code thread pool} with the reason for the fallback
      */
     public String fileTransfers() {
         return files.describe();
     }
 
     /**
-     * Opens a file for transfers at any place. Blocks as long as the system takes to find it.
+     * Opens a file for transfers at any offset. Blocks while the system opens it.
      *
      * @param path where it is; it must exist
      * @param read whether it is to be read
      * @param write whether it is to be written
      * @return the file; the caller closes it
-     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything else than a file; RESOURCE_EXHAUSTED without
+     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything but a regular file; RESOURCE_EXHAUSTED without
      *     descriptors
      */
     public AsyncFile open(Path path, boolean read, boolean write) {
@@ -172,11 +172,11 @@ public final class SystemIo implements AutoCloseable {
      * Waits for an event. From any thread.
      *
      * @param event the event; retained until it is over
-     * @param onReadable called with 0 when it is readable; with UNAVAILABLE when it can no longer become so, which is when its other
-     *     end was closed; with ABORTED when it is a sync_fd whose work has failed, CANCELLED when that was cancelled
-     * @return takes the wait back: if that succeeds the completion is never called
-     * @throws IreeException INVALID_ARGUMENT when the event is of a kind that cannot be waited for; FAILED_PRECONDITION when it is
-     *     closed; UNAVAILABLE without the native library; the reason when the proactor has ended
+     * @param onReadable called with 0 when it is readable; with UNAVAILABLE when it can no longer become readable because its other end was
+     *     closed; with ABORTED when it is a sync_fd whose work has failed, CANCELLED when that was cancelled
+     * @return cancels the wait: if that succeeds the completion is never called
+     * @throws IreeException INVALID_ARGUMENT when the event is of a kind that cannot be waited for; FAILED_PRECONDITION when it is closed;
+     *     UNAVAILABLE without the native library; the proactor's failure when it has ended
      */
     public Cancellation watch(SystemEvent event, Completion onReadable) {
         Cancellation watch = source().watches().add(event, onReadable);
@@ -185,13 +185,13 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Announces an operation of a driver, whose end one of its threads will push to the {@link #completionRing()}. From any thread,
-     * before the operation is submitted: a place in the ring is reserved for it.
+     * Announces a driver operation whose completion a driver thread will push to the {@link #completionRing()}. From any thread, before the
+     * operation is submitted: this reserves a place in the ring.
      *
-     * @param completion told the driver's number when the status that is pushed is OK
+     * @param completion receives the driver's number when the pushed status is OK
      * @return the token to push
-     * @throws IreeException RESOURCE_EXHAUSTED when too many are under way; UNAVAILABLE without the native library; the reason when the
-     *     proactor has ended
+     * @throws IreeException RESOURCE_EXHAUSTED when too many are in flight; UNAVAILABLE without the native library; the proactor's failure
+     *     when it has ended
      */
     public long expect(Completion completion) {
         long token = source().drivers().begin(completion);
@@ -200,7 +200,7 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Takes an announcement back, because the operation could not be submitted and will push nothing.
+     * Withdraws an announcement, because the operation could not be submitted and will push nothing.
      *
      * @param token what {@link #expect} returned
      * @return true if its completion will never be called because of this call
@@ -210,10 +210,10 @@ public final class SystemIo implements AutoCloseable {
     }
 
     /**
-     * Returns where drivers push. A driver that pushes what nobody has announced until the ring is full loses the proactor, with
-     * ABORTED, since nobody knows then which operations have ended.
+     * Returns the ring that drivers push to. If unannounced pushes fill the ring, the proactor fails with ABORTED, because completions were
+     * lost and it is unknown which operations have ended.
      *
-     * @return the ring; borrowed; no driver may push any more when this is closed
+     * @return the ring, borrowed; no driver may push once this is closed
      * @throws IreeException UNAVAILABLE without the native library
      */
     @SuppressWarnings("exports") // for backends, which are in this module
@@ -224,7 +224,7 @@ public final class SystemIo implements AutoCloseable {
     private SystemSource source() {
         if (source == null) {
             NativeLibrary.ensureAvailable();
-            throw new IllegalStateException("the native library came late");
+            throw new IllegalStateException("the native library was unavailable when this was created");
         }
         return source;
     }

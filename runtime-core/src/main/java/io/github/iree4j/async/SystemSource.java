@@ -9,15 +9,15 @@ import java.util.ArrayDeque;
 import java.util.function.ToIntFunction;
 
 /**
- * Completions that the operating system and drivers report. All of it is descriptors that become readable, so one epoll waits for
- * everything: events of the outside, the completion ring, transfers of files, and whoever wakes the owner.
+ * Completions reported by the operating system and drivers. All of them make a descriptor readable, so one epoll waits for everything:
+ * external events, the completion ring, file transfers, and wake-ups of the owner.
  */
 final class SystemSource implements CompletionSource {
     private static final long WAKE = 0;
     private static final long RING = 1;
     private static final long FILES = 2;
 
-    /** How long the owner sleeps before it tries again what the kernel had no resources for. A guess. */
+    /** How long the owner sleeps before it retries what the kernel lacked resources for. A guess. */
     private static final long RETRY_NANOS = 1_000_000;
 
     private final EventPoller poller;
@@ -26,7 +26,7 @@ final class SystemSource implements CompletionSource {
     private final EventWatches watches;
     private final DriverCompletions drivers;
     private final FileBackend files;
-    private final ArrayDeque<Resource> resources = new ArrayDeque<>(); // the last one made is closed first
+    private final ArrayDeque<Resource> resources = new ArrayDeque<>(); // closed in reverse order of creation
     private boolean looked; // owner only
 
     SystemSource(FileBackend files, ToIntFunction<EventDescriptor> outcome) {

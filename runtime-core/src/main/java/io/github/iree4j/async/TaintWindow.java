@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stretch of a timeline whose values came from outside, so that nothing is known of what happened before them: waits for them are never
- * dropped. It begins with the first such signal and ends with the next one of our own. The process remembers the last
- * {@value #REMEMBERED}. Safe from any thread.
+ * A range of a timeline's values that were signalled externally, so that what happened before them is unknown and waits for them are never
+ * elided. It begins with the first external signal and ends with the next internal one. The process remembers the last {@value #REMEMBERED}
+ * windows. Safe from any thread.
  */
 public final class TaintWindow {
     /** How many windows are remembered. */
@@ -57,9 +57,9 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns how many windows there were in this process.
+     * Returns how many windows this process has opened.
      *
-     * @return those that are open included
+     * @return the count, open ones included
      */
     public static long openedCount() {
         synchronized (RECENT) {
@@ -68,7 +68,7 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns how many windows ended with a signal of our own.
+     * Returns how many windows ended with an internal signal.
      *
      * @return at most {@link #openedCount()}
      */
@@ -78,12 +78,12 @@ public final class TaintWindow {
         }
     }
 
-    /** Another value came from outside. */
+    /** Records another external value. */
     void extend(long value) {
         reached = Math.max(reached, value);
     }
 
-    /** A value of our own came. */
+    /** Closes the window on an internal signal. */
     void recover() {
         recovered = Instant.now();
         synchronized (RECENT) {
@@ -92,7 +92,7 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns which timeline it is.
+     * Returns the timeline's number.
      *
      * @return as {@link TimelineSemaphore#id()}
      */
@@ -101,7 +101,7 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns the last value before the window, whose history is known.
+     * Returns the last value before the window, the last whose history is known.
      *
      * @return the watermark
      */
@@ -119,9 +119,9 @@ public final class TaintWindow {
     }
 
     /**
-     * Returns what opened it.
+     * Returns what opened the window.
      *
-     * @return for people
+     * @return a description for diagnostics
      */
     public String cause() {
         return cause;

@@ -3,7 +3,7 @@ package io.github.iree4j.async;
 import java.time.Duration;
 
 /**
- * A timeline of a user: points on it are {@link Fence}s that invocations wait for and signal.
+ * A timeline for users: its points are {@link Fence}s that invocations wait for and signal.
  *
  * <pre>{@code
  * try (Timeline timeline = Timeline.create(); Fence start = timeline.at(1); Fence done = timeline.at(2)) {
@@ -13,7 +13,7 @@ import java.time.Duration;
  * }
  * }</pre>
  *
- * <p>Owns a {@link TimelineSemaphore}; its fences keep that open. Safe from any thread.
+ * <p>Owns a {@link TimelineSemaphore}, which its fences keep open. Safe from any thread.
  */
 public final class Timeline implements AutoCloseable {
     private final TimelineSemaphore semaphore;
@@ -23,7 +23,7 @@ public final class Timeline implements AutoCloseable {
     }
 
     /**
-     * Creates a timeline at 0, for all of this process.
+     * Creates a timeline at 0, usable in all of this process.
      *
      * @return the timeline; the caller closes it
      */
@@ -44,7 +44,7 @@ public final class Timeline implements AutoCloseable {
     /**
      * Returns a point on this timeline, to wait for or to signal.
      *
-     * @param value the value; reached already when it is not above the current
+     * @param value the value; already reached if not above the current value
      * @return the fence; the caller closes it
      */
     public Fence at(long value) {
@@ -52,11 +52,11 @@ public final class Timeline implements AutoCloseable {
     }
 
     /**
-     * Returns a point that several signal: it is reached with the last of that many signals. Submissions that name one point are counted
-     * without this as long as the point is not reached meanwhile; this is for when the first may have run before the last is submitted.
+     * Returns a joint point, reached by the last of a number of signals. Submissions that signal one point are counted without this, as
+     * long as the point is not reached meanwhile; use this when the first may have run before the last is submitted.
      *
      * @param value the value, neither reached nor promised
-     * @param signals how many signals it takes, at least 1
+     * @param signals the number of signals, at least 1
      * @return the fence; the caller closes it
      * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the value is reached or promised, or for less than one signal
      */
@@ -88,7 +88,7 @@ public final class Timeline implements AutoCloseable {
      * Blocks until a value is reached or time runs out. A virtual thread that waits occupies no carrier.
      *
      * @param value the value waited for
-     * @param timeout how long to wait at most; zero only looks
+     * @param timeout the longest wait; zero only checks
      * @throws io.github.iree4j.status.IreeException DEADLINE_EXCEEDED; the timeline's failure; CANCELLED when interrupted
      */
     public void await(long value, Duration timeout) {
@@ -104,7 +104,7 @@ public final class Timeline implements AutoCloseable {
         return semaphore;
     }
 
-    /** Gives the semaphore up. Fences keep it; who waits without one is cancelled. Harmless when repeated. */
+    /** Releases the semaphore. Fences keep it open; without any, its waiters are cancelled. Idempotent. */
     @Override
     public void close() {
         semaphore.close();

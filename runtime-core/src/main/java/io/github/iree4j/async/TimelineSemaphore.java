@@ -11,35 +11,36 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timeline: a value that only goes up, that work waits on and signals, and that remembers what happened before each value.
+ * A timeline: a monotonically increasing value that work waits for and signals, with a record of what happened before each value.
  *
- * <p>Values are 0 to {@link #MAXIMUM_VALUE}; signalling one that is not above the current is INVALID_ARGUMENT. A timeline may fail:
- * the first failure stays, reaches all who wait and all who will, whatever value they wait for. When the last reference goes while
- * somebody still waits, nobody is left to signal, so the waiters get CANCELLED; a mere waiter therefore holds no reference.
+ * <p>Values are 0 to {@link #MAXIMUM_VALUE}; signalling a value that is not above the current one is INVALID_ARGUMENT. A timeline may fail:
+ * the first failure is final and reaches all current and future waiters, whatever value they wait for. When the last reference is released
+ * while waiters remain, no signaller is left, so the waiters get CANCELLED; waiting alone therefore holds no reference.
  *
- * <p><b>History.</b> Whoever runs operations attaches their frontiers: {@link #promise} when an operation that will signal is issued,
- * {@link #signal(long, Frontier)} when it has retired. Who waits for {@code v} inherits the frontier of the <em>earliest</em> known
- * signal at or above {@code v}, not of the latest: that the timeline happens to be further creates no dependency. The last few signals
- * are remembered, promises until their value is reached; for an older value the oldest remembered signal above answers. See
- * {@link #lookup}.
+ * <p><b>History.</b> A queue attaches the frontiers of its operations: {@link #promise} when it issues an operation that will signal,
+ * {@link #signal(long, Frontier)} when the operation has retired. A waiter for {@code v} inherits the frontier of the <em>earliest</em>
+ * known signal at or above {@code v}, not of the latest: a timeline that happens to be further along creates no dependency. The last few
+ * signals are remembered, and promises until their value is reached; an older value is answered by the oldest remembered signal above it.
+ * See {@link #lookup}.
  *
- * <p><b>Taint.</b> Values that somebody outside reaches ({@link #signalExternal}) are tainted: nothing is known about what led there,
- * so they are waited for and never used to prove anything. The next signal of our own ends that.
+ * <p><b>Taint.</b> Values signalled by external code ({@link #signalExternal}) are tainted: what happened before them is unknown, so they
+ * can be waited for but prove nothing. The next internal signal ends the taint.
  *
- * <p>Safe from any thread. Memory: everything done before {@code signal(v)} is visible to whoever sees {@code v} reached. Signals,
- * failures and looks at values of any number of timelines are in one order that all threads agree on (sequential consistency).
+ * <p>Safe from any thread. Memory: everything done before {@code signal(v)} is visible to a thread that sees {@code v} reached. Signals,
+ * failures and reads of values are sequentially consistent across all timelines.
  */
 public final class TimelineSemaphore extends Resource {
     /*
-     * value and failure are written under `lock` and read without. Whoever takes a waiter off the list under `lock` owns its delivery
-     * (or cancelled it). What is known about values is in `history`, which changes under `lock` together with the value.
+     * value and failure are written under `lock` and read without it. The thread that unlinks a waiter under `lock` owns its delivery (or
+     * has cancelled it). `history` records what is known about values and changes under `lock` together with the value.
      *
      * SEM-1: a thread that sees value v sees all writes before signal(v) (volatile write and read of `value`).
-     * SEM-2: a waiter is delivered or cancelled exactly once (taken off under `lock`, delivered outside it).
-     * SEM-3: no waiter is lost: it is added, and the value tested again, under the `lock` that signal() holds.
-     * SEM-6: value is volatile, not just released: two threads that signal one timeline and look at another's do not miss each other.
-     * SEM-7: the first failure stays and reaches every waiter: set, and waiters taken off or refused, under `lock`.
-     * SEM-8: a value that several signal is reached once, with the last: they are counted, and promises refused, under `lock`.
+     * SEM-2: a waiter is delivered or cancelled exactly once (unlinked under `lock`, delivered outside it).
+     * SEM-3: no waiter is lost: the value is tested again and the waiter linked under the `lock` that signal() holds.
+     * SEM-6: value is volatile, not just released: two threads that each signal one timeline and read the other cannot both miss the
+     * signal.
+     * SEM-7: the first failure is final and reaches every waiter: it is set, and waiters are unlinked or refused, under `lock`.
+     * SEM-8: a value with several signallers is reached once, by the last: signals are counted, and promises refused, under `lock`.
      */
 
     /** The largest value a timeline can reach. */
@@ -49,18 +50,19 @@ public final class TimelineSemaphore extends Resource {
     private final SemaphoreScope scope;
     private final SignalHistory history;
 
-    private volatile @Nullable QueuePlace home; // the first queue that used it; written under lock, like the next two
+    private volatile @Nullable QueuePlace
+            home; // the first queue that used this; this and the next two are written under lock
     private volatile SemaphoreScope used = SemaphoreScope.QUEUE_LOCAL; // the widest between home and others
-    private volatile boolean kept; // the history is not brief, and complete
+    private volatile boolean kept; // the history is full and complete
 
     private volatile long value;
     private volatile @Nullable IreeException failure;
-    private @Nullable SemaphoreWaiters waiters; // guarded by lock, like the next; once somebody waits
-    private @Nullable JointPoints joints; // once several signal one value
+    private @Nullable SemaphoreWaiters waiters; // guarded by lock, like the next; created by the first waiter
+    private @Nullable JointPoints joints; // created by the first value with several signallers
 
     private @Nullable TaintWindow taint; // open; guarded by lock
 
-    private volatile long id; // 0 until somebody asks; written under NEXT_ID
+    private volatile long id; // 0 until id() is called; written under NEXT_ID
 
     private static final AtomicLong NEXT_ID = new AtomicLong();
 
@@ -113,8 +115,8 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Checks that a queue may wait for or signal this, and takes note that it does. The first queue makes its place the home, from which
-     * scopes are measured; each further one widens {@link #usedScope()} as far as is needed.
+     * Checks that a queue may wait for or signal this, and records the use. The first queue becomes the home, from which scopes are
+     * measured; each further queue widens {@link #usedScope()} as needed.
      *
      * @param place the queue
      * @throws IreeException FAILED_PRECONDITION when the scope is too narrow, naming the one to ask for
@@ -130,13 +132,13 @@ public final class TimelineSemaphore extends Resource {
             if (!scope.includes(needed)) { // the text only when it is needed
                 scope.require(needed, "use by queue '" + place + "' after queue '" + first + "'");
             }
-            if (!kept || !used.includes(needed)) { // SCOPE-2: nobody else goes on before the history is complete
+            if (!kept || !used.includes(needed)) { // SCOPE-2: no other queue proceeds before the history is complete
                 widen(first, needed);
             }
         }
     }
 
-    /** Makes a place the home unless another is; returns the home. */
+    /** Makes a place the home unless there is one; returns the home. */
     private QueuePlace settle(QueuePlace place) {
         lock.lock();
         try {
@@ -157,7 +159,7 @@ public final class TimelineSemaphore extends Resource {
         try {
             wasAlone = used == SemaphoreScope.QUEUE_LOCAL;
             if (!used.includes(needed)) {
-                used = needed; // SCOPE-2: before the promises are looked at
+                used = needed; // SCOPE-2: before the promises are read
             }
         } finally {
             lock.unlock();
@@ -177,8 +179,8 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Remembers from now on each of the last signals, and every promise, for itself. That is so anyway once two queues, or somebody outside,
-     * have to do with the timeline; while one queue alone does, it keeps just the last signal and the last promise. Harmless when repeated.
+     * Switches to the full history, which records each recent signal and every promise. The switch happens by itself once a second queue or
+     * external code uses the timeline; a timeline used by one queue records only the last signal and the last promise. Idempotent.
      */
     public void keepHistory() {
         if (kept) {
@@ -187,7 +189,7 @@ public final class TimelineSemaphore extends Resource {
         PromiseSource source = null;
         lock.lock();
         try {
-            history.extend(); // SCOPE-2: what is promised from now on is recorded
+            history.extend(); // SCOPE-2: promises from now on are recorded
             QueuePlace first = home;
             if (history.isIncomplete() && first != null) {
                 source = first.promises();
@@ -218,7 +220,7 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** How many records are kept beside the last signal and the last promise of the one queue that uses this. */
+    /** Number of records in the full history; 0 while the history is brief. */
     int historySize() {
         lock.lock();
         try {
@@ -228,14 +230,14 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Whether what says that is the one queue that uses this so far. */
+    /** Whether the frontier was produced by the only queue that has used this so far. */
     private boolean isOwn(Frontier frontier) {
         QueuePlace first = home;
         return first != null && frontier.producerAxis() == first.axis() && used == SemaphoreScope.QUEUE_LOCAL;
     }
 
     /**
-     * Returns the current value, also after a failure.
+     * Returns the current value, even after a failure.
      *
      * @return the largest value signalled so far
      */
@@ -263,19 +265,19 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Returns whether a value was reached by somebody outside, with nothing known about what led there.
+     * Returns whether external code reached a value, so that what happened before it is unknown.
      *
      * @param reached the value asked for
-     * @return false for a value that is known, and for one that is not reached
+     * @return false for a value whose history is known, and for one that is not reached
      */
     public boolean isTainted(long reached) {
-        // The value first: the watermark of a signal is written before its value.
+        // Read the value first: a signal writes the watermark before the value.
         return reached <= value && reached > history.knownAcquire();
     }
 
     /**
-     * Finds what is known about reaching a value: the earliest signal or promise at or above it. Does not lock, allocates nothing.
-     * Says nothing about failure: look at {@link #failure()} afterwards.
+     * Finds what is known about reaching a value: the earliest signal or promise at or above it. Normally lock-free; allocates nothing.
+     * Does not report failure: check {@link #failure()} afterwards.
      *
      * @param minimum the value asked for
      * @param out filled in; contents are undefined when false is returned
@@ -297,13 +299,13 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Says that an operation that was issued will signal a value, and what happens before that. Promises may be made in any order of
-     * values, and stay until their value is reached or passed, or the timeline fails.
+     * Promises that an issued operation will signal a value, and records what happens before that. Promises may be made in any order of
+     * values and stay until their value is reached or passed, or the timeline fails.
      *
      * @param next the value
      * @param frontier the operation's frontier; it has a producer
-     * @return false, and nothing is recorded, when the value is reached or promised already or the timeline has failed: then the
-     *     signal will be refused too, unless the other promise is not kept
+     * @return false, and nothing is recorded, when the value is reached or promised already or the timeline has failed; the signal will
+     *     then be refused too, unless the other promise is broken
      * @throws IreeException INVALID_ARGUMENT when the frontier has no producer or the value is above {@link #MAXIMUM_VALUE}
      */
     public boolean promise(long next, Frontier frontier) {
@@ -317,10 +319,10 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Says that somebody outside will reach a value, and what devices can wait for meanwhile.
+     * Promises that external code will signal a value, and records a primitive that devices can wait for meanwhile.
      *
      * @param next the value
-     * @param primitive what the backends that know it can wait for, such as an imported event
+     * @param primitive a primitive that some backends can wait for, such as an imported event
      * @return false, and nothing is recorded, when the value is reached or promised already or the timeline has failed
      * @throws IreeException INVALID_ARGUMENT when the value is above {@link #MAXIMUM_VALUE}
      */
@@ -338,7 +340,7 @@ public final class TimelineSemaphore extends Resource {
      * @return true if a signal of it would call or wake something now
      */
     public boolean isAwaited(long next) {
-        if (waiters == null) { // plain: whom this misses comes at the same time, and might have come after it
+        if (waiters == null) { // plain read: a waiter that this misses registers concurrently
             return false;
         }
         lock.lock();
@@ -361,7 +363,7 @@ public final class TimelineSemaphore extends Resource {
         SemaphoreWaiter knowing;
         lock.lock();
         try {
-            // Which of several is the last is known when it has signalled.
+            // A joint value takes no promise: which signal is the last is known only afterwards.
             if (failure != null || joints != null && joints.isJoint(next) || !history.promised(next, what, own)) {
                 return false;
             }
@@ -373,13 +375,13 @@ public final class TimelineSemaphore extends Resource {
         return true;
     }
 
-    /** Under the lock: takes off who waits for at most that value or a promise of it. */
+    /** Under the lock: unlinks the waiters for at most that value or a promise of it. */
     private @Nullable SemaphoreWaiter takeWaiters(long limit) {
         return waiters == null ? null : waiters.takeReached(limit);
     }
 
     /**
-     * Takes a promise of somebody outside back, if it is still there.
+     * Withdraws an external promise if it is still recorded.
      *
      * @param next the value
      * @param primitive what {@link #promiseExternal} was given
@@ -394,9 +396,9 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Moves the timeline up by hand and runs the timepoints that this makes due. Nothing is known of what happened before, which is
-     * not the same as taint: what waits for the value depends on nothing that we could prove. A promise of the value is not taken as
-     * kept: only the operation that made it, by {@link #signal(long, Frontier)}, can say so.
+     * Advances the timeline from the host and runs the timepoints that become due. The value gets an empty frontier, which is not the same
+     * as taint: a waiter inherits no dependency. A promise of the value does not count as kept: only the operation that made it can keep
+     * it, by {@link #signal(long, Frontier)}.
      *
      * @param next the new value, above the current one
      * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
@@ -406,11 +408,11 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Moves the timeline up and runs the timepoints that this makes due.
+     * Advances the timeline and runs the timepoints that become due.
      *
      * @param next the new value, above the current one
-     * @param frontier what happens before, the frontier of the operation that signals. Without producer and tainted it says that
-     *     somebody outside was involved, as {@link #signalExternal} does
+     * @param frontier what happens before: the frontier of the signalling operation. A tainted frontier without a producer means that
+     *     external code was involved, as in {@link #signalExternal}
      * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
      */
     @SuppressWarnings("ReferenceEquality") // EMPTY is one object
@@ -455,8 +457,8 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Moves the timeline up for somebody outside, and runs the timepoints that this makes due. The values are tainted until the next
-     * signal of our own.
+     * Advances the timeline on behalf of external code, and runs the timepoints that become due. The values are tainted until the next
+     * internal signal.
      *
      * @param next the new value, above the current one
      * @throws IreeException INVALID_ARGUMENT when not above the current value; the timeline's own failure when it has failed
@@ -466,11 +468,11 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Says that a value is reached with the last of several signals, not with the first. Who promises such a value is not recorded; once
-     * it is reached, what happens before any of the signals happens before it.
+     * Makes a value joint: reached by the last of several signals, not by the first. Promises of a joint value are not recorded; what
+     * happens before any of the signals happens before the value.
      *
      * @param next the value, neither reached nor promised
-     * @param signals how many, at least 1
+     * @param signals the number of signals, at least 1
      * @throws IreeException INVALID_ARGUMENT when the value is reached or promised, or for less than one signal
      */
     public void expectSignals(long next, int signals) {
@@ -484,7 +486,8 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Says that one more will signal a value: it is reached when all those have. For those who accept work before it runs.
+     * Counts one more signaller of a value, which is reached when all counted signallers have signalled. For queues that accept work before
+     * it runs.
      *
      * @param next the value, neither reached nor, unless {@link #expectSignals} counted on it, promised
      * @throws IreeException INVALID_ARGUMENT when the value is reached or promised
@@ -495,7 +498,7 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Takes {@link #addSignaller} back. */
+    /** Reverts {@link #addSignaller}. */
     void removeSignaller(long next) {
         lock.lock();
         try {
@@ -508,9 +511,9 @@ public final class TimelineSemaphore extends Resource {
         signal(next);
     }
 
-    /** Counts signals said to come, or for none of those one signaller more; false when it is too late for that. */
+    /** Counts {@code expected} signals, or one more signaller if 0; false when the value is reached or promised already. */
     private boolean count(long next, int expected) {
-        keepHistory(); // which value is promised, and which is not
+        keepHistory(); // a brief history does not know which values are promised
         lock.lock();
         try {
             if (next <= value || next > MAXIMUM_VALUE || failure == null && history.isPromised(next)) {
@@ -533,9 +536,9 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Forgets what is known about values above one, because somebody outside has a hand in them after all. Promises stay.
+     * Drops the history above a value, because external code is involved after all. Promises stay.
      *
-     * @param known the last value whose history is ours
+     * @param known the last value whose history remains known
      */
     public void taintAbove(long known) {
         lock.lock();
@@ -567,9 +570,9 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Returns a number that tells it from the other timelines of this process, for people.
+     * Returns a number that identifies this timeline within the process, for diagnostics.
      *
-     * @return above 0; given at the first time that somebody asks
+     * @return a number above 0, assigned on the first call
      */
     public long id() {
         if (id == 0) {
@@ -583,7 +586,7 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Returns the last value whose history is known; what was reached above came from outside.
+     * Returns the last value whose history is known; values reached above it were signalled externally.
      *
      * @return at most {@link #value()}
      */
@@ -592,14 +595,14 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Signals another timeline once this one reaches a value; what happens before goes along, taint included. Failure of this one
-     * fails the other, and so does its closing before the value is reached. When the other is at or beyond its value by then, it
-     * fails with INVALID_ARGUMENT: a value is signalled once.
+     * Signals another timeline once this one reaches a value; the frontier is passed on, taint included. If this timeline fails or is
+     * closed before the value is reached, the other fails. If the other is at or beyond its value by then, it fails with INVALID_ARGUMENT:
+     * a value is signalled once.
      *
      * @param minimum the value of this timeline
      * @param target the other timeline; retained until signalled, failed or cancelled
      * @param next its value
-     * @return takes the link back; the target then waits for somebody else
+     * @return removes the link; the target then needs another signaller
      * @throws IreeException FAILED_PRECONDITION when the target is closed
      */
     public Cancellation link(long minimum, TimelineSemaphore target, long next) {
@@ -608,7 +611,7 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Fails the timeline for good; ignored if it has failed before.
+     * Fails the timeline permanently; ignored if it has failed before.
      *
      * @param cause why; every waiter gets it
      */
@@ -631,12 +634,12 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Calls back once the value is reached or the timeline fails: on this thread if either is so already, else on the thread that
-     * brings it about.
+     * Calls back once the value is reached or the timeline fails: on this thread if either has happened already, else on the thread that
+     * causes it.
      *
      * @param minimum the value waited for
-     * @param timepoint what to call
-     * @return takes the callback back
+     * @param timepoint the callback
+     * @return cancels the callback
      */
     public Cancellation whenReached(long minimum, Timepoint timepoint) {
         long at = value;
@@ -652,13 +655,12 @@ public final class TimelineSemaphore extends Resource {
     }
 
     /**
-     * Calls back once something is known about reaching a value, so that {@link #lookup} finds it, or the timeline fails: on this
-     * thread if either is so already, else on the thread that promises, signals or fails. For schedulers, which may give a wait for a
-     * promise to a device.
+     * Calls back once {@link #lookup} finds a value, promised or reached, or the timeline fails: on this thread if either has happened
+     * already, else on the thread that promises, signals or fails. For schedulers, which may let a device wait for a promise.
      *
      * @param minimum the value waited for
-     * @param timepoint what to call; it gets the value promised or reached
-     * @return takes the callback back
+     * @param timepoint the callback; it gets the value promised or reached
+     * @return cancels the callback
      */
     public Cancellation whenPromised(long minimum, Timepoint timepoint) {
         SemaphoreWaiter waiter = new SemaphoreWaiter(this, minimum, timepoint, true);
@@ -668,7 +670,7 @@ public final class TimelineSemaphore extends Resource {
         return waiter;
     }
 
-    /** Adds a waiter; false when its outcome is there already, and is set. */
+    /** Links a waiter; if its outcome is known already, sets the outcome and returns false. */
     private boolean register(SemaphoreWaiter waiter) {
         lock.lock();
         try {
@@ -708,14 +710,14 @@ public final class TimelineSemaphore extends Resource {
      * Blocks until the value is reached or time runs out. A virtual thread that waits occupies no carrier.
      *
      * @param minimum the value waited for
-     * @param timeout how long to wait at most; zero only looks
+     * @param timeout the longest wait; zero only checks
      * @throws IreeException DEADLINE_EXCEEDED; the timeline's failure; CANCELLED when interrupted (the thread stays interrupted)
      */
     public void await(long minimum, Duration timeout) {
         await(minimum, WaitTime.nanos(timeout));
     }
 
-    /** Waits that many nanoseconds at most. */
+    /** Waits for at most that many nanoseconds. */
     void await(long minimum, long timeoutNanos) {
         if (isReached(minimum)) {
             return;
@@ -755,7 +757,7 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Whether somebody waits for a value or a promise. */
+    /** Whether any waiter, for a value or a promise, is registered. */
     boolean isAwaited() {
         lock.lock();
         try {
@@ -765,7 +767,7 @@ public final class TimelineSemaphore extends Resource {
         }
     }
 
-    /** Takes a waiter off; false when it is off already. */
+    /** Unlinks a waiter; false when it is unlinked already. */
     boolean cancel(SemaphoreWaiter waiter) {
         lock.lock();
         try {

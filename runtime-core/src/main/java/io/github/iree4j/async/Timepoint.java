@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Called once when a timeline reaches a value, or fails.
  *
- * <p>Runs on the thread that signalled or failed the timeline (on the registering thread if there was nothing to wait for), with no
- * runtime lock held; a {@link CrowdTimepoint} perhaps elsewhere. Callbacks that become due inside another callback run after it on the same thread, so chains of any length do
- * not grow the stack. An implementation:
+ * <p>Runs on the thread that signalled or failed the timeline (on the registering thread if there was nothing to wait for), with no runtime
+ * lock held; a {@link CrowdTimepoint} may run elsewhere. Callbacks that become due inside another callback run after it on the same thread,
+ * so that chains of any length do not grow the stack. An implementation:
  *
  * <ul>
  *   <li>MUST return quickly and MUST NOT block, park or wait on a timeline;

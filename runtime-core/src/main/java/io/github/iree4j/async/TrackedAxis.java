@@ -7,21 +7,21 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/** How far one axis is, and who waits for more of it. */
+/** The epoch of one axis, and the waiters for later ones. */
 final class TrackedAxis {
     /*
-     * epoch   goes up by compare-and-set, from any thread, without the lock
+     * epoch   advances by compare-and-set, from any thread, without the lock
      * wanted  the smallest epoch that a waiter in the list misses, NOBODY when there is none; written under the tracker's lock
      * list    waiters in ascending order of the epoch they miss; guarded by the tracker's lock
      * ended   written once, under the tracker's lock, after lost; read anywhere
      *
-     * TRACK-2: advance() writes epoch and then reads wanted; a wait writes wanted and then reads epoch. In either order of the two
-     * at least one of them sees the other, so no wakeup is lost. That needs a total order of writes and later reads of another
-     * variable, which acquire and release do not give: all four accesses are volatile.
+     * TRACK-2: advance() writes epoch and then reads wanted; a wait writes wanted and then reads epoch. At least one of the two sees the
+     * other's write, so no wakeup is lost. That needs store-load ordering, which acquire and release do not give: all four accesses are
+     * volatile.
      */
     static final long NOBODY = Long.MAX_VALUE;
 
-    /** How an axis ends whose owner is gone, in order. Who waits gets a failure made for the occasion: axes stay, and this is small. */
+    /** Marks an axis as retired. Waiters get a new exception each: axes stay forever, so they share this small mark. */
     static final IreeException RETIRED = new IreeException(StatusCode.CANCELLED, "axis was retired");
 
     private static final VarHandle EPOCH;
@@ -39,7 +39,7 @@ final class TrackedAxis {
     private volatile long epoch;
     private volatile long wanted = NOBODY;
 
-    private final WatchedAxes watched; // this is in there while it has waiters
+    private final WatchedAxes watched; // contains this while it has waiters
 
     @Nullable
     TrackedAxis precedingWatched;
@@ -53,13 +53,13 @@ final class TrackedAxis {
     @Nullable
     FrontierWaiter tail;
 
-    /** Why no more epochs will come, or null. */
+    /** Why no more epochs will follow, or null. */
     volatile @Nullable IreeException ended;
 
-    /** On a failed axis, up to where nothing is under way any more. Written under the tracker's lock, read anywhere. */
+    /** On a failed axis, the epoch up to which nothing is in flight any more. Written under the tracker's lock, read anywhere. */
     volatile long quiesced;
 
-    /** Whether the end takes back what was reached before. Read after ended. */
+    /** Whether the end fails waits for reached epochs too. Read after ended. */
     boolean lost;
 
     TrackedAxis(long axis, WatchedAxes watched) {
@@ -67,7 +67,7 @@ final class TrackedAxis {
         this.watched = watched;
     }
 
-    /** What a waiter gets when the axis has ended like this. */
+    /** The failure for a waiter when the axis has ended this way. */
     @SuppressWarnings("ReferenceEquality") // it is a mark
     IreeException failure(IreeException how) {
         return how != RETIRED
@@ -82,7 +82,7 @@ final class TrackedAxis {
         return epoch;
     }
 
-    /** Acquire: all that was written before the epoch was reached is visible after this. */
+    /** Acquire: everything written before the epoch was reached is visible after this. */
     long epochAcquire() {
         return (long) EPOCH.getAcquire(this);
     }
@@ -99,7 +99,7 @@ final class TrackedAxis {
         wanted = next;
     }
 
-    /** Under the lock: inserts in ascending order, from the end, where new waits nearly always belong. */
+    /** Under the lock: inserts in ascending order, searching from the end, where new waits nearly always belong. */
     void link(FrontierWaiter waiter, long missing) {
         waiter.watched = this;
         waiter.missing = missing;
@@ -126,7 +126,7 @@ final class TrackedAxis {
         }
     }
 
-    /** Under the lock: takes a waiter of this axis out; it is then the caller's. */
+    /** Under the lock: unlinks a waiter of this axis; the caller then owns it. */
     void unlink(FrontierWaiter waiter) {
         waiter.watched = null; // TRACK-3
         if (waiter.previous == null) {

@@ -1,18 +1,18 @@
 package io.github.iree4j.async;
 
 /**
- * Lets a thread that is about to wait for a timeline do some of the work that it waits for. Platform threads only: the work may be
- * native code, which a virtual thread's carrier is not to be kept with.
+ * Lets a thread that is about to wait for a timeline do some of the work that it waits for. Platform threads only: the work may be native
+ * code, which would pin a virtual thread's carrier.
  */
 public interface WaitHelper {
 
-    /** What came of it. */
+    /** The outcome of a call. */
     enum Outcome {
-        /** There is nothing to do, and nothing under way that one could join. */
+        /** There is nothing to do, and nothing in progress to join. */
         NOTHING,
-        /** There is nothing to do now; others are at it, and there may be more in microseconds. */
+        /** There is nothing to do now; other threads are working, and there may be more within microseconds. */
         BUSY,
-        /** Something was done. */
+        /** Some work was done. */
         WORKED
     }
 
@@ -24,8 +24,8 @@ public interface WaitHelper {
     Outcome help();
 
     /**
-     * The thread has helped and does not any more, whatever there is left to do: what it had to itself is others' now. MUST NOT wait for
-     * anything, and MUST NOT throw.
+     * The thread stops helping, whatever is left to do: work reserved for it is released to others. MUST NOT wait for anything, and MUST
+     * NOT throw.
      */
     default void leave() {}
 }

@@ -2,13 +2,13 @@ package io.github.iree4j.async;
 
 import java.time.Duration;
 
-/** How long a thread waits at most, in nanoseconds. */
+/** Timeouts in nanoseconds. */
 final class WaitTime {
     static final long FOREVER = Long.MAX_VALUE;
 
     private WaitTime() {}
 
-    /** The duration in nanoseconds, at least 0; what a long cannot hold is forever. */
+    /** The duration in nanoseconds, at least 0; {@link #FOREVER} on overflow. */
     static long nanos(Duration timeout) {
         if (timeout.isNegative()) {
             return 0;

@@ -3,20 +3,20 @@ package io.github.iree4j.async;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits on a timeline, in ascending order of the value waited for, equal ones in order of registration. Guarded by the
- * semaphore's lock.
+ * The waiters of a timeline, in ascending order of the value waited for, equal ones in order of registration. Guarded by the semaphore's
+ * lock.
  */
 final class WaiterList {
     private @Nullable SemaphoreWaiter head;
     private @Nullable SemaphoreWaiter tail;
     private int size;
-    private boolean taken; // as a whole: whoever is in it is on no list any more, and nobody is added
+    private boolean taken; // as a whole: its waiters count as unlinked, and none is added
 
     boolean isEmpty() {
         return head == null;
     }
 
-    /** Inserts in order: from the end, where new waits nearly always belong, or at the start. */
+    /** Inserts in order, at the start or searching from the end, where new waits nearly always belong. */
     void add(SemaphoreWaiter waiter) {
         SemaphoreWaiter before = head != null && waiter.minimum < head.minimum ? null : tail;
         while (before != null && before.minimum > waiter.minimum) {
@@ -40,7 +40,7 @@ final class WaiterList {
         size++;
     }
 
-    /** Takes off all that wait for at most {@code limit} and returns them, then {@code rest}, as a chain through {@code next}. */
+    /** Unlinks all waiters for at most {@code limit} and returns them, then {@code rest}, as a chain through {@code next}. */
     @Nullable
     SemaphoreWaiter takeUpTo(long limit, @Nullable SemaphoreWaiter rest) {
         SemaphoreWaiter first = head;
@@ -66,14 +66,13 @@ final class WaiterList {
         return first;
     }
 
-    /** Whether all wait for at most {@code limit}, and are more than so many. */
+    /** Whether all wait for at most {@code limit}, and there are more than {@code few}. */
     boolean isCrowd(long limit, int few) {
         return size > few && tail != null && tail.minimum <= limit;
     }
 
     /**
-     * Takes off all at once, without a look at each, and returns them as {@link #takeUpTo} does. The list is not to be used any more but for
-     * {@link #remove}.
+     * Unlinks all waiters in constant time and returns them as {@link #takeUpTo} does. Afterwards only {@link #remove} may be called.
      */
     @Nullable
     SemaphoreWaiter takeAll(@Nullable SemaphoreWaiter rest) {
@@ -84,12 +83,12 @@ final class WaiterList {
         return head;
     }
 
-    /** Whether there is one for at most a value. */
+    /** Whether there is a waiter for at most a value. */
     boolean isAwaited(long value) {
         return head != null && head.minimum <= value;
     }
 
-    /** Takes one off; false when it is off already. */
+    /** Unlinks a waiter; false when it is unlinked already. */
     boolean remove(SemaphoreWaiter waiter) {
         if (!waiter.linked || taken) {
             return false;

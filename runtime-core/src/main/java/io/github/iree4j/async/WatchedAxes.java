@@ -3,7 +3,7 @@ package io.github.iree4j.async;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The axes that somebody waits on: few, where all axes there ever were are many. Guarded by the tracker's lock. */
+/** The axes that have waiters: few, of the many that exist. Guarded by the tracker's lock. */
 final class WatchedAxes {
     private @Nullable TrackedAxis first;
 
@@ -30,7 +30,7 @@ final class WatchedAxes {
         axis.followingWatched = null;
     }
 
-    /** Visits all; the visitor may take the waiters of the axis that it visits off. */
+    /** Visits all; the visitor may unlink waiters of the visited axis. */
     void forEach(Consumer<TrackedAxis> visitor) {
         for (TrackedAxis axis = first; axis != null; ) {
             TrackedAxis following = axis.followingWatched;

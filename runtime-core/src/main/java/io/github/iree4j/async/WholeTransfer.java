@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 /** A transfer of a range of any size, made of pieces; see {@link AsyncFile#readFully}. */
 public final class WholeTransfer {
     /*
-     * Pieces are started from whatever thread begins, and from then on by the completions of those before, on the owner. All state is
-     * under the monitor; nothing of others is called with it held but the start of pieces, which calls nobody back.
+     * The first pieces are started by the calling thread, later ones by the completions of earlier ones, on the owner. The monitor guards
+     * all state; the only foreign call made with it held is the start of a piece, which calls nothing back.
      */
-    /** Bytes of one piece. A guess; with it large ranges are read as fast as memory is copied, see FileReadBenchmark. */
+    /** Bytes per piece. A guess; large ranges are then read at the speed of a memory copy, see FileReadBenchmark. */
     static final int PIECE = 1 << 20;
 
-    /** Pieces under way at once; so much memory of the kernel, and no more, is in use for one range. */
+    /** Pieces in flight at a time; bounds the kernel memory in use for one range. */
     private static final int PIECES = 4;
 
     private final AsyncFile file;
@@ -59,7 +59,7 @@ public final class WholeTransfer {
             file.proactor().execute(() -> completion.ended(0, null));
             return transfer;
         }
-        file.retain(); // so that its closing does not stop what has begun
+        file.retain(); // closing the file must not stop a transfer in progress
         boolean begun = false;
         try {
             transfer.begin();
@@ -120,12 +120,12 @@ public final class WholeTransfer {
         completion.ended(outcome == null ? memory.byteSize() : 0, outcome);
     }
 
-    /** Whether nothing is left to be stopped. */
+    /** Whether the transfer is complete, with nothing left to stop. */
     private boolean isLast(long at, long moved) {
         return running == 0 && started == memory.byteSize() && at + moved == memory.byteSize();
     }
 
-    /** Starts what comes next in a slot; returns why that is impossible, or null. */
+    /** Starts the next piece in a slot; returns why that is impossible, or null. */
     private @Nullable IreeException goOn(int slot, long at, long size, long moved) {
         try {
             if (moved <= 0) {
@@ -147,8 +147,8 @@ public final class WholeTransfer {
     }
 
     /**
-     * Asks for its end. Its completion is called all the same, once, with CANCELLED if this came in time; until then the memory is in
-     * use. From any thread; harmless when it is over.
+     * Requests cancellation. The completion is still called once, with CANCELLED if the request was in time; until then the memory is in
+     * use. From any thread; no effect when over.
      */
     public void cancel() {
         FileOperation[] pieces;

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.function.ObjLongConsumer;
 import org.junit.jupiter.api.Test;
 
-/** SCOPE-1: what a timeline remembers while one queue alone uses it, and what it knows once that has changed. */
+/** SCOPE-1: the history of a timeline while one queue alone uses it, and after another party has joined. */
 class BriefHistoryTest {
     private static final long HOME = Axis.of(1, 0, CausalDomain.QUEUE, 0);
     private static final long OTHER = Axis.of(1, 0, CausalDomain.QUEUE, 1);
@@ -27,7 +27,7 @@ class BriefHistoryTest {
     private final QueuePlace home = new QueuePlace(HOME, device, device, new Queue());
     private final QueuePlace other = new QueuePlace(OTHER, device, device);
 
-    /** Remembers what was promised, as operations do. */
+    /** Remembers promises, as pending operations do. */
     private final class Queue implements PromiseSource {
         @Override
         public void recall(TimelineSemaphore semaphore, ObjLongConsumer<Frontier> promises) {
@@ -46,7 +46,7 @@ class BriefHistoryTest {
         return Frontier.producedBy(HOME, epoch);
     }
 
-    /** The home promises values in order, an operation each. */
+    /** The home queue promises values in order, one per operation. */
     private void promise(int from, int to) {
         timeline.checkUse(home);
         for (long value = from; value <= to; value++) {
@@ -69,7 +69,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void oneQueueKeepsTheLastSignalAndTheLastPromise() {
+    void oneQueueKeepsOnlyItsLastSignalAndPromise() {
         promise(1, 100);
         assertThat(timeline.historySize()).isZero();
         assertThat(timeline.frontierAt(1)).as("true, though less tight").isEqualTo(own(100));
@@ -88,7 +88,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aTimelineOfOneValueIsExactAndNobodyIsAsked() {
+    void aTimelineOfOneValueIsExactWithoutRecall() {
         promise(1, 1);
         timeline.checkUse(other);
         assertEpochs(1, 1);
@@ -99,7 +99,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void anotherQueueFindsEveryPromise() {
+    void anotherQueueFindsEveryRecalledPromise() {
         promise(1, 9);
         signal(1, 4);
         timeline.checkUse(other);
@@ -115,7 +115,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void noPromiseIsLeftOutOnceAllAreSignalled() {
+    void aHistoryIsCompleteOnceAllPromisesAreSignalled() {
         promise(1, 9);
         signal(1, 9);
         timeline.checkUse(other);
@@ -124,7 +124,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aHistoryThatIsAskedForIsWholeFromThenOn() {
+    void aRequestedHistoryIsFullFromThenOn() {
         promise(1, 4);
         signal(1, 2);
         timeline.keepHistory();
@@ -139,7 +139,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aPromiseBehindAHigherOneOfTheSameQueueIsKept() {
+    void aPromiseBelowAnEarlierOneOfTheSameQueueIsRecorded() {
         promise(5, 6);
         assertThat(timeline.promise(3, own(7))).isTrue();
         assertThat(timeline.promise(5, own(8))).as("promised already").isFalse();
@@ -148,7 +148,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void whatSomebodyElseSignalsOrPromisesIsToldFromWhatTheQueueDoes() {
+    void signalsAndPromisesOfOthersAreDistinguishedFromTheQueues() {
         promise(1, 4);
         Frontier foreign = Frontier.producedBy(OTHER, 1);
         timeline.signal(2, foreign);
@@ -162,7 +162,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void signalsByHandKnowNothing() {
+    void hostSignalsCarryNoHistory() {
         timeline.checkUse(home);
         timeline.signal(1);
         timeline.signal(2);
@@ -177,7 +177,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void whatComesFromOutsideIsTaintedAndNothingElseIs() {
+    void onlyExternalSignalsAreTainted() {
         promise(1, 3);
         signal(1, 2);
         timeline.signalExternal(5);
@@ -195,7 +195,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aValueThatWasPromisedTakesNoOtherSigner() {
+    void aPromisedValueTakesNoFurtherSignaller() {
         promise(1, 3);
         for (long value : new long[] {1, 2, 3}) {
             assertThatExceptionOfType(IreeException.class)
@@ -208,7 +208,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aFailedTimelineTakesNoPromiseBack() {
+    void aFailedTimelineRecallsNoPromise() {
         promise(1, 3);
         timeline.fail(new IreeException(StatusCode.ABORTED, "on purpose"));
         promised.put(7L, own(7));
@@ -217,7 +217,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aLinkTellsTheFrontierOfItsValue() {
+    void aLinkPassesOnTheFrontierOfItsValue() {
         TimelineSemaphore target = TimelineSemaphore.create(0);
         promise(1, 3);
         timeline.link(2, target, 1);
@@ -226,7 +226,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void whoWaitsForAPromiseIsToldOfABriefOneToo() {
+    void promiseWaitersHearOfBriefPromisesToo() {
         List<Long> told = new ArrayList<>();
         timeline.checkUse(home);
         timeline.whenPromised(2, (value, failure) -> told.add(value));
@@ -256,7 +256,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aUseThatTheScopeDoesNotAllowWidensNothing() {
+    void aUseBeyondTheScopeWidensNothing() {
         TimelineSemaphore narrow =
                 TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.QUEUE_LOCAL));
         narrow.checkUse(home);

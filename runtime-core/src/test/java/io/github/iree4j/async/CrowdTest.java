@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Many that wait for one value are not called by the thread that signals it. */
+/** A crowd of waiters for one value is not called by the signalling thread. */
 class CrowdTest {
     private final List<Runnable> handedOver = new ArrayList<>();
     private final List<Runnable> handedToAnother = new ArrayList<>();
@@ -43,7 +43,7 @@ class CrowdTest {
     }
 
     @Test
-    void fewAreCalledByTheThreadThatSignals() {
+    void aFewAreCalledByTheSignallingThread() {
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
             for (int i = 0; i < 16; i++) {
                 gate.whenReached(1, new Operation("op" + i, handedOver::add));
@@ -55,7 +55,7 @@ class CrowdTest {
     }
 
     @Test
-    void manyAreHandedOverTogetherInOrderAndOthersAreCalledAtOnce() {
+    void aCrowdIsHandedOverInOrderAndOthersAreCalledAtOnce() {
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
             for (int i = 0; i < 1000; i++) {
                 boolean another = i % 10 == 3;
@@ -76,7 +76,7 @@ class CrowdTest {
     }
 
     @Test
-    void thoseOfOneExecutorAreOneTaskInTheOrderOfRegistration() {
+    void waitersOfOneExecutorAreOneTaskInOrderOfRegistration() {
         Executor here = handedOver::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
             List<String> expected = new ArrayList<>();
@@ -93,7 +93,7 @@ class CrowdTest {
     }
 
     @Test
-    void eachIsCalledWhereItBelongs() {
+    void eachIsCalledOnItsOwnExecutor() {
         Executor here = handedOver::add;
         Executor there = handedToAnother::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
@@ -110,7 +110,7 @@ class CrowdTest {
     }
 
     @Test
-    void aCrowdThatIsDueCannotBeTakenBackAndWhoComesLaterWaitsForItsOwnValue() {
+    void aDueCrowdCannotBeCancelledAndLaterWaitersKeepWaiting() {
         Executor here = handedOver::add;
         List<Cancellation> registered = new ArrayList<>();
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
@@ -132,7 +132,7 @@ class CrowdTest {
     }
 
     @Test
-    void thoseThatWaitForMoreStay() {
+    void waitersForHigherValuesStay() {
         Executor here = handedOver::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
             for (int i = 0; i < 100; i++) {
@@ -149,7 +149,7 @@ class CrowdTest {
     }
 
     @Test
-    void thoseThatWaitForThePromiseOfAValueGoWithItsCrowd() {
+    void promiseWaitersAreDeliveredWithTheCrowd() {
         Executor here = handedOver::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
             for (int i = 0; i < 100; i++) {
@@ -163,7 +163,7 @@ class CrowdTest {
     }
 
     @Test
-    void manyThatWereTakenBackMakeNoCrowdOfTheFewThatAreLeft() {
+    void cancelledWaitersDoNotCountTowardsACrowd() {
         Executor here = handedOver::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
             List<Cancellation> registered = new ArrayList<>();

@@ -21,11 +21,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Points of timelines that are waited for and reached in another process. */
+/** Points of timelines that another process waits for and signals. */
 @Timeout(900)
 class EventChannelTest {
     private static final Duration LONG =
-            Duration.ofMinutes(5); // on a machine that stops, a virtual machine takes a minute to start
+            Duration.ofMinutes(5); // on an overloaded machine a JVM takes a minute to start
     private static final SemaphoreOptions EXPORTABLE = SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE);
 
     private Path directory;
@@ -38,7 +38,7 @@ class EventChannelTest {
 
     @BeforeEach
     void chooseShortPath() throws IOException {
-        directory = Files.createTempDirectory("iree4j"); // that of JUnit may be too long for a socket
+        directory = Files.createTempDirectory("iree4j"); // JUnit's path may be too long for a socket
         path = directory.resolve("events");
     }
 
@@ -49,7 +49,7 @@ class EventChannelTest {
     }
 
     @Test
-    void anotherProcessWaitsForOurTimelineAndReachesOurs() throws Exception {
+    void anotherProcessWaitsForAndSignalsOurTimelines() throws Exception {
         try (EventChannel listening = EventChannel.listen(path)) {
             Process process = startOtherProcess();
             try (EventChannel channel = listening.accept(LONG);
@@ -64,9 +64,7 @@ class EventChannelTest {
                 assertThat(theirs.value()).as("it waits for us").isZero();
                 ours.signal(3);
                 theirs.await(5, LONG);
-                assertThat(theirs.isTainted(5))
-                        .as("nobody here knows what led to it")
-                        .isTrue();
+                assertThat(theirs.isTainted(5)).as("signalled externally").isTrue();
                 assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
                 assertThat(process.exitValue()).isZero();
             } finally {
@@ -93,7 +91,7 @@ class EventChannelTest {
     }
 
     @Test
-    void aProcessThatGoesAwayIsNoticed() throws Exception {
+    void aProcessThatExitsIsNoticed() throws Exception {
         try (EventChannel listening = EventChannel.listen(path)) {
             FutureTask<EventChannel> accepted = new FutureTask<>(() -> listening.accept(LONG));
             Thread.ofPlatform().start(accepted);
@@ -107,7 +105,7 @@ class EventChannelTest {
     }
 
     @Test
-    void waitingEndsWithTime() {
+    void waitsTimeOut() {
         try (EventChannel listening = EventChannel.listen(path)) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> listening.accept(Duration.ofMillis(1)))

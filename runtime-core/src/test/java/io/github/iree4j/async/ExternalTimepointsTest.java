@@ -31,7 +31,7 @@ class ExternalTimepointsTest {
     }
 
     @AfterEach
-    void everythingIsLetGo() {
+    void everythingIsReleased() {
         semaphore.close();
         events.forEach(SystemEvent::close);
         assertThat(events).noneMatch(SystemEvent::isLive);
@@ -67,7 +67,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void anEventThatIsSignalledAlreadyIsImportedToo() {
+    void aSignalledEventCanBeImported() {
         SystemEvent event = event();
         event.signal();
         ExternalTimepoints.importEvent(event, semaphore, 1);
@@ -113,7 +113,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void everyExportIsOfItsOwnValue() {
+    void everyExportHasItsOwnValue() {
         List<SystemEvent> exported = new ArrayList<>();
         for (int value = 1; value <= 4; value++) {
             exported.add(kept(ExternalTimepoints.exportEvent(semaphore, value)));
@@ -125,7 +125,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void anExportedEventTellsOfFailure() {
+    void anExportedEventReportsFailure() {
         SystemEvent exported = kept(ExternalTimepoints.exportEvent(semaphore, 2));
         semaphore.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
         assertThat(exported.take()).isEqualTo(SystemEvent.FAILED);
@@ -133,7 +133,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void aClosedExportIsForgotten() {
+    void aClosedExportIsUnregistered() {
         ExternalTimepoints.exportEvent(semaphore, 1).close();
         semaphore.signal(1);
         assertThat(semaphore.failure()).isNull();
@@ -176,7 +176,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void anEventTooLateFailsTheTimeline() {
+    void anEventThatComesTooLateFailsTheTimeline() {
         SystemEvent event = event();
         ExternalTimepoints.importEvent(event, semaphore, 2);
         semaphore.signal(3);
@@ -220,7 +220,7 @@ class ExternalTimepointsTest {
         }
     }
 
-    /** Closes the event and returns once nothing else holds it, so that what its import did is done. */
+    /** Closes the event and returns once no other reference is left, so that its import is over. */
     private static void awaitRelease(SystemEvent event) {
         event.close();
         long deadline = System.nanoTime() + LONG.toNanos();

@@ -13,8 +13,8 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * FENCE-1, FENCE-2: a wait for a joined fence and one for the first of two end once each, as if signals, failure and cancellation came
- * one after another.
+ * FENCE-1, FENCE-2: a wait for a joined fence and one for the first of two end once each, linearizably with signals, failure and
+ * cancellation.
  */
 @Lincheck
 public class FenceLincheckTest {
@@ -31,13 +31,13 @@ public class FenceLincheckTest {
     private volatile boolean allCancelled;
     private volatile boolean anyCancelled;
 
-    /** Returns whether it was accepted. */
+    /** Returns whether the signal was accepted. */
     @Operation
     public boolean signalLeft() {
         return signal(left);
     }
 
-    /** Returns whether it was accepted. */
+    /** Returns whether the signal was accepted. */
     @Operation
     public boolean signalRight() {
         return signal(right);
@@ -71,7 +71,7 @@ public class FenceLincheckTest {
         }
     }
 
-    /** Each ended once if there was reason to, and not at all otherwise. */
+    /** Each ended once if due, and not at all otherwise. */
     @Validate
     public void eachEndedOnce() {
         boolean failed = right.failure() != null;

@@ -11,7 +11,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What fences promise, signal and hold, whatever the device. */
+/** What fences promise, signal and retain. */
 class FenceTest {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
     private static final Frontier FRONTIER = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 1), 5);
@@ -24,14 +24,14 @@ class FenceTest {
     }
 
     @Test
-    void adoptedTimelineGoesWithItsFence() {
+    void adoptedTimelineIsReleasedWithItsFence() {
         Fence fence = Fence.adopt(a, 1);
         fence.close();
         assertThat(a.isLive()).isFalse();
     }
 
     @Test
-    void fenceOfAClosedTimelineKeepsNone() {
+    void fenceOfAClosedTimelineRetainsNothing() {
         b.close();
         assertThatExceptionOfType(IreeException.class).isThrownBy(() -> both(1, 1));
         a.close();
@@ -48,7 +48,7 @@ class FenceTest {
     }
 
     @Test
-    void signallingSaysWhatHappenedBefore() {
+    void signallingPassesOnTheFrontier() {
         try (Fence fence = both(1, 2)) {
             fence.signalOrFail(FRONTIER);
             assertThat(a.frontierAt(1)).isEqualTo(FRONTIER);
@@ -57,7 +57,7 @@ class FenceTest {
     }
 
     @Test
-    void aTimelineThatIsThereAlreadyFailsSoThatNobodyMistakesItsValue() {
+    void aTimelineAlreadyAtTheValueFails() {
         try (Fence fence = both(1, 2)) {
             a.signal(1);
             fence.signalOrFail(FRONTIER);
@@ -68,7 +68,7 @@ class FenceTest {
     }
 
     @Test
-    void cancelledFutureWaitsNoLonger() {
+    void cancelledFutureEndsItsWait() {
         try (Fence fence = both(1, 1)) {
             var future = fence.toCompletableFuture();
             assertThat(a.isAwaited()).isTrue();
@@ -89,7 +89,7 @@ class FenceTest {
     }
 
     @Test
-    void wholeWaitIsTakenBack() {
+    void wholeWaitIsCancelled() {
         try (Fence fence = both(1, 1)) {
             fence.whenReached(failure -> {}).cancel();
             assertThat(a.isAwaited()).isFalse();
@@ -98,7 +98,7 @@ class FenceTest {
     }
 
     @Test
-    void failureThatIsThereAlreadyLeavesNoWait() {
+    void earlierFailureLeavesNoWait() {
         a.fail(LOST);
         try (Fence fence = both(1, 1)) {
             fence.whenReached(failure -> {});

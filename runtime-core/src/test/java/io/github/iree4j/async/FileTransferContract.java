@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What transfers of files promise, whoever makes them.
+ * The contract of file transfers, for every backend.
  *
- * <p>FILE-1: closing the arena of a test's memory fails while a transfer by a thread has it; every outcome is counted.
+ * <p>FILE-1: closing the arena of a test's memory fails while a thread's transfer uses it; every outcome is counted.
  */
 @Timeout(600)
 abstract class FileTransferContract {
@@ -69,7 +69,7 @@ abstract class FileTransferContract {
     @AfterEach
     void close() {
         io.close();
-        arena.close(); // fails when a transfer still has its memory
+        arena.close(); // fails if a transfer still uses its memory
     }
 
     private Path file(byte[] contents) throws IOException {
@@ -130,7 +130,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void aReadThatMeetsTheEndIsShort() throws IOException {
+    void aReadAcrossTheEndIsShort() throws IOException {
         byte[] contents = bytes(100);
         try (AsyncFile file = io.open(file(contents), true, false)) {
             MemorySegment target = memory(300);
@@ -155,7 +155,7 @@ abstract class FileTransferContract {
 
     @Test
     @SuppressWarnings("restricted") // the file ends before the memory does
-    void aReadOfMoreThanTwoGibibytesReadsWhatThereIs() throws IOException {
+    void aReadOfMoreThanTwoGibibytesReadsUpToTheEnd() throws IOException {
         byte[] contents = bytes(1000);
         try (AsyncFile file = io.open(file(contents), true, false)) {
             MemorySegment target = memory(1000);
@@ -191,7 +191,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void anEmptyTransferEndsToo() throws IOException {
+    void anEmptyTransferCompletes() throws IOException {
         try (AsyncFile file = io.open(file(bytes(10)), true, true)) {
             assertThat(read(file, 0, memory(0)).result).isZero();
             assertThat(write(file, 5, memory(0)).result).isZero();
@@ -203,7 +203,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void moreThanFitWait() throws IOException {
+    void excessTransfersWait() throws IOException {
         int count = 2000;
         byte[] contents = bytes(count * 8);
         try (AsyncFile file = io.open(file(contents), true, false)) {
@@ -246,17 +246,17 @@ abstract class FileTransferContract {
                     assertThat(outcome.result).isZero();
                 }
             }
-            operations.forEach(FileOperation::cancel); // over: harmless
+            operations.forEach(FileOperation::cancel); // over: no effect
             io.proactor().poll();
             assertThat(outcomes).allMatch(each -> each.calls == 1);
         }
     }
 
-    /** Whether nothing is begun before the owner polls. */
+    /** Whether transfers begin only when the owner polls. */
     abstract boolean ownerBegins();
 
     @Test
-    void aTransferInLineThatIsCancelledIsNotMade() throws IOException {
+    void aCancelledWaitingTransferIsNotMade() throws IOException {
         int count = 2000;
         Path path = file(new byte[64 * count]);
         try (AsyncFile file = io.open(path, true, true)) {
@@ -312,7 +312,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void aClosedFileRefusesButFinishesWhatIsUnderWay() throws IOException {
+    void aClosedFileRefusesNewTransfersButFinishesOthers() throws IOException {
         byte[] contents = bytes(100_000);
         AsyncFile file = io.open(file(contents), true, false);
         MemorySegment target = memory(contents.length);
@@ -327,7 +327,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void whatCannotBeAskedIsRefused() throws IOException {
+    void invalidTransfersAreRefused() throws IOException {
         Path path = file(bytes(100));
         MemorySegment target = memory(10);
         Outcome never = new Outcome();
@@ -353,16 +353,17 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void whatCannotBeOpenedIsNamed() {
+    void errorsOfOpenNameTheFile() {
         Path missing = directory.resolve("missing");
         assertRefused(() -> io.open(missing, true, false), StatusCode.NOT_FOUND, "file '" + missing + "'");
-        assertRefused(() -> io.open(directory, true, false), StatusCode.INVALID_ARGUMENT, "no regular file");
-        assertRefused(() -> io.open(Path.of("/dev/zero"), true, false), StatusCode.INVALID_ARGUMENT, "no regular file");
+        assertRefused(() -> io.open(directory, true, false), StatusCode.INVALID_ARGUMENT, "not a regular file");
+        assertRefused(
+                () -> io.open(Path.of("/dev/zero"), true, false), StatusCode.INVALID_ARGUMENT, "not a regular file");
     }
 
     @Test
-    void anErrorOfTheSystemIsAFailure() {
-        // Looks like a file, and cannot be read at 0: nothing is mapped there.
+    void aSystemErrorFailsTheTransfer() {
+        // A regular file that cannot be read at 0, where nothing is mapped.
         try (AsyncFile file = io.open(Path.of("/proc/self/mem"), true, false)) {
             Outcome outcome = read(file, 0, memory(8));
             assertThat(outcome.failure).isNotNull();
@@ -411,7 +412,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void aCancelledRangeEndsOnceWhenNothingTouchesItsMemory() throws IOException {
+    void aCancelledRangeEndsOnceItsMemoryIsUnused() throws IOException {
         byte[] contents = bytes(20 * WholeTransfer.PIECE);
         try (AsyncFile file = io.open(file(contents), true, false)) {
             Outcome outcome = new Outcome();
@@ -428,12 +429,12 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void aRangeThatIsNotWantedAnyMoreIsNotReadToItsEnd() throws IOException {
+    void aStoppedRangeIsNotReadToItsEnd() throws IOException {
         byte[] contents = bytes(40 * WholeTransfer.PIECE);
         try (AsyncFile file = io.open(file(contents), true, false)) {
             MemorySegment target = memory(contents.length);
             Outcome outcome = new Outcome();
-            IreeException why = new IreeException(StatusCode.ABORTED, "nobody wants it");
+            IreeException why = new IreeException(StatusCode.ABORTED, "no longer wanted");
             int[] asked = {0};
             file.readFully(0, target, () -> ++asked[0] < 3 ? null : why, outcome);
             await(outcome);
@@ -444,7 +445,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void aRangeThatIsReadToItsEndIsThereAlthoughNobodyWantsIt() throws IOException {
+    void aRangeReadToItsEndSucceedsDespiteAStop() throws IOException {
         try (AsyncFile file = io.open(file(bytes(100)), true, false)) {
             Outcome outcome = new Outcome();
             file.readFully(0, memory(100), () -> new IreeException(StatusCode.ABORTED, "too late"), outcome);

@@ -17,8 +17,8 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * TRACK-2, TRACK-3: a tracker behaves as if its operations ran one after another, and in the end every waiter was called, cancelled or
- * still misses an epoch. Model checking assumes sequential consistency; the jcstress claims cover memory ordering.
+ * TRACK-2, TRACK-3: a tracker is linearizable, and in the end every waiter was called, cancelled or still misses an epoch. Model checking
+ * assumes sequential consistency; the jcstress claims cover memory ordering.
  */
 @Lincheck
 @Param(name = "epoch", gen = IntGen.class, conf = "1:3")
@@ -26,7 +26,7 @@ public class FrontierTrackerLincheckTest {
     private static final long FIRST = Axis.of(1, 0, CausalDomain.QUEUE, 0);
     private static final long SECOND = Axis.of(1, 0, CausalDomain.HOST, 0);
 
-    /** What became of one waiter. */
+    /** The outcome of one waiter. */
     private static final class Waiting {
         final Frontier frontier;
         final AtomicInteger called = new AtomicInteger();
@@ -41,7 +41,7 @@ public class FrontierTrackerLincheckTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final Waiting waiting = new Waiting(Frontier.of(FIRST, 2).insertOrRaise(SECOND, 1));
 
-    /** The one waiter under test is there from the start; the others are told apart by what they return. */
+    /** The waiter under test exists from the start; others are distinguished by their results. */
     public FrontierTrackerLincheckTest() {
         tracker.register(FIRST);
         tracker.register(SECOND);
@@ -58,13 +58,13 @@ public class FrontierTrackerLincheckTest {
         tracker.advance(SECOND, epoch);
     }
 
-    /** Returns the epochs of one axis, as anyone may read them. */
+    /** Returns the completed epoch of one axis. */
     @Operation
     public long completedFirst() {
         return tracker.completed(FIRST);
     }
 
-    /** Returns whether a wait that starts now is over at once; it is taken back otherwise. */
+    /** Returns whether a new wait is over at once; it is cancelled otherwise. */
     @Operation
     public boolean isOver(@Param(name = "epoch") int epoch) {
         Cancellation wait =
@@ -77,7 +77,7 @@ public class FrontierTrackerLincheckTest {
         tracker.fail(SECOND, new IreeException(StatusCode.ABORTED, "device is lost"));
     }
 
-    /** Returns whether the waiter was taken back: not once its frontier has completed, even if it is yet to be called. */
+    /** Returns whether the waiter was cancelled: not once its frontier has completed, even if it is yet to be called. */
     @Operation
     public boolean cancel() {
         boolean cancelled = waiting.cancellation.cancel();
@@ -87,7 +87,7 @@ public class FrontierTrackerLincheckTest {
         return cancelled;
     }
 
-    /** Nobody is lost and nobody is served twice. */
+    /** No waiter is lost or called twice. */
     @Validate
     public void isCalledOrCancelledOrStillMissesAnEpoch() {
         int called = waiting.called.get();

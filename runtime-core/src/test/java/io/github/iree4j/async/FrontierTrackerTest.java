@@ -32,7 +32,7 @@ class FrontierTrackerTest {
     private final long third = allocator.allocate(CausalDomain.HOST);
     private final FrontierTracker tracker = FrontierTracker.create();
 
-    /** What a callback got: "reached", or the code of the failure. */
+    /** The outcomes that callbacks received: "reached", or the code of the failure. */
     private static final class Log implements Consumer<@Nullable IreeException> {
         final List<String> calls = new ArrayList<>();
 
@@ -171,7 +171,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void producersEpochStandsForAxesThatNobodyReports() {
+    void producersEpochStandsForUnreportedAxes() {
         Frontier produced = produced(second, 4, frontier(first, 2));
         tracker.whenCompleted(produced, log);
         tracker.advance(second, 4);
@@ -179,7 +179,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void failureOfAnAxisReachesWhoWaitsForMoreOfAnother() {
+    void failureOfAnAxisReachesWaitersLinkedToAnother() {
         tracker.advance(first, 1);
         tracker.whenCompleted(frontier(first, 1, second, 5), log);
         tracker.fail(first, new IreeException(StatusCode.ABORTED, "device is lost"));
@@ -187,7 +187,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void closingFindsAllWhoStillWaitWhoeverWentBefore() {
+    void closingFindsTheRemainingWaitersAfterOthersLeft() {
         Log last = new Log();
         Log middle = new Log();
         tracker.whenCompleted(frontier(first, 1), log);
@@ -215,7 +215,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void failedAxisFailsAllWhoMentionItAndNobodyElse() {
+    void failedAxisFailsOnlyFrontiersThatMentionIt() {
         Log others = new Log();
         tracker.whenCompleted(frontier(first, 1, second, 1), log);
         tracker.whenCompleted(frontier(first, 1), others);
@@ -240,9 +240,8 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void retiringAnAxisCostsTheSameHoweverManyThereWere() {
-        // A minute and a half if each looks at all that were before it. What a build's processor does meanwhile nobody
-        // knows.
+    void retiringAnAxisCostsTheSameHoweverManyExist() {
+        // A minute and a half if each retirement scans all earlier axes; a build's processor may be busy.
         Duration limit = Duration.ofSeconds(Effort.isBrief() ? 300 : 20);
         assertTimeoutPreemptively(limit, FrontierTrackerTest::retireMany);
     }
@@ -250,7 +249,7 @@ class FrontierTrackerTest {
     private static void retireMany() {
         com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         int count = 100_000;
-        for (int attempt = 0; attempt < 2; attempt++) { // what classes need is allocated in the first
+        for (int attempt = 0; attempt < 2; attempt++) { // the first warms up
             try (FrontierTracker tracker = FrontierTracker.create()) {
                 AxisAllocator axes = AxisAllocator.create(3, 0);
                 long before = threads.getCurrentThreadAllocatedBytes();
@@ -262,7 +261,7 @@ class FrontierTrackerTest {
                 }
                 long each = (threads.getCurrentThreadAllocatedBytes() - before) / count;
                 assertThat(each)
-                        .as("bytes allocated for each; a failure with its stack takes 2,500")
+                        .as("bytes allocated per axis; an exception with its stack takes 2,500")
                         .isLessThan(attempt == 0 ? 1000 : 500);
             }
         }
@@ -292,7 +291,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void closingCancelsAllWhoStillWait() {
+    void closingCancelsTheRemainingWaiters() {
         tracker.whenCompleted(frontier(first, 1, third, 1), log);
         tracker.whenCompleted(frontier(second, 1), log);
         tracker.close();
@@ -337,7 +336,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void callbackThatThrowsTakesNobodyWithIt() {
+    void throwingCallbackDoesNotAffectOthers() {
         tracker.whenCompleted(frontier(first, 1), failure -> {
             throw new IllegalStateException("a bug in a callback");
         });
@@ -382,9 +381,9 @@ class FrontierTrackerTest {
         }
     }
 
-    /** TRACK-4: lookups go on while the table grows under them. */
+    /** TRACK-4: lookups proceed while the table grows. */
     @Test
-    void axesRegisterWhileOthersAreUsed() throws Exception {
+    void axesCanBeRegisteredDuringLookups() throws Exception {
         int count = 20_000;
         Thread registrant = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < count; i++) {

@@ -15,7 +15,7 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
-/** SEM-8: counting the signals of a value, promising it and signalling it behave as if they came one after another. */
+/** SEM-8: counting the signals of a value, promising it and signalling it are linearizable. */
 @Lincheck
 @Param(name = "value", gen = IntGen.class, conf = "1:2")
 public class JointSignalsLincheckTest {
@@ -24,24 +24,24 @@ public class JointSignalsLincheckTest {
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
     private final AtomicInteger called = new AtomicInteger();
 
-    /** One waits for the first value. */
+    /** One waiter waits for the first value. */
     public JointSignalsLincheckTest() {
         timeline.whenReached(1, (value, failure) -> called.incrementAndGet());
     }
 
-    /** Returns whether it was accepted. */
+    /** Returns whether the signal was accepted. */
     @Operation
     public boolean signal(@Param(name = "value") int value) {
         return accepted(() -> timeline.signal(value));
     }
 
-    /** Returns whether it was in time. */
+    /** Returns whether the call was in time. */
     @Operation
     public boolean addSignaller(@Param(name = "value") int value) {
         return accepted(() -> timeline.addSignaller(value));
     }
 
-    /** Returns whether it was in time. */
+    /** Returns whether the call was in time. */
     @Operation
     public boolean expectTwo(@Param(name = "value") int value) {
         return accepted(() -> timeline.expectSignals(value, 2));

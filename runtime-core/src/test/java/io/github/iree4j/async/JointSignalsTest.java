@@ -14,13 +14,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Values that several signal. */
+/** Joint values, which have several signallers. */
 @Timeout(300)
 class JointSignalsTest {
     private final TimelineSemaphore semaphore = TimelineSemaphore.create(0);
 
     @Test
-    void aValueIsReachedWithTheLastOfThoseThatWereCounted() {
+    void aValueIsReachedByTheLastCountedSignal() {
         semaphore.addSignaller(1);
         semaphore.addSignaller(1);
         semaphore.addSignaller(1);
@@ -37,7 +37,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void signalsThatAreExpectedCountBeforeAndAfterTheirSubmission() {
+    void expectedSignalsCountBeforeAndAfterSubmission() {
         semaphore.expectSignals(1, 3);
         semaphore.signal(1);
         semaphore.addSignaller(1);
@@ -60,7 +60,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void nobodyPromisesAValueThatSeveralSignal() {
+    void aJointValueTakesNoPromise() {
         Frontier frontier = Frontier.producedBy(queue(1), 5);
         semaphore.expectSignals(1, 2);
         assertThat(semaphore.promise(1, frontier)).isFalse();
@@ -83,7 +83,7 @@ class JointSignalsTest {
         Frontier b = after(Frontier.producedBy(queue(2), 3), 3, 7);
         semaphore.expectSignals(1, 3);
         semaphore.signal(1, a);
-        semaphore.signal(1); // by hand: claims nothing
+        semaphore.signal(1); // from the host: an empty frontier
         semaphore.signal(1, b);
         Frontier joined = semaphore.frontierAt(1);
         assertThat(joined).isEqualTo(a.merge(b));
@@ -91,7 +91,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void aSignallerThatRunsBehindTheOthersSpeaksForAll() {
+    void theFrontierOfASignallerBehindTheOthersStandsForAll() {
         Frontier a = Frontier.producedBy(queue(1), 5);
         Frontier b = after(a, 2, 3);
         semaphore.expectSignals(1, 2);
@@ -102,11 +102,11 @@ class JointSignalsTest {
     }
 
     @Test
-    void taintOfOneSignallerIsNotLostAndNotForEver() {
+    void taintOfOneSignallerIsKeptButNotForever() {
         semaphore.expectSignals(1, 2);
         semaphore.signalExternal(1);
         semaphore.signal(1, Frontier.producedBy(queue(1), 5));
-        assertThat(semaphore.isTainted(1)).as("somebody outside had a part").isTrue();
+        assertThat(semaphore.isTainted(1)).as("one signal was external").isTrue();
         semaphore.expectSignals(2, 2);
         semaphore.signal(2, Frontier.producedBy(queue(1), 6).tainted());
         semaphore.signal(2, Frontier.producedBy(queue(2), 1));
@@ -117,7 +117,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void aFenceThatCannotBeSignalledCountsNothing() {
+    void aFailedAddSignallerCountsNothing() {
         TimelineSemaphore ahead = TimelineSemaphore.create(5);
         try (Fence fence = Fence.of(List.of(new Fence.Entry(semaphore, 1), new Fence.Entry(ahead, 5)))) {
             semaphore.addSignaller(1);
@@ -128,7 +128,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void aSignallerThatGoesCompletesTheOthersOrNobody() {
+    void aRemovedSignallerCompletesTheOthersIfAny() {
         for (int i = 0; i < 3; i++) {
             semaphore.addSignaller(1);
         }
@@ -139,7 +139,7 @@ class JointSignalsTest {
         assertThat(semaphore.value()).isEqualTo(1);
         semaphore.addSignaller(2);
         semaphore.removeSignaller(2);
-        assertThat(semaphore.value()).as("nobody has signalled").isEqualTo(1);
+        assertThat(semaphore.value()).as("no signal so far").isEqualTo(1);
         semaphore.expectSignals(3, 2);
         semaphore.addSignaller(3);
         semaphore.addSignaller(3);
@@ -151,7 +151,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void aValueThatIsReachedIsCountedNoMore() {
+    void aReachedValueTakesNoMoreSignallers() {
         semaphore.expectSignals(1, 2);
         semaphore.signal(1);
         semaphore.signal(1);
@@ -166,7 +166,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void theGreatestNumberThatWasExpectedCounts() {
+    void theGreatestExpectedNumberCounts() {
         semaphore.expectSignals(1, 3);
         semaphore.expectSignals(1, 2);
         semaphore.signal(1);
@@ -175,7 +175,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void aSignallerThatComesLastAndRunsBehindTheOthersSpeaksForAll() {
+    void theLastSignallerBehindTheOthersStandsForAll() {
         Frontier a = Frontier.producedBy(queue(1), 5);
         Frontier b = after(a, 2, 3);
         semaphore.expectSignals(1, 2);
@@ -185,7 +185,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void aPromiseOfAHigherValueIsNoneOfALowerOne() {
+    void aPromiseOfAHigherValueDoesNotBlockJoiningALowerOne() {
         semaphore.promise(5, Frontier.producedBy(queue(1), 5));
         semaphore.addSignaller(3);
         assertThatExceptionOfType(IreeException.class).isThrownBy(() -> semaphore.addSignaller(5));
@@ -205,7 +205,7 @@ class JointSignalsTest {
         assertThat(semaphore.value()).isEqualTo(3);
     }
 
-    // SEM-8: whoever comes last reaches the value.
+    // SEM-8: the last signal reaches the value.
     @Test
     void threadsThatSignalAtTheSameTimeReachItOnce() throws Exception {
         int threads = 4;

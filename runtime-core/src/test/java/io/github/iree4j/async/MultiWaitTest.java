@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** FENCE-1, FENCE-2: a wait for several fences ends once, whatever ends it first. */
+/** FENCE-1, FENCE-2: a wait for several fences ends once, whatever the cause. */
 class MultiWaitTest {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -115,7 +115,7 @@ class MultiWaitTest {
     }
 
     @Test
-    void endedWaitsAreTakenBackEverywhere() {
+    void endedWaitsAreCancelledEverywhere() {
         MultiWait.whenAll(List.of(atA, atB, atC), failure -> {}).cancel();
         assertThat(List.of(a, b, c)).noneMatch(TimelineSemaphore::isAwaited);
         MultiWait.whenAny(List.of(atA, atB, atC), (index, failure) -> {});
@@ -128,7 +128,7 @@ class MultiWaitTest {
     }
 
     @Test
-    void aWaitThatIsRegisteredWhenAllIsOverIsTakenBack() {
+    void aWaitRegisteredAfterTheEndIsCancelled() {
         List<String> taken = new ArrayList<>();
         AnyWait any = new AnyWait((index, failure) -> taken.add("ended"), 2);
         any.ended(0, null);
@@ -137,7 +137,7 @@ class MultiWaitTest {
     }
 
     @Test
-    void aTimelineThatFailedForLackOfTimeSaysSoItself() {
+    void aTimelinesOwnDeadlineFailureIsReported() {
         a.fail(new IreeException(StatusCode.DEADLINE_EXCEEDED, "the call had 5 ms"));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> MultiWait.awaitAll(List.of(atA, atB), LONG))
@@ -145,7 +145,7 @@ class MultiWaitTest {
     }
 
     @Test
-    void aClosedFenceIsRefusedEvenBehindOneThatIsReached() {
+    void aClosedFenceIsRefusedEvenBehindAReachedOne() {
         a.signal(1);
         Fence closed = Fence.at(b, 2);
         closed.close();
@@ -199,7 +199,7 @@ class MultiWaitTest {
         }
     }
 
-    /** Whoever ends it, it ends once: reached, failed, or cancelled. */
+    /** Each wait ends once: reached, failed, or cancelled. */
     @Test
     void racingEndsAreOne() throws Exception {
         for (int round = 0; round < 400; round++) {

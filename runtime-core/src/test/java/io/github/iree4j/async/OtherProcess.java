@@ -4,12 +4,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What {@link EventChannelTest} runs as a second process: waits for value 1 of a timeline of the first and says so with an event, sends
- * an event of its own, and ends with the first.
+ * The second process of {@link EventChannelTest}: waits for value 1 of a timeline of the first, reports it by an event, sends an event of
+ * its own, and ends with the first.
  */
 final class OtherProcess {
     private static final Duration LONG =
-            Duration.ofMinutes(5); // on a machine that stops, a virtual machine takes a minute to start
+            Duration.ofMinutes(5); // on an overloaded machine a JVM takes a minute to start
 
     private OtherProcess() {}
 
@@ -24,7 +24,7 @@ final class OtherProcess {
                 ExternalTimepoints.importEvent(received, theirs, 1);
                 theirs.await(1, LONG);
                 if (!theirs.isTainted(1)) {
-                    throw new AssertionError("what came from outside is not tainted");
+                    throw new AssertionError("an imported value is not tainted");
                 }
                 ours.signal(5);
             }

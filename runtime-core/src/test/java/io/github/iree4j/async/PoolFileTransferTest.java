@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Transfers that threads of ours make. */
+/** Transfers made by the thread pool. */
 class PoolFileTransferTest extends FileTransferContract {
     @Override
     SystemIo.Files files() {
@@ -17,7 +17,7 @@ class PoolFileTransferTest extends FileTransferContract {
     }
 
     @Test
-    void whyThreadsMakeThemIsSaid() {
+    void theReasonForTheFallbackIsReported() {
         try (SystemIo io = SystemIo.create("pool", System::nanoTime, SystemIo.Files.POOL, descriptor -> 0)) {
             assertThat(io.fileTransfers()).isEqualTo("thread pool (io_uring is switched off)");
         }

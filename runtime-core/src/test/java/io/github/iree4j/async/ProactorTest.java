@@ -17,14 +17,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a proactor promises, whatever it sleeps on.
+ * The guarantees of a proactor, with any source.
  *
- * <p>PROACTOR-1, PROACTOR-2 and PROACTOR-3 with threads; the interleavings are those of the stress tests.
+ * <p>PROACTOR-1, PROACTOR-2 and PROACTOR-3 with threads; the stress tests cover the interleavings.
  */
 @Timeout(300)
 class ProactorTest {
     private final StepSource source = new StepSource();
-    private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5); // overflows soon, as a clock of any origin may
+    private final AtomicLong clock =
+            new AtomicLong(Long.MAX_VALUE - 5); // overflows soon, as a clock with any origin may
     private final Proactor proactor = Proactor.create("test", source, clock::get);
     private final List<String> events = new ArrayList<>();
 
@@ -109,7 +110,7 @@ class ProactorTest {
     }
 
     @Test
-    void messagesWithoutEndDoNotKeepTheOthersWaiting() {
+    void aFloodOfMessagesDoesNotStarveOthers() {
         Runnable[] again = new Runnable[1];
         again[0] = () -> {
             if (!proactor.isClosed() && proactor.failure() == null) {
@@ -124,7 +125,7 @@ class ProactorTest {
     }
 
     @Test
-    void whatThrowsDoesNotTakeTheOthersWithIt() {
+    void throwingCallbacksDoNotAffectOthers() {
         proactor.execute(() -> {
             throw new IllegalStateException("thrown on purpose");
         });
@@ -230,7 +231,7 @@ class ProactorTest {
     }
 
     @Test
-    void aSourceThatDoesNotEvenEndIsLeftAlone() {
+    void aSourceThatFailsToStopIsNotCalledAgain() {
         source.broken = new IllegalStateException("broken for good");
         source.slowToStop = true;
         source.begin(1, note("operation"));
@@ -242,7 +243,7 @@ class ProactorTest {
     }
 
     @Test
-    void anOwnerThreadHearsOfEverything() throws Exception {
+    void anOwnerThreadRunsEverything() throws Exception {
         source.sleeps = true;
         CountDownLatch heard = new CountDownLatch(3);
         try (Proactor started = Proactor.start("iree4j-test-owner", source)) {
@@ -260,7 +261,7 @@ class ProactorTest {
     }
 
     @Test
-    void anIdleOwnerThreadEndsAndComesBack() throws Exception {
+    void anIdleOwnerThreadEndsAndIsRestarted() throws Exception {
         try (Proactor started = Proactor.start("iree4j-test-idle", new ParkingSource(), Duration.ofNanos(1))) {
             for (int i = 0; i < 100; i++) {
                 CountDownLatch ran = new CountDownLatch(1);
@@ -278,7 +279,7 @@ class ProactorTest {
     }
 
     @Test
-    void anOwnerThreadStaysForWhatIsUnderWay() throws Exception {
+    void anOwnerThreadStaysForPendingOperations() throws Exception {
         source.sleeps = true;
         try (Proactor started = Proactor.start("iree4j-test-busy", source, Duration.ofMillis(1))) {
             CountDownLatch ended = new CountDownLatch(1);
@@ -302,7 +303,7 @@ class ProactorTest {
     }
 
     @Test
-    void manyThreadsAreHeardWhileTheOwnerComesAndGoes() throws Exception {
+    void messagesOfManyThreadsAreRunWhileTheOwnerComesAndGoes() throws Exception {
         int count = 20_000;
         AtomicInteger ran = new AtomicInteger();
         CountDownLatch all = new CountDownLatch(2 * count);
@@ -330,7 +331,7 @@ class ProactorTest {
     }
 
     @Test
-    void whatIsAcceptedWhileItClosesIsRun() throws Exception {
+    void messagesAcceptedDuringCloseAreRun() throws Exception {
         for (int i = 0; i < 200; i++) {
             Proactor started = Proactor.start("iree4j-test-close", new ParkingSource(), Duration.ZERO);
             AtomicInteger ended = new AtomicInteger();

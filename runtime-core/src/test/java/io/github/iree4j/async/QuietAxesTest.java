@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** TRACK-5: when nothing of a frontier is under way any more, also on axes that failed. */
+/** TRACK-5: when nothing of a frontier is in flight any more, even on failed axes. */
 class QuietAxesTest {
     private static final IreeException LOST = new IreeException(StatusCode.ABORTED, "device is lost");
 
@@ -51,21 +51,21 @@ class QuietAxesTest {
     }
 
     @Test
-    void whatHasCompletedIsOver() {
+    void completedFrontiersAreOver() {
         assertThat(tracker.isOver(Frontier.EMPTY)).isTrue();
         assertThat(tracker.isOver(both(2, 1))).isFalse();
         tracker.advance(first, 2);
-        assertThat(tracker.isOver(both(2, 1))).as("the other is under way").isFalse();
+        assertThat(tracker.isOver(both(2, 1))).as("the other is in flight").isFalse();
         tracker.advance(second, 1);
         assertThat(tracker.isOver(both(2, 1))).isTrue();
         assertThat(tracker.isOver(both(3, 1))).isFalse();
     }
 
     @Test
-    void whatIsOnAFailedAxisIsOverOnceThatIsQuiet() {
+    void workOnAFailedAxisIsOverOnceItIsQuiet() {
         tracker.fail(first, LOST);
         assertThat(tracker.isOver(Frontier.of(first, 2)))
-                .as("may be at it still")
+                .as("may still be running")
                 .isFalse();
         tracker.quiesce(first, 1);
         assertThat(tracker.isOver(Frontier.of(first, 1))).isTrue();
@@ -83,7 +83,7 @@ class QuietAxesTest {
         tracker.quiesce(first, 5);
         assertThat(tracker.isOver(both(5, 1))).isFalse();
         assertThat(tracker.isOver(produced(first, 5, Frontier.of(second, 1))))
-                .as("a lost operation does not vouch for what it ran after")
+                .as("a lost operation does not vouch for its dependencies")
                 .isFalse();
         tracker.advance(second, 1);
         assertThat(tracker.isOver(both(5, 1))).isTrue();
@@ -91,14 +91,14 @@ class QuietAxesTest {
     }
 
     @Test
-    void whatIsNotKnownIsNotOver() {
+    void theUnknownIsNotOver() {
         long unknown = allocator.allocate(CausalDomain.COLLECTIVE);
         assertThat(tracker.isOver(Frontier.of(unknown, 1))).isFalse();
         tracker.fail(first, LOST);
         tracker.quiesce(first, 5);
         assertThat(tracker.isOver(Frontier.of(first, 5).tainted())).isFalse();
         assertThat(tracker.isOver(produced(first, 5, Frontier.UNKNOWN)))
-                .as("what it ran after is not all there")
+                .as("its dependencies are incomplete")
                 .isFalse();
         tracker.advance(second, 3);
         assertThat(tracker.isOver(produced(second, 3, Frontier.UNKNOWN)))
@@ -107,20 +107,20 @@ class QuietAxesTest {
     }
 
     @Test
-    void whoWaitsUntilItIsOverOutlastsFailures() {
+    void aWaitForTheEndOutlastsFailures() {
         tracker.whenOver(both(2, 1), this::called);
         tracker.fail(first, LOST);
         assertThat(calls).isEmpty();
         tracker.quiesce(first, 1);
         assertThat(calls).isEmpty();
         tracker.quiesce(first, 2);
-        assertThat(calls).as("the other is under way").isEmpty();
+        assertThat(calls).as("the other is in flight").isEmpty();
         tracker.advance(second, 1);
         assertThat(calls).containsExactly("over");
     }
 
     @Test
-    void whoWaitsUntilItIsOverIsCalledByTheQuietOfTheLastAxis() {
+    void aWaitForTheEndIsCalledOnceTheLastAxisIsQuiet() {
         tracker.whenOver(Frontier.of(first, 3), this::called);
         tracker.whenOver(Frontier.of(first, 2), this::called);
         tracker.fail(first, LOST);
@@ -131,7 +131,7 @@ class QuietAxesTest {
     }
 
     @Test
-    void whoComesAfterTheFailureWaitsForTheQuietToo() {
+    void aWaitAfterTheFailureWaitsForQuietToo() {
         tracker.fail(first, LOST);
         tracker.whenOver(Frontier.of(first, 2), this::called);
         assertThat(calls).isEmpty();
@@ -142,7 +142,7 @@ class QuietAxesTest {
     }
 
     @Test
-    void quietIsNotEnoughForWhoWaitsUntilItHasCompleted() {
+    void quietDoesNotEndAWaitForCompletion() {
         tracker.quiesce(first, 1); // of an axis that is about to fail
         tracker.whenCompleted(Frontier.of(first, 1), this::called);
         tracker.quiesce(first, 2);
@@ -152,14 +152,14 @@ class QuietAxesTest {
     }
 
     @Test
-    void theEndOfAnAxisInOrderEndsTheWaitForMoreOfIt() {
+    void retiringAnAxisEndsWaitsForLaterEpochs() {
         tracker.whenOver(Frontier.of(first, 2), this::called);
         tracker.retire(first);
         assertThat(calls).containsExactly("CANCELLED");
     }
 
     @Test
-    void aLostOperationDoesNotVouchForWhatItRanAfter() {
+    void aLostOperationDoesNotVouchForItsDependencies() {
         Frontier lost = produced(first, 5, Frontier.of(second, 1));
         tracker.fail(first, LOST);
         tracker.whenOver(lost, this::called);
@@ -170,7 +170,7 @@ class QuietAxesTest {
     }
 
     @Test
-    void nobodyCanTellWhenWhatALostOperationForgotIsOver() {
+    void theEndOfDependenciesThatALostOperationForgotIsUnknown() {
         Frontier lost = produced(first, 5, Frontier.of(second, 1).tainted());
         tracker.fail(first, LOST);
         tracker.advance(second, 1);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Transfers that the kernel makes. */
+/** Transfers made by the kernel. */
 class RingFileTransferTest extends FileTransferContract {
     @BeforeAll
     static void kernelPermits() {

@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a timeline remembers of its signals and promises. */
+/** The history that a timeline keeps of its signals and promises. */
 class SemaphoreHistoryTest {
     private static final long A = axis(1);
     private static final long B = axis(2);
@@ -35,7 +35,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void nothingIsKnownOfAValueThatNobodyPromised() {
+    void nothingIsKnownOfAnUnpromisedValue() {
         assertThat(semaphore.lookup(1, found)).isFalse();
         assertThat(semaphore.frontierAt(1)).isNull();
         assertThat(semaphore.isTainted(1)).isFalse();
@@ -101,7 +101,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void signalsThatKnowNothingDoNotPushOutOthers() {
+    void emptySignalsDoNotEvictOthers() {
         semaphore.signal(1, Frontier.producedBy(A, 1));
         for (int i = 2; i <= 100; i++) {
             semaphore.signal(i);
@@ -179,7 +179,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void whoSignalsByHandDoesNotKeepSomebodyElsesPromise() {
+    void aHostSignalDoesNotKeepAnOperationsPromise() {
         semaphore.promise(1, Frontier.producedBy(A, 1));
         semaphore.signal(1);
         assertThat(semaphore.frontierAt(1))
@@ -192,14 +192,14 @@ class SemaphoreHistoryTest {
         semaphore.promise(1, Frontier.producedBy(A, 1));
         semaphore.promise(2, Frontier.producedBy(B, 1));
         Frontier third = after(Frontier.producedBy(B, 1), B, 2);
-        semaphore.signal(3, third); // (B, 1) has run, (A, 1) perhaps not
+        semaphore.signal(3, third); // (B, 1) has run, (A, 1) may not have
         assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.producedBy(B, 1));
         assertThat(semaphore.frontierAt(2)).isEqualTo(Frontier.producedBy(B, 1));
         assertThat(semaphore.frontierAt(3)).isSameAs(third);
     }
 
     @Test
-    void outsideSignalsTaintUntilOurNextOne() {
+    void externalSignalsTaintUntilTheNextInternalOne() {
         Frontier ours = Frontier.producedBy(A, 1);
         semaphore.signal(1, ours);
         semaphore.signalExternal(3);
@@ -223,7 +223,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void aSignalWithUnknownFrontierIsOneFromOutside() {
+    void aSignalWithUnknownFrontierIsExternal() {
         semaphore.signal(1, Frontier.UNKNOWN);
         assertThat(semaphore.isTainted(1)).isTrue();
         Frontier evicted = Frontier.producedBy(A, 1).tainted();
@@ -273,7 +273,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void somebodyOutsideMayPromiseToo() {
+    void externalPromisesAreRecorded() {
         Object event = new Object();
         assertThat(semaphore.promiseExternal(2, event)).isTrue();
         assertThat(semaphore.lookup(1, found)).isTrue();
@@ -289,7 +289,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void whoWaitsForAPromiseIsCalledByIt() {
+    void aPromiseWaiterIsCalledByThePromise() {
         List<String> calls = new ArrayList<>();
         semaphore.whenPromised(2, (value, failure) -> calls.add("2 knows " + value));
         semaphore.whenPromised(5, (value, failure) -> calls.add("5 knows " + value));
@@ -314,7 +314,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void aSignalWithoutPromiseCallsWhoWaitsForEither() {
+    void aSignalWithoutPromiseCallsBothKindsOfWaiters() {
         List<String> calls = new ArrayList<>();
         semaphore.whenPromised(1, (value, failure) -> calls.add("promised"));
         semaphore.whenReached(1, (value, failure) -> calls.add("reached"));
@@ -338,7 +338,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void whoWaitsForAPromiseHearsOfFailureAndOfTheEnd() {
+    void aPromiseWaiterHearsOfFailureAndClosing() {
         List<String> calls = new ArrayList<>();
         semaphore.whenPromised(1, (value, failure) -> calls.add(failure == null ? "null" : failure.getMessage()));
         Cancellation cancelled = semaphore.whenPromised(1, (value, failure) -> calls.add("cancelled"));
@@ -354,7 +354,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void aPromiseWithdrawnLeavesTheOthers() {
+    void withdrawingAPromiseLeavesTheOthers() {
         Object event = new Object();
         semaphore.promise(1, Frontier.producedBy(A, 1));
         semaphore.promiseExternal(2, event);
@@ -367,7 +367,7 @@ class SemaphoreHistoryTest {
         assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.producedBy(A, 1));
     }
 
-    /** Between a waiter's first look at the value and its place on the list; only who makes the waiter is asked there. */
+    /** Signals between a waiter's first check of the value and its registration; {@code crowdExecutor()} is called at that point. */
     @Test
     void aValueThatIsReachedWhileAWaiterRegistersCallsIt() {
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** LINK-1: a link ends once: by signalling, by failing, or by being taken back. */
+/** LINK-1: a link ends once: by signalling, by failing, or by cancellation. */
 class SemaphoreLinkTest {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -40,7 +40,7 @@ class SemaphoreLinkTest {
     }
 
     @Test
-    void whatHappensBeforeGoesAlong() {
+    void theFrontierIsPassedOn() {
         source.link(2, target, 7);
         source.signal(1, produced(1));
         source.signal(2, produced(2));
@@ -54,14 +54,14 @@ class SemaphoreLinkTest {
     }
 
     @Test
-    void taintGoesAlong() {
+    void taintIsPassedOn() {
         source.link(1, target, 1);
         source.signalExternal(1);
         assertThat(target.isTainted(1)).isTrue();
     }
 
     @Test
-    void failureGoesAlong() {
+    void failureIsPassedOn() {
         source.link(1, target, 1);
         source.fail(LOST);
         assertThat(target.failure()).isSameAs(LOST);

@@ -17,13 +17,13 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Random signals, promises and looks against a model that keeps everything for ever. */
+/** Random signals, promises and lookups against a model that keeps everything forever. */
 class SemaphoreModelTest {
 
     /** A timeline that never forgets. */
     private static final class Model {
         private final long initial;
-        private final TreeMap<Long, Frontier> signals = new TreeMap<>(); // our own, all of them
+        private final TreeMap<Long, Frontier> signals = new TreeMap<>(); // all internal signals
         private final TreeMap<Long, Object> promises = new TreeMap<>();
         private long known;
         private long top;
@@ -53,9 +53,9 @@ class SemaphoreModelTest {
             top = value;
         }
 
-        /** Here the model forgets too: what falls back on an older signal needs one that is still remembered. */
+        /** Here the model forgets too: a fallback to an older signal needs one that is still remembered. */
         void taintAbove(long value, int capacity) {
-            TreeMap<Long, Frontier> runs = new TreeMap<>(); // signals that know nothing and follow one another are one
+            TreeMap<Long, Frontier> runs = new TreeMap<>(); // consecutive empty signals are one record
             for (Map.Entry<Long, Frontier> signal : signals.entrySet()) {
                 if (signal.getValue() == Frontier.EMPTY
                         && !runs.isEmpty()
@@ -109,7 +109,7 @@ class SemaphoreModelTest {
             Map.Entry<Long, Frontier> tight = signals.ceilingEntry(value);
             if (signals.tailMap(tight.getKey(), true).size() <= capacity) {
                 assertThat(found.frontier()).as(context).isSameAs(tight.getValue());
-            } else { // true, though perhaps less tight: what some later signal said
+            } else { // true, though perhaps less tight: the record of a later signal
                 Frontier answer = found.frontier();
                 assertThat(signals.tailMap(value, true).values()).as(context).anyMatch(f -> f == answer);
             }
@@ -117,7 +117,7 @@ class SemaphoreModelTest {
     }
 
     @Test
-    void everyAnswerIsThatOfATimelineThatNeverForgets() {
+    void everyAnswerMatchesATimelineThatNeverForgets() {
         for (int round = 0; round < 200; round++) {
             long seed = Effort.seed(20261120) + round;
             run(new Random(seed), "seed " + seed);

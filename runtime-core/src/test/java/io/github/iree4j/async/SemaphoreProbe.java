@@ -1,15 +1,15 @@
 package io.github.iree4j.async;
 
-/** What a test sees of a timeline beyond what it shows: how much is kept, and whether something waits. */
+/** Exposes a timeline's internals to tests: the size of its history, and whether it has waiters. */
 public final class SemaphoreProbe {
     private SemaphoreProbe() {}
 
-    /** How many records there are beside the last signal and the last promise of the one queue that uses a timeline. */
+    /** Number of records in the full history; 0 while the history is brief. */
     public static int historySize(TimelineSemaphore semaphore) {
         return semaphore.historySize();
     }
 
-    /** Whether something is registered to be called, by a value or by a promise. */
+    /** Whether a waiter is registered, for a value or for a promise. */
     public static boolean isAwaited(TimelineSemaphore semaphore) {
         return semaphore.isAwaited();
     }

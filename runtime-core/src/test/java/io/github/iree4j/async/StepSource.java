@@ -8,19 +8,19 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A source whose operations end when a test says so. */
+/** A source whose operations end on a test's command. */
 final class StepSource implements CompletionSource {
-    /** What the owner was to sleep for; a caller-driven test does not sleep. */
+    /** The timeouts that the owner requested; a caller-driven test does not sleep. */
     final List<Long> awaited = new ArrayList<>();
 
     final List<String> calls = new ArrayList<>();
     final ConcurrentLinkedQueue<Operation> underWay = new ConcurrentLinkedQueue<>();
     final ConcurrentLinkedQueue<Operation> finished = new ConcurrentLinkedQueue<>();
 
-    /** Really sleeps. */
+    /** Whether to really sleep. */
     boolean sleeps;
 
-    /** Keeps operations under way when it is stopped, as a kernel does. */
+    /** Whether operations outlive a stop, as a kernel's do. */
     boolean slowToStop;
 
     volatile @Nullable RuntimeException broken;

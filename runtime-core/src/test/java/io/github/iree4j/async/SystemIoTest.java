@@ -24,7 +24,7 @@ class SystemIoTest {
     private static final int ECANCELED = 125;
 
     private final List<String> events = new ArrayList<>();
-    private int outcome; // what a sync_fd says; none can be made without a driver
+    private int outcome; // the outcome of a sync_fd, which only a driver can create
     private final SystemIo io = SystemIo.create("test", System::nanoTime, SystemIo.Files.POOL, descriptor -> outcome);
 
     @BeforeAll
@@ -64,7 +64,7 @@ class SystemIoTest {
     }
 
     @Test
-    void anOwnerThatSleepsHearsOfDrivers() throws Exception {
+    void aSleepingOwnerIsWokenByDrivers() throws Exception {
         CountDownLatch ended = new CountDownLatch(1000);
         try (SystemIo started = SystemIo.start("iree4j-test-drivers")) {
             for (int i = 0; i < 1000; i++) {
@@ -76,7 +76,7 @@ class SystemIoTest {
     }
 
     @Test
-    void whatCouldNotBeSubmittedIsAbandoned() {
+    void failedSubmissionsAreAbandoned() {
         long token = io.expect(note("never"));
         assertThat(io.abandon(token)).isTrue();
         assertThat(io.abandon(token)).isFalse();
@@ -93,7 +93,7 @@ class SystemIoTest {
         }
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> io.expect(note("never")))
-                .withMessageContaining(capacity + " operations of drivers are under way")
+                .withMessageContaining(capacity + " driver operations are in flight")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
     }
 
@@ -105,7 +105,7 @@ class SystemIoTest {
         io.expect(note("operation"));
         CompletionRing ring = io.completionRing();
         for (int i = 0; i < ring.capacity(); i++) {
-            assertThat(ring.push(1 << 20, 0, 0)).isTrue(); // of nobody
+            assertThat(ring.push(1 << 20, 0, 0)).isTrue(); // announced by no operation
         }
         assertThat(ring.push(1 << 20, 0, 0)).isFalse();
         while (!io.proactor().isClosed()) {
@@ -121,7 +121,7 @@ class SystemIoTest {
     }
 
     @Test
-    void anErrorInsideASyncFdIsNoCompletion() {
+    void anErrorInsideASyncFdIsNotASuccess() {
         try (SystemEvent event = SystemEvent.create()) {
             event.signal();
             outcome = ETIME;

@@ -17,9 +17,8 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * SEM-2, SEM-4, SEM-5, SEM-7: a timeline behaves as if its operations ran one after another, lookups that take no lock included, and in
- * the end the waiter was called, cancelled or has nothing to be called for. Model checking assumes sequential consistency; the jcstress
- * claims cover memory ordering.
+ * SEM-2, SEM-4, SEM-5, SEM-7: a timeline is linearizable, lock-free lookups included, and in the end the waiter was called, cancelled or is
+ * not due. Model checking assumes sequential consistency; the jcstress claims cover memory ordering.
  */
 @Lincheck
 @Param(name = "value", gen = IntGen.class, conf = "1:3")
@@ -32,7 +31,7 @@ public class TimelineSemaphoreLincheckTest {
     private final Cancellation waiter = timeline.whenReached(2, (value, failure) -> called.incrementAndGet());
     private volatile boolean cancelled;
 
-    /** Signals by an operation; returns whether it was accepted. */
+    /** Signals as an operation; returns whether the signal was accepted. */
     @Operation
     public boolean signal(@Param(name = "value") int value) {
         try {
@@ -43,7 +42,7 @@ public class TimelineSemaphoreLincheckTest {
         }
     }
 
-    /** Signals for somebody outside; returns whether it was accepted. */
+    /** Signals as external code; returns whether the signal was accepted. */
     @Operation
     public boolean signalExternal(@Param(name = "value") int value) {
         try {
@@ -74,7 +73,7 @@ public class TimelineSemaphoreLincheckTest {
         return timeline.isReached(value);
     }
 
-    /** What is known of a value, as text. */
+    /** What is known about a value, as text. */
     @Operation
     public String lookup(@Param(name = "value") int value) {
         SignalRecord found = new SignalRecord();
@@ -95,7 +94,7 @@ public class TimelineSemaphoreLincheckTest {
         return now;
     }
 
-    /** Nobody is lost and nobody is served twice. */
+    /** The waiter is not lost or called twice. */
     @Validate
     public void isCalledOrCancelledOrHasNothingToBeCalledFor() {
         boolean due = timeline.value() >= 2 || timeline.failure() != null;

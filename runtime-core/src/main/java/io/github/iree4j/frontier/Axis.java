@@ -4,7 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * The name of one timeline, for ever: a {@code long}, so that frontiers hold axes without objects. This class reads and writes them.
+ * The permanent name of one timeline: a {@code long}, so that frontiers hold axes without objects. This class packs and unpacks axes.
  *
  * <p>Axes are compared as unsigned numbers ({@link #compare}); that order is the order of frontiers and of the wire form. An axis is
  * never reused: see {@link AxisAllocator}.
@@ -14,13 +14,13 @@ public final class Axis {
      *   63..56    55..48    47..40   39..0
      *   session | machine | domain | ordinal
      *
-     * session  1 to 255; 0 does not occur, so that the long 0 is no axis
-     * machine  0 to 255; which machine of a cluster, 0 when alone
-     * domain   a number of CausalDomain, 0 to 3
-     * ordinal  counts up within (session, machine, domain)
+     * session 1 to 255; never 0, so that the long 0 is not an axis
+     * machine  0 to 255; number within a cluster, 0 outside one
+     * domain   number of a CausalDomain, 0 to 3
+     * ordinal  increases within (session, machine, domain)
      */
 
-    /** The long that is no axis. */
+    /** The long that is not an axis. */
     public static final long NONE = 0;
 
     /** The largest session. Sessions start at 1. */
@@ -35,12 +35,12 @@ public final class Axis {
     private Axis() {}
 
     /**
-     * Packs an axis. Only {@link AxisAllocator} makes new ones; everybody else names one that exists.
+     * Packs an axis. Only {@link AxisAllocator} creates new ones; other callers name an existing one.
      *
      * @param session the session of the process that owns the timeline, 1 to 255
      * @param machine its machine, 0 to 255
-     * @param domain what kind of timeline
-     * @param ordinal which of that kind, 0 to 2^40 - 1
+     * @param domain the kind of timeline
+     * @param ordinal its number within that kind, 0 to 2^40 - 1
      * @return the axis
      * @throws IreeException INVALID_ARGUMENT when a part is out of range
      */
@@ -52,7 +52,7 @@ public final class Axis {
     }
 
     /**
-     * Returns the session, which differs from one start of a process to the next.
+     * Returns the session, which identifies one run of a process.
      *
      * @param axis the axis
      * @return 1 to 255
@@ -72,7 +72,7 @@ public final class Axis {
     }
 
     /**
-     * Returns what kind of timeline it is.
+     * Returns the kind of timeline.
      *
      * @param axis a valid axis
      * @return the domain
@@ -88,7 +88,7 @@ public final class Axis {
     }
 
     /**
-     * Returns which timeline of its session, machine and domain it is.
+     * Returns the timeline's number within its session, machine and domain.
      *
      * @param axis the axis
      * @return 0 to 2^40 - 1
@@ -98,10 +98,10 @@ public final class Axis {
     }
 
     /**
-     * Returns whether the bits are those of an axis: a session, and a domain that exists. For bits that come from outside.
+     * Returns whether the bits are a valid axis, with a session and an existing domain. For untrusted input.
      *
      * @param bits any long
-     * @return true if they name a timeline
+     * @return true if they form an axis
      */
     public static boolean isValid(long bits) {
         return session(bits) != 0 && CausalDomain.isKnown(domainNumber(bits));
@@ -119,7 +119,7 @@ public final class Axis {
     }
 
     /**
-     * Prints an axis as {@code domain:ordinal@mM.sS}, for example {@code queue:3@m1.s7}.
+     * Formats an axis as {@code domain:ordinal@mM.sS}, for example {@code queue:3@m1.s7}.
      *
      * @param axis any long
      * @return the text

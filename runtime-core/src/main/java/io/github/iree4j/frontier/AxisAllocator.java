@@ -6,10 +6,10 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Hands out axes, upward per domain, each once.
+ * Allocates axes, in ascending order per domain, each once.
  *
- * <p>Everything of one process takes its axes from {@link #ofProcess()}, or from an allocator created with a (session, machine) pair
- * that nobody else uses: a cluster leases both. Safe from any thread.
+ * <p>All code of one process takes its axes from {@link #ofProcess()}, or from an allocator with a unique (session, machine) pair: a
+ * cluster leases both. Safe from any thread.
  */
 public final class AxisAllocator {
     private static final class OfProcess {
@@ -18,7 +18,7 @@ public final class AxisAllocator {
 
     private final int session;
     private final int machine;
-    private final AtomicLongArray next; // per domain, the ordinal to hand out next
+    private final AtomicLongArray next; // per domain, the ordinal to allocate next
 
     private AxisAllocator(int session, int machine, long firstOrdinal) {
         Axis.of(session, machine, CausalDomain.QUEUE, firstOrdinal); // checks the ranges
@@ -31,9 +31,9 @@ public final class AxisAllocator {
     }
 
     /**
-     * Returns the allocator of this process: machine 0, and a session computed from the process id and the instant of its start, so
-     * that it changes from start to start. Within a process that is exact. A session has eight bits, so one start in 255 repeats
-     * another's; where axes outlive the process, in a cluster, the session is leased with the machine, see {@link #create}.
+     * Returns the allocator of this process: machine 0, and a session computed from the process id and the instant of its start, so that it
+     * changes from run to run. Axes are unique within the process. A session has eight bits, so two runs share one with probability 1/255;
+     * where axes outlive the process, in a cluster, the session is leased with the machine, see {@link #create}.
      *
      * @return the allocator, always the same
      */
@@ -42,8 +42,8 @@ public final class AxisAllocator {
     }
 
     /**
-     * Creates an allocator for a session and machine that the caller knows nobody else uses. For leased ones, and for tests that
-     * want to know their axes.
+     * Creates an allocator for a session and machine that the caller knows to be unused. For leases, and for tests that need predictable
+     * axes.
      *
      * @param session 1 to 255
      * @param machine 0 to 255
@@ -54,16 +54,16 @@ public final class AxisAllocator {
         return new AxisAllocator(session, machine, 0);
     }
 
-    /** An allocator that has handed out all ordinals below one. */
+    /** An allocator that starts at an ordinal. */
     static AxisAllocator createAt(int session, int machine, long firstOrdinal) {
         return new AxisAllocator(session, machine, firstOrdinal);
     }
 
     /**
-     * Hands out an axis.
+     * Allocates an axis.
      *
-     * @param domain what kind of timeline it will name
-     * @return an axis that was never handed out before
+     * @param domain the kind of timeline that it names
+     * @return an axis that was never allocated before
      * @throws IreeException RESOURCE_EXHAUSTED when all 2^40 ordinals of the domain are used
      */
     public long allocate(CausalDomain domain) {
@@ -82,7 +82,7 @@ public final class AxisAllocator {
     }
 
     /**
-     * Returns the session of the axes handed out.
+     * Returns the session of the allocated axes.
      *
      * @return 1 to 255
      */
@@ -91,7 +91,7 @@ public final class AxisAllocator {
     }
 
     /**
-     * Returns the machine of the axes handed out.
+     * Returns the machine of the allocated axes.
      *
      * @return 0 to 255
      */
@@ -104,7 +104,7 @@ public final class AxisAllocator {
         return session(process.pid(), start);
     }
 
-    /** Mixes the bits, so that a container whose process id is always the same gets another session too. */
+    /** Mixes the bits, so that a container whose process id is always the same also gets a new session. */
     static int session(long pid, Instant start) {
         long bits = pid * 0x9E37_79B9_7F4A_7C15L + start.getEpochSecond() * 1_000L + start.getNano() / 1_000_000;
         bits = (bits ^ bits >>> 33) * 0xFF51_AFD7_ED55_8CCDL;

@@ -2,13 +2,13 @@ package io.github.iree4j.frontier;
 
 import java.util.Locale;
 
-/** What kind of timeline an {@link Axis} is. The numbers are part of the axis and of the wire form. */
+/** The kind of timeline that an {@link Axis} names. The numbers are part of the axis and of the wire form. */
 public enum CausalDomain {
     /** A queue of a device: one epoch per operation. */
     QUEUE(0),
     /** A channel that several queues share: one epoch per collective operation, whatever the number of participants. */
     COLLECTIVE(1),
-    /** Work that runs after operations, such as the release of what they held. */
+    /** Work that runs after operations, such as releasing their resources. */
     EPILOGUE(2),
     /** Work of the host: contexts, threads, callers. */
     HOST(3);
@@ -32,7 +32,7 @@ public enum CausalDomain {
         return number;
     }
 
-    /** How axes of the domain are printed. */
+    /** The domain's name in formatted axes. */
     String label() {
         return label;
     }

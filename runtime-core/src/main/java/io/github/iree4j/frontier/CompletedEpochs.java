@@ -1,13 +1,13 @@
 package io.github.iree4j.frontier;
 
 /**
- * What has completed, per axis.
+ * The completed epoch of each axis.
  *
- * <p>Safe from any thread. The answer for an axis never goes down: an entry found completed stays so.
+ * <p>Safe from any thread. The epoch of an axis never decreases: a completed entry stays completed.
  */
 @FunctionalInterface
 public interface CompletedEpochs {
-    /** Knows of nothing that completed. */
+    /** Reports nothing as completed. */
     CompletedEpochs NONE = axis -> 0;
 
     /**

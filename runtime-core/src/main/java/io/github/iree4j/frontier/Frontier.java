@@ -8,21 +8,20 @@ import java.util.Arrays;
  * What happens before one point: for each of a few axes, everything up to an epoch. A sparse vector clock; immutable.
  *
  * <p>Entries are sorted by axis ({@link Axis#compare}) and have epochs above 0; an axis that is not mentioned is at 0. There are at
- * most {@value #DEFAULT_CAPACITY} entries unless a caller asks for another capacity, up to {@value #MAXIMUM_CAPACITY}. When there is
- * no room for all, the ones with the smallest epochs go and the frontier is <em>tainted</em>: it asserts more than its entries say.
- * So is one with outside origin. A tainted frontier is never proved by what is left of it.
+ * most {@value #DEFAULT_CAPACITY} entries unless a caller asks for another capacity, up to {@value #MAXIMUM_CAPACITY}. When not all fit,
+ * those with the smallest epochs are evicted and the frontier is <em>tainted</em>: it asserts more than its entries say. A frontier of
+ * external origin is tainted too. The remaining entries never prove a tainted frontier.
  *
- * <p>A frontier that an operation produced also knows which entry is the operation's own. Once that has completed, everything the
- * frontier asserts has completed with it, tainted or not: that ends every taint.
+ * <p>A frontier produced by an operation marks the operation's own entry. Once that has completed, everything the frontier asserts has
+ * completed, tainted or not: this ends every taint.
  *
- * <p>A value: equal when entries, taint and producer are. Safe from any thread.
+ * <p>A value type: frontiers are equal when their entries, taint and producer are. Safe from any thread.
  */
 public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, WideFrontier {
     /*
-     * Entries sit in the subclass. One entry is two fields. Several, or none, are an array of axes and one of epochs, sorted by axis,
-     * both exactly as long as there are entries, neither written after construction. The array of axes is shared by all frontiers with
-     * the same axes that come from one gatherer, which is nearly all that a queue makes: comparing those starts with a comparison of
-     * references.
+     * Subclasses hold the entries. One entry is two fields. Several, or none, are an array of axes and one of epochs, sorted by axis, sized
+     * exactly and never written after construction. All frontiers with the same axes from one MutableFrontier, nearly all that a queue
+     * produces, share the array of axes: comparing those starts with a reference comparison.
      *
      * Size, with HotSpot's default flags (compressed references and class pointers, 8-byte alignment):
      *
@@ -36,20 +35,20 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
      * marks:   31..25   24..17              16        15..0
      *          (zero) | index of producer | TAINTED | node
      *
-     * producer  1 + index of the own entry of the operation that produced this; 0 when none did
+     * producer  1 + index of the producing operation's own entry; 0 without producer
      * node      narrow: session and machine of all axes; else 0
      */
 
-    /** How many entries a frontier has at most unless said otherwise. */
+    /** The default limit on the number of entries. */
     public static final int DEFAULT_CAPACITY = 12;
 
-    /** The largest capacity that can be asked for. */
+    /** The largest capacity. */
     public static final int MAXIMUM_CAPACITY = 255;
 
-    /** Knows nothing: what begins depends on nothing. */
+    /** No entries, no taint: depends on nothing. */
     public static final Frontier EMPTY = new NarrowFrontier(new int[0], new long[0], 0);
 
-    /** Nothing is known and that is not all: a point that somebody outside reached. */
+    /** Unknown and tainted: a point reached by external code. */
     public static final Frontier UNKNOWN = new NarrowFrontier(new int[0], new long[0], 1 << 16);
 
     static final int NODE_MASK = 0xFFFF;
@@ -84,7 +83,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns the frontier of an operation that depends on nothing: its own entry.
+     * Returns the frontier of an operation without dependencies: its own entry.
      *
      * @param axis the axis of the queue that ran it
      * @param epoch its epoch, above 0
@@ -97,10 +96,10 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns the frontier of another operation of the same queue that depends on nothing either.
+     * Returns the frontier of another operation of the same queue, also without dependencies.
      *
      * @param epoch its epoch, above 0
-     * @return the frontier; untainted, its one entry is its producer's
+     * @return the frontier; untainted, its only entry is its producer's
      * @throws IreeException INVALID_ARGUMENT when this is not such a frontier, or the epoch is not above 0
      */
     public final Frontier producedAt(long epoch) {
@@ -113,7 +112,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Makes a frontier of valid entries in ascending order of axis. Takes the epochs over, copies the axes.
+     * Creates a frontier from valid entries in ascending order of axis. Takes ownership of the epochs, copies the axes.
      *
      * @param marks taint and producer; the node is filled in
      */
@@ -166,7 +165,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     public abstract long epoch(int index);
 
     /**
-     * Returns how far an axis is known to be.
+     * Returns the known epoch of an axis.
      *
      * @param axis the axis
      * @return its epoch, 0 when it is not mentioned
@@ -177,7 +176,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns whether this knows that the axis reached the epoch. True of a tainted frontier too: it merely knows less.
+     * Returns whether this knows that the axis reached the epoch. Valid for a tainted frontier too, which merely knows less.
      *
      * @param axis the axis
      * @param epoch the epoch
@@ -190,7 +189,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     /**
      * Returns whether this asserts more than its entries say.
      *
-     * @return true if entries were lost or somebody outside contributed
+     * @return true if entries were lost or external code contributed
      */
     public final boolean isTainted() {
         return (marks & TAINTED) != 0;
@@ -206,7 +205,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns the axis of the operation that produced this.
+     * Returns the axis of the producing operation.
      *
      * @return the axis, {@link Axis#NONE} without producer
      */
@@ -216,7 +215,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns the epoch of the operation that produced this.
+     * Returns the epoch of the producing operation.
      *
      * @return the epoch, 0 without producer
      */
@@ -226,7 +225,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Returns the same frontier with taint: somebody outside contributed.
+     * Returns the same frontier with taint, for an external contribution.
      *
      * @return this if tainted already
      */
@@ -248,21 +247,21 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
         return !right.isTainted() && dominatesEntries(right);
     }
 
-    /** The part of dominance that looks at entries. Not dominance: what {@code right} lost is not among them. */
+    /** The part of dominance that compares entries. Not full dominance: it ignores what {@code right} lost. */
     boolean dominatesEntries(Frontier right) {
-        if (right.size() == 1) { // what a wait asks about most
+        if (right.size() == 1) { // the most common query of a wait
             return reaches(right.axis(0), right.epoch(0));
         }
         return nextUndominated(right, START) == end(right);
     }
 
     /**
-     * Returns whether everything that another asserts either is known here or has completed: the predicate for reuse of memory, with
-     * the requester on the left and the death frontier on the right. Like {@link #dominates}, but an entry counts as well once it has
-     * completed, and all of {@code right}, taint included, once its producer's own entry has. Allocates nothing.
+     * Returns whether everything that another asserts is known here or has completed: the predicate for reuse of memory, with the requester
+     * on the left and the death frontier on the right. Like {@link #dominates}, but an entry also counts once it has completed, and all of
+     * {@code right}, taint included, once its producer's entry has. Allocates nothing.
      *
-     * <p>That this does not mention an axis of {@code right} proves nothing: two programs with disjoint axes share memory without
-     * waiting exactly when the freed work has completed.
+     * <p>An axis of {@code right} that is absent here proves nothing: two programs with disjoint axes share memory without waiting exactly
+     * when the freed work has completed.
      *
      * @param right the other
      * @param completed what has completed
@@ -295,7 +294,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
      */
     public final boolean isCompleted(CompletedEpochs completed) {
         if (hasProducer()) {
-            // The own entry is one of the entries: while it is missing they cannot all have completed.
+            // The own entry is one of the entries: until it has completed, not all have.
             return isProducerCompleted(completed);
         }
         if (isTainted()) {
@@ -309,14 +308,14 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
         return true;
     }
 
-    /** Whether the operation that produced this has completed, and with it all that this asserts. */
+    /** Whether the producing operation has completed, and with it everything that this asserts. */
     final boolean isProducerCompleted(CompletedEpochs completed) {
         int producer = marks >>> PRODUCER_SHIFT;
         return producer != 0 && completed.completed(axis(producer - 1)) >= epoch(producer - 1);
     }
 
     /**
-     * Returns how this stands to another by {@link #dominates}, in one pass. Allocates nothing.
+     * Compares this with another by {@link #dominates}, in one pass. Allocates nothing.
      *
      * @param right the other
      * @return BEFORE when only {@code right} dominates, AFTER when only this does
@@ -331,7 +330,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
         return before ? FrontierOrder.BEFORE : FrontierOrder.CONCURRENT;
     }
 
-    /** {@link #BELOW} when an entry of {@code right} is not reached here, {@link #ABOVE} when one here is not reached there. */
+    /** {@link #BELOW} if an entry of {@code right} is not reached here, {@link #ABOVE} if one here is not reached there. */
     int differences(Frontier right) {
         return (dominatesEntries(right) ? 0 : BELOW) | (right.dominatesEntries(this) ? 0 : ABOVE);
     }
@@ -349,7 +348,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
 
     /**
      * Returns what is missing for {@link #covers}: the entries of the other that are neither known here nor completed. Waiting for
-     * them makes this cover an untainted {@code right}; what a tainted one lost is not among them, its producer's entry is.
+     * them makes this cover an untainted {@code right}; the entries that a tainted one lost are not included, its producer's entry is.
      *
      * @param right the other
      * @param completed what has completed
@@ -385,13 +384,13 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Joins two histories: for each axis the greater epoch. When there are more entries than fit, those with the greatest epochs stay
-     * (of equal ones that with the greater axis) and the join is tainted, as it is when an input was. Because what stays depends
-     * only on the entries, joining is associative, commutative and idempotent also when entries are lost.
+     * Joins two histories: for each axis the greater epoch. When not all entries fit, those with the greatest epochs stay (of equal ones
+     * that with the greater axis) and the join is tainted, as it is when an input is. Because the choice depends only on the entries,
+     * joining is associative, commutative and idempotent even when entries are lost.
      *
      * @param other the other
      * @param capacity how many entries the join may have, 1 to {@link #MAXIMUM_CAPACITY}
-     * @return the join; no operation produced it, so without producer
+     * @return the join; without producer
      * @throws IreeException INVALID_ARGUMENT when the capacity is out of range
      */
     public final Frontier merge(Frontier other, int capacity) {
@@ -416,12 +415,12 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     /**
      * The first entry of {@code right}, from the cursor on, that no entry here is at or above.
      *
-     * @param cursor {@link #START}, or one more than what the last call returned
-     * @return the index of the entry in the low half, the place to go on here in the high half; {@link #end} when there is none
+     * @param cursor {@link #START}, or one more than the last call returned
+     * @return the index of the entry in the low half, the position in this frontier in the high half; {@link #end} when there is none
      */
     abstract long nextUndominated(Frontier right, long cursor);
 
-    /** The scan for any two frontiers. Narrow ones of one node have their own, on half the bits. */
+    /** The scan for any two frontiers. Narrow ones of one node have a faster one, on 32-bit keys. */
     final long nextUndominatedByAxis(Frontier right, long cursor) {
         int left = (int) (cursor >>> 32);
         int index = (int) cursor;
@@ -437,31 +436,31 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
         return end(right);
     }
 
-    /** What {@link #nextUndominated} returns when there is none. */
+    /** The result of {@link #nextUndominated} when there is none. */
     static long end(Frontier right) {
         return END | right.size();
     }
 
-    /** High half of the cursor at the end, whatever the place here was. */
+    /** High half of the cursor at the end, whatever the position. */
     private static final long END = 0x7FFF_FFFFL << 32;
 
-    /** The index of the axis, or {@code -1 - index} of where it belongs. */
+    /** The index of the axis, or {@code -1 - index} of its insertion point. */
     abstract int indexOf(long axis);
 
     /** Whether both mention the same axes. */
     abstract boolean sharesAxes(Frontier other);
 
     /**
-     * Raises the epochs of a frontier that has the same axes to those here.
+     * Raises the epochs of a frontier that has the same axes to at least those here.
      *
-     * @return false when it has other axes; the epochs of the first of those in common may have been raised
+     * @return false when it has other axes; epochs of leading common axes may have been raised then
      */
     abstract boolean raise(Frontier shape, long[] epochs);
 
-    /** The same axes with other epochs, which are copied, and other marks; the node is kept. */
+    /** Returns the same axes with other epochs, which are copied, and other marks; the node is kept. */
     abstract Frontier withEpochs(long[] newEpochs, int newMarks);
 
-    /** The same entries with other marks; the node is kept. */
+    /** Returns the same entries with other marks; the node is kept. */
     abstract Frontier withMarks(int newMarks);
 
     @Override
@@ -479,7 +478,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
     }
 
     /**
-     * Prints entries in order, the producer's with an asterisk, for example {@code {queue:0@m0.s7=12*, host:3@m0.s7=4} tainted}.
+     * Formats the entries in order, the producer's with an asterisk, for example {@code {queue:0@m0.s7=12*, host:3@m0.s7=4} tainted}.
      *
      * @return the text
      */

@@ -6,38 +6,38 @@ import io.github.iree4j.status.StatusCode;
 /**
  * The ordered frontier of a FIFO queue: what happens before the operation that it issues next.
  *
- * <p>For each operation, in the order of issue: {@link #join} what each of its waits brings, then {@link #issue} with its epoch.
- * Every operation inherits all that was joined before it, since it runs after all of it. Callers join only waits that the operation
- * (and so everything after it) is certain to stay behind; a wait that is dropped because it is known already need not be joined.
+ * <p>For each operation, in the order of issue: {@link #join} the frontier of each of its waits, then {@link #issue} with its epoch. Every
+ * operation inherits everything joined before it, since it runs after all of it. Join only waits that the operation, and so every later
+ * one, certainly runs after; a wait that is dropped because it is known already need not be joined.
  *
- * <p>Small for ever, and untainted again: entries that have completed are dropped before any is evicted; when everything issued has
- * completed all is forgotten; and taint ends once what was lost has completed. Not safe from several threads at once.
+ * <p>Stays small and recovers from taint: completed entries are dropped before any is evicted; everything is dropped once all issued
+ * operations have completed; and taint ends once what was lost has completed. Not thread-safe.
  */
 public final class FrontierAccumulator {
     /*
-     * Taint is a debt, paid when what was lost has completed. A lost entry (a, e) is owed by completed(a) >= e; a tainted frontier
-     * from elsewhere by its producer's entry; one without producer, and what `owed` has no room for, by our own: the next operation
-     * runs after all that was joined, so once its epoch has completed, that has. The same pays the others, should their own axes never
-     * get there: those of a device that was lost, or of queues that nobody follows here.
+     * Taint is a debt, paid when what was lost has completed. A lost entry (a, e) is paid by completed(a) >= e; a joined tainted frontier
+     * by its producer's entry; one without producer, and what `owed` has no room for, by this queue: the next operation runs after
+     * everything joined, so its completion implies theirs. That also pays debts whose own axes never get there: those of a lost device, or
+     * of queues not tracked here.
      *
-     * The entries of `owed` are facts like others, kept only to be asked whether they completed; they are in no snapshot.
+     * The entries of `owed` are kept only to check for completion; they are in no snapshot.
      */
 
-    /** How many debts are followed one by one. A guess; beyond it taint lasts until the own operation has completed. */
+    /** How many debts are tracked individually. A guess; beyond it taint lasts until this queue's own operation has completed. */
     private static final int DEBTS = 64;
 
-    /** {@link #ownDebt} and {@link #lastDebt} while the operation that will pay has no epoch yet. */
+    /** The value of {@link #ownDebt} and {@link #lastDebt} while the paying operation has no epoch yet. */
     private static final long NEXT_OPERATION = Long.MAX_VALUE;
 
     private final long axis;
     private final MutableFrontier entries;
     private final MutableFrontier owed = new MutableFrontier(DEBTS, (lost, epoch, completed) -> oweOwn());
-    private long ownDebt; // our epoch that pays all debts not in `owed`, 0 when there are none
-    private long lastDebt; // our epoch that pays all debts, whatever becomes of others, 0 when there were none
+    private long ownDebt; // own epoch that pays all debts not in `owed`, 0 when there are none
+    private long lastDebt; // own epoch that pays all debts, whatever happens to other axes, 0 when there are none
     private long issued; // the last epoch issued
     private long merges;
     private long evictions;
-    private boolean joined; // since the last issue, so that not everything joined is behind an issued operation
+    private boolean joined; // since the last issue: no issued operation runs after that join yet
 
     /**
      * Creates the frontier of a queue that has issued nothing, with the default capacity.
@@ -83,8 +83,8 @@ public final class FrontierAccumulator {
     }
 
     /**
-     * Returns whether the next operation runs after that point anyway, so that a wait for it can be dropped: the point is known here
-     * or has completed.
+     * Returns whether the next operation runs after a point anyway, so that a wait for it can be dropped: the point is known here or has
+     * completed.
      *
      * @param pointAxis the axis of the operation that would be waited for
      * @param epoch its epoch
@@ -98,14 +98,14 @@ public final class FrontierAccumulator {
     /**
      * Returns whether the next operation's frontier would be tainted.
      *
-     * @return true if something was lost, or came from outside, and is not known to have completed
+     * @return true if something was lost or external and is not known to have completed
      */
     public boolean isTainted() {
         return entries.isTainted();
     }
 
     /**
-     * Returns how many frontiers of waits were joined because they had not completed.
+     * Returns how many frontiers were joined because they had not completed.
      *
      * @return the count
      */
@@ -114,7 +114,7 @@ public final class FrontierAccumulator {
     }
 
     /**
-     * Returns how many entries were lost for want of room.
+     * Returns how many entries were evicted for lack of room.
      *
      * @return the count
      */
@@ -123,7 +123,7 @@ public final class FrontierAccumulator {
     }
 
     /**
-     * Joins what a wait of the next operation brings.
+     * Joins the frontier of a wait of the next operation.
      *
      * @param wait the frontier that the waited-for point carries
      * @param completed what has completed
@@ -146,7 +146,7 @@ public final class FrontierAccumulator {
     }
 
     /**
-     * Gives the next operation its epoch.
+     * Issues the next operation with its epoch.
      *
      * @param epoch the epoch, above all issued before
      * @param completed what has completed
@@ -173,7 +173,7 @@ public final class FrontierAccumulator {
     }
 
     /**
-     * Returns what the next operation runs after so far.
+     * Returns the frontier that the next operation runs after so far.
      *
      * @param completed what has completed
      * @return the frontier, without producer
@@ -183,7 +183,7 @@ public final class FrontierAccumulator {
         return entries.snapshot();
     }
 
-    /** Forgets what has completed, as far as that is cheap to see: everything when nothing is in flight, and paid debts. */
+    /** Drops what has completed, as far as that is cheap to determine: everything when nothing is in flight, and paid debts. */
     private void settle(CompletedEpochs completed) {
         if (!joined && issued != 0 && completed.completed(axis) >= issued) {
             if (entries.size() != 0 || entries.isTainted()) {

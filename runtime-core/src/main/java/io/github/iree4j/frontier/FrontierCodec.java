@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The wire form of frontiers, between machines. Stable: a change of meaning is another version.
+ * The wire form of frontiers, between machines. Stable: a change of meaning needs another version.
  *
  * <pre>
  * offset  bytes  field
@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
  *      8    16n  entries, ascending by axis compared unsigned: axis, epoch, each 8 bytes
  * </pre>
  *
- * <p>Little-endian. 200 bytes for {@value Frontier#DEFAULT_CAPACITY} entries. What is read is checked: it comes from elsewhere.
+ * <p>Little-endian. 200 bytes for {@value Frontier#DEFAULT_CAPACITY} entries. Input is untrusted and validated.
  */
 public final class FrontierCodec {
     /** The version written. */
@@ -31,7 +31,7 @@ public final class FrontierCodec {
     private FrontierCodec() {}
 
     /**
-     * Returns how many bytes a frontier takes.
+     * Returns the encoded size of a frontier in bytes.
      *
      * @param frontier the frontier
      * @return 8 plus 16 per entry
@@ -41,11 +41,11 @@ public final class FrontierCodec {
     }
 
     /**
-     * Writes a frontier at the buffer's position and moves that behind it. The buffer's byte order does not matter and is kept.
+     * Writes a frontier at the buffer's position and advances the position. Any byte order; it is kept.
      *
      * @param frontier the frontier
-     * @param target where to
-     * @throws IreeException OUT_OF_RANGE when it does not fit; nothing is written then
+     * @param target the buffer
+     * @throws IreeException OUT_OF_RANGE when it does not fit; then nothing is written
      */
     public static void encode(Frontier frontier, ByteBuffer target) {
         int size = encodedSize(frontier);
@@ -67,12 +67,12 @@ public final class FrontierCodec {
     }
 
     /**
-     * Reads a frontier at the buffer's position and moves that behind it. Takes at most 4 KiB, whatever the bytes say.
+     * Reads a frontier at the buffer's position and advances the position. Reads and allocates about 4 KiB at most, whatever the input.
      *
-     * @param source where from; any byte order, which is kept
+     * @param source the buffer; any byte order, which is kept
      * @return the frontier that was written
-     * @throws IreeException INCOMPATIBLE for another version; DATA_LOSS for anything that no encoder writes, saying what and where; the
-     *     buffer's position is as before then
+     * @throws IreeException INCOMPATIBLE for another version; DATA_LOSS for any other invalid input, saying what and where; then the
+     *     position does not change
      */
     public static Frontier decode(ByteBuffer source) {
         ByteBuffer in = source.slice().order(ByteOrder.LITTLE_ENDIAN);

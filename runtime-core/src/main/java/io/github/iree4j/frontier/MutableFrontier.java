@@ -5,24 +5,24 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 
 /**
- * A frontier being gathered: what an operation learns from each of its waits, then a snapshot with the operation's own entry.
+ * A builder of frontiers: joins the frontiers of an operation's waits, then makes a snapshot with the operation's own entry.
  *
- * <p>Joins follow {@link Frontier#merge(Frontier, int)}, with one addition: when entries do not fit, those that have completed are
- * dropped first, which costs nothing and taints nothing. Frontiers whose producer has completed add nothing at all.
+ * <p>Joins follow {@link Frontier#merge(Frontier, int)}, with one addition: when entries do not fit, completed ones are dropped first,
+ * which does not taint. Frontiers whose producer has completed add nothing at all.
  *
- * <p>Not safe from several threads at once. Joining the same axes again, as queues do, allocates nothing; a snapshot allocates its
- * epochs and shares its axes with the one before.
+ * <p>Not thread-safe. Joining the same axes again, as queues do, allocates nothing; a snapshot allocates its epochs and shares its axes
+ * with the previous one.
  */
 public final class MutableFrontier {
     /*
-     * The axes are those of `shape`, an immutable frontier whose epochs are out of date; the epochs are our own, at the same index.
-     * A change of axes makes a new shape. Snapshots share the array of axes inside the shape, so equal axes are mostly identical.
+     * The axes are those of `shape`, an immutable frontier with stale epochs; `epochs` has the current ones, at the same index. A change of
+     * axes creates a new shape. Snapshots share the shape's array of axes, so equal axes are mostly identical.
      */
 
-    /** Told which entries were lost. */
+    /** Receives the evicted entries. */
     @FunctionalInterface
     interface Eviction {
-        /** The entry did not fit. */
+        /** Called for an entry that did not fit. */
         void evicted(long axis, long epoch, CompletedEpochs completed);
     }
 
@@ -34,13 +34,13 @@ public final class MutableFrontier {
     private long[] epochs = new long[0];
     private boolean tainted;
 
-    /** Creates an empty one of the default capacity. */
+    /** Creates an empty frontier of the default capacity. */
     public MutableFrontier() {
         this(Frontier.DEFAULT_CAPACITY);
     }
 
     /**
-     * Creates an empty one.
+     * Creates an empty frontier.
      *
      * @param capacity how many entries it may have, 1 to {@link Frontier#MAXIMUM_CAPACITY}
      * @throws IreeException INVALID_ARGUMENT when the capacity is out of range
@@ -69,7 +69,7 @@ public final class MutableFrontier {
     }
 
     /**
-     * Returns how far an axis is known to be.
+     * Returns the known epoch of an axis.
      *
      * @param axis the axis
      * @return its epoch, 0 when it is not mentioned
@@ -93,23 +93,23 @@ public final class MutableFrontier {
     /**
      * Returns whether a snapshot would be tainted.
      *
-     * @return true if something was lost or came from outside
+     * @return true if something was lost or external
      */
     public boolean isTainted() {
         return tainted;
     }
 
-    /** Marks that something came from outside. */
+    /** Marks this as tainted by an external contribution. */
     public void taint() {
         tainted = true;
     }
 
-    /** Takes the mark away: whatever was lost has completed. */
+    /** Removes the taint: everything lost has completed. */
     void untaint() {
         tainted = false;
     }
 
-    /** Forgets everything, taint included. */
+    /** Removes everything, taint included. */
     public void clear() {
         shape = Frontier.EMPTY;
         epochs = new long[0];
@@ -119,16 +119,16 @@ public final class MutableFrontier {
     /**
      * Joins a history.
      *
-     * @param source what is joined; tainted ones taint
+     * @param source the history; a tainted one taints this
      */
     public void merge(Frontier source) {
         merge(source, CompletedEpochs.NONE);
     }
 
     /**
-     * Joins a history as far as it has not completed.
+     * Joins a history unless it has completed.
      *
-     * @param source what is joined; nothing when its producer has completed; tainted ones taint
+     * @param source the history; ignored when its producer has completed; a tainted one taints this
      * @param completed what has completed
      */
     public void merge(Frontier source, CompletedEpochs completed) {
@@ -154,7 +154,7 @@ public final class MutableFrontier {
     }
 
     /**
-     * Inserts the own entry of an operation and returns what it asserts. The own entry is not evicted, however small.
+     * Inserts an operation's own entry and returns the operation's frontier. The own entry is not evicted, however small.
      *
      * @param axis the axis of the queue that runs the operation
      * @param epoch its epoch, above 0 and not below that of its axis here
@@ -173,7 +173,7 @@ public final class MutableFrontier {
         return snapshot(1 + index << Frontier.PRODUCER_SHIFT);
     }
 
-    /** Whether every entry has completed, whatever was lost. */
+    /** Whether every entry has completed, regardless of lost ones. */
     boolean hasCompleted(CompletedEpochs completed) {
         for (int i = 0; i < epochs.length; i++) {
             if (completed.completed(shape.axis(i)) < epochs[i]) {
@@ -183,7 +183,7 @@ public final class MutableFrontier {
         return true;
     }
 
-    /** Drops the entries that have completed: they add nothing to what {@link Frontier#covers} says. */
+    /** Drops the completed entries: they do not affect {@link Frontier#covers}. */
     public void prune(CompletedEpochs completed) {
         Entries kept = new Entries(epochs.length);
         for (int i = 0; i < epochs.length; i++) {
@@ -195,7 +195,7 @@ public final class MutableFrontier {
     }
 
     /**
-     * Returns what was gathered so far.
+     * Returns a snapshot of the entries so far.
      *
      * @return the frontier, without producer
      */
@@ -221,7 +221,7 @@ public final class MutableFrontier {
         return index;
     }
 
-    /** Joins entries of other axes: both in order, then what does not fit goes. */
+    /** Joins entries of other axes: merges both in order, then evicts what does not fit. */
     private void union(Frontier source, CompletedEpochs completed, long pinned) {
         Entries all = new Entries(epochs.length + source.size());
         int ours = 0;
@@ -265,7 +265,7 @@ public final class MutableFrontier {
         shape = Frontier.ofSorted(Arrays.copyOf(entries.axes, entries.count), epochs.clone(), 0);
     }
 
-    /** Entries in ascending order of axis while they are being joined, more than fit perhaps. */
+    /** Entries in ascending order of axis while they are being joined, perhaps more than fit. */
     private static final class Entries {
         final long[] axes;
         final long[] epochs;
@@ -281,7 +281,7 @@ public final class MutableFrontier {
             epochs[count++] = epoch;
         }
 
-        /** Drops what has completed but for the pinned axis; returns whether anything was. */
+        /** Drops completed entries except the pinned axis; returns whether any was dropped. */
         boolean prune(CompletedEpochs completed, long pinned) {
             int kept = 0;
             for (int i = 0; i < count; i++) {
@@ -295,7 +295,7 @@ public final class MutableFrontier {
             return any;
         }
 
-        /** The smallest epoch, of equal ones that of the smallest axis, but for the pinned axis. */
+        /** The index of the smallest epoch, of equal ones that of the smallest axis, ignoring the pinned axis. */
         int smallest(long pinned) {
             int smallest = -1;
             for (int i = 0; i < count; i++) {

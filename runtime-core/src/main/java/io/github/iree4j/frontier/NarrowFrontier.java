@@ -3,8 +3,8 @@ package io.github.iree4j.frontier;
 import java.util.Arrays;
 
 /**
- * A frontier, not of one entry, whose axes are of one session and machine, with ordinals below 2^30: every one that a process makes while
- * it is alone. What they share is kept once, so an axis takes four bytes.
+ * A frontier of no or several entries whose axes share one session and machine and have ordinals below 2^30, as all do within one process.
+ * The shared part is stored once, so an axis takes four bytes.
  */
 final class NarrowFrontier extends Frontier {
     /*
@@ -24,7 +24,7 @@ final class NarrowFrontier extends Frontier {
         this.epochs = epochs;
     }
 
-    /** Whether sorted, valid axes can be kept narrow. */
+    /** Whether sorted, valid axes can be stored narrowly. */
     static boolean fits(long[] axes) {
         int node = Axis.node(axes[0]);
         for (long axis : axes) {
@@ -63,7 +63,7 @@ final class NarrowFrontier extends Frontier {
         return (long) (marks & NODE_MASK) << 48 | (key & DOMAIN_MASK) << 40 - ORDINAL_BITS | key & ORDINAL_MASK;
     }
 
-    /** Whether keys of both mean the same axes. */
+    /** Whether both have the same node, so that keys are comparable. */
     private boolean isOfNode(NarrowFrontier other) {
         return ((marks ^ other.marks) & NODE_MASK) == 0;
     }
@@ -103,7 +103,7 @@ final class NarrowFrontier extends Frontier {
         return super.differences(right);
     }
 
-    /** The differences of as many entries as there are here, the first of which are equal. */
+    /** The differences from an equally long frontier whose first {@code equal} entries are equal. */
     private int differencesFrom(int equal, NarrowFrontier right) {
         long below = 0;
         long above = 0;
@@ -116,7 +116,7 @@ final class NarrowFrontier extends Frontier {
         return same == keys.length ? signs(below, above) : super.differences(right);
     }
 
-    /** Which of the differences went below 0; epochs are positive, so none overflows. */
+    /** The signs of the differences; epochs are positive, so none overflows. */
     private static int signs(long below, long above) {
         return (below < 0 ? BELOW : 0) | (above < 0 ? ABOVE : 0);
     }
@@ -174,7 +174,7 @@ final class NarrowFrontier extends Frontier {
 
     @Override
     boolean sharesAxes(Frontier other) {
-        // What fits is narrow; most of what is compared shares one array.
+        // Axes that fit are always narrow; most comparisons share one array.
         return other instanceof NarrowFrontier narrow && isOfNode(narrow) && Arrays.equals(keys, narrow.keys);
     }
 

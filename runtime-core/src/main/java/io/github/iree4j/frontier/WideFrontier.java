@@ -2,7 +2,7 @@ package io.github.iree4j.frontier;
 
 import java.util.Arrays;
 
-/** A frontier over several sessions or machines, or with very large ordinals: whole axes. */
+/** A frontier over several sessions or machines, or with very large ordinals: stores full axes. */
 final class WideFrontier extends Frontier {
     private final long[] axes;
     private final long[] epochs;

@@ -13,16 +13,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What frontiers claim against what is true. Random programs run on a few queues of both kinds, with far too little capacity and with
- * signals from outside; the truth is reachability in the graph of "ran after". Wherever a frontier says that everything of another
- * point happened before or has completed, it must be so.
+ * Checks the claims of frontiers against the truth. Random programs run on a few queues of both kinds, with far too little capacity and
+ * with external signals; the truth is reachability in the happens-before graph. Whenever a frontier claims that everything of another point
+ * happened before or has completed, that must be true.
  */
 @Tag("long")
 class CoveredSoundnessTest {
     private static final int PROGRAMS = Effort.rounds(3_000, 100_000);
     private static final int OPERATIONS = 60;
 
-    /** One operation: where it ran, what it ran after (itself included), and what it says about that. */
+    /** One operation: where it ran, what happened before it (itself included), and its frontier. */
     private static final class Operation {
         final int id;
         final BitSet before = new BitSet();
@@ -40,17 +40,17 @@ class CoveredSoundnessTest {
 
     private enum Mutant {
         NONE,
-        /** Takes a tainted death frontier for what is left of it. */
+        /** Treats the remaining entries of a tainted death frontier as complete. */
         IGNORES_TAINT,
-        /** Takes an axis that the requester does not mention for one that does not matter. */
+        /** Ignores axes that the requester does not mention. */
         IGNORES_ABSENT_AXES
     }
 
-    /** What one run saw. */
+    /** The counts of one run. */
     private record Tally(int wrong, int incomplete, int covered, int tainted) {}
 
     @Test
-    void whateverIsCoveredHappenedBeforeOrHasCompletedAndUntaintedFrontiersSayEverything() {
+    void coveredFrontiersAreSoundAndUntaintedOnesComplete() {
         int covered = 0;
         int tainted = 0;
         long base = Effort.seed(CoveredSoundnessTest.class, PROGRAMS + " programs", 20260802);
@@ -61,13 +61,13 @@ class CoveredSoundnessTest {
                     .as("wrong claims; run again with -Diree4j.test.seed=" + seed)
                     .isZero();
             assertThat(tally.incomplete)
-                    .as("untainted frontiers that do not say everything; run again with -Diree4j.test.seed=" + seed)
+                    .as("incomplete untainted frontiers; run again with -Diree4j.test.seed=" + seed)
                     .isZero();
             covered += tally.covered;
             tainted += tally.tainted;
         }
         assertThat(covered)
-                .as("claims that were made, so that the check above is not empty")
+                .as("number of claims, so that the check above is not vacuous")
                 .isGreaterThan(PROGRAMS);
         assertThat(tainted).as("frontiers that were tainted").isGreaterThan(PROGRAMS);
     }
@@ -78,7 +78,7 @@ class CoveredSoundnessTest {
     }
 
     @Test
-    void theModelCatchesACheckThatTakesAnAbsentAxisForReached() {
+    void theModelCatchesACheckThatIgnoresAbsentAxes() {
         assertThat(firstWrong(Mutant.IGNORES_ABSENT_AXES)).isLessThan(PROGRAMS);
     }
 
@@ -105,12 +105,12 @@ class CoveredSoundnessTest {
             fifo[q] = random.nextBoolean();
             accumulators[q] = new FrontierAccumulator(axes[q], capacity);
         }
-        List<Operation> issued = new ArrayList<>(); // those that have a frontier
+        List<Operation> issued = new ArrayList<>(); // operations with a frontier
         List<Operation> pending =
                 new ArrayList<>(); // issued to a FIFO queue or submitted to an unordered one, not retired
         BitSet retired = new BitSet();
         long[] nextEpoch = new long[queues];
-        BitSet[] behind = new BitSet[queues]; // on a FIFO queue: everything the next operation runs after
+        BitSet[] behind = new BitSet[queues]; // on a FIFO queue: everything before the next operation
         for (int q = 0; q < queues; q++) {
             behind[q] = new BitSet();
         }
@@ -134,7 +134,7 @@ class CoveredSoundnessTest {
                     behind[operation.queue].or(operation.before);
                     waits.forEach(wait -> accumulator.join(wait.frontier, completed));
                     if (random.nextInt(8) == 0) {
-                        accumulator.join(Frontier.UNKNOWN, completed); // a signal from outside
+                        accumulator.join(Frontier.UNKNOWN, completed); // an external signal
                     }
                     operation.epoch = ++nextEpoch[operation.queue];
                     operation.frontier = accumulator.issue(operation.epoch, completed);
@@ -161,7 +161,7 @@ class CoveredSoundnessTest {
                 Operation freed = issued.get(random.nextInt(issued.size()));
                 Frontier death = freed.frontier;
                 BitSet missing = (BitSet) freed.before.clone();
-                if (random.nextBoolean()) { // two blocks that were freed apart and joined since
+                if (random.nextBoolean()) { // two blocks freed separately and joined since
                     Operation neighbour = issued.get(random.nextInt(issued.size()));
                     death = death.merge(neighbour.frontier, capacity);
                     missing.or(neighbour.before);
@@ -178,7 +178,7 @@ class CoveredSoundnessTest {
         return new Tally(wrong, incomplete, covered, tainted);
     }
 
-    /** Whether an untainted frontier says of everything its operation runs after, and that has not retired, that it does. */
+    /** Whether an untainted frontier lists every unretired operation that happens before its own. */
     private static boolean isComplete(Operation operation, List<Operation> issued, long[] axes) {
         return operation.frontier.isTainted()
                 || issued.stream()

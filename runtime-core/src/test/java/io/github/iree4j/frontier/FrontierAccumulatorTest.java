@@ -18,7 +18,7 @@ class FrontierAccumulatorTest {
     private final CompletedEpochs completed = axis -> done.getOrDefault(axis, 0L);
 
     @Test
-    void operationInheritsAllThatWasJoinedBeforeIt() {
+    void operationInheritsEverythingJoinedBeforeIt() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         accumulator.join(Frontier.producedBy(other, 5), completed);
         accumulator.issue(1, completed);
@@ -62,7 +62,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void taintOfEvictionEndsWhenWhatWasEvictedHasCompleted() {
+    void taintOfEvictionEndsWhenTheEvictedEntryHasCompleted() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue, 2);
         accumulator.join(Frontier.producedBy(other, 5), completed);
         accumulator.join(Frontier.producedBy(third, 9), completed);
@@ -88,7 +88,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void taintFromOutsideEndsWhenTheOperationBehindItHasCompleted() {
+    void externalTaintEndsWhenTheOperationAfterItHasCompleted() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         accumulator.join(Frontier.UNKNOWN, completed);
         assertThat(accumulator.snapshot(completed).isTainted()).isTrue();
@@ -98,13 +98,13 @@ class FrontierAccumulatorTest {
         done.put(queue, 1L);
         Frontier clean = accumulator.issue(3, completed);
         assertThat(clean.isTainted())
-                .as("what was outside came before operation 1")
+                .as("the external signal came before operation 1")
                 .isFalse();
         assertThat(clean.reaches(other, 7)).isTrue();
     }
 
     @Test
-    void completedImportAddsNothingNotEvenTaint() {
+    void completedFrontierAddsNothingNotEvenTaint() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         done.put(other, 5L);
         accumulator.join(Frontier.producedBy(other, 5).tainted(), completed);
@@ -112,7 +112,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void queueWithNothingInFlightForgetsEverything() {
+    void idleQueueDropsEverything() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue, 2);
         accumulator.join(Frontier.UNKNOWN, completed);
         accumulator.join(Frontier.producedBy(other, 5), completed);
@@ -124,7 +124,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void whatTheNextOperationJoinedIsKeptWhenTheOnesBeforeItComplete() {
+    void joinsOfTheNextOperationSurviveCompletionOfEarlierOnes() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         accumulator.issue(1, completed);
         accumulator.join(Frontier.producedBy(other, 5), completed);
@@ -133,7 +133,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void taintByWhatNeverCompletesEndsWithTheOperationBehindIt() {
+    void taintOfALostAxisEndsWithTheOperationAfterIt() {
         for (boolean evicted : new boolean[] {true, false}) {
             FrontierAccumulator accumulator = new FrontierAccumulator(allocator.allocate(CausalDomain.QUEUE), 2);
             long own = accumulator.axis();
@@ -153,7 +153,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void moreDebtsThanAreFollowedArePaidByTheOwnOperation() {
+    void excessDebtsArePaidByTheOwnOperation() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue, 1);
         long[] axes = new long[100];
         for (int i = 0; i < axes.length; i++) {
@@ -171,7 +171,7 @@ class FrontierAccumulatorTest {
                 .isFalse();
     }
 
-    /** Taint is a window: it opens when more is in flight than fits and closes each time that has completed. */
+    /** Taint is a window: it opens when more is in flight than fits and closes each time all that has completed. */
     @Test
     void taintComesAndGoesOverAMillionOperationsOnMoreAxesThanFit() {
         int axisCount = 30;
@@ -205,7 +205,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void whatHasCompletedIsNotJoined() {
+    void completedEntriesAreNotJoined() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         done.put(other, 5L);
         accumulator.join(Frontier.producedBy(other, 5), completed);
@@ -217,10 +217,10 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void debtThatWasPaidByOurOwnOperationIsNotAskedForAgain() {
+    void debtPaidByTheOwnOperationIsDropped() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue, 2);
         long lost = allocator.allocate(CausalDomain.QUEUE);
-        accumulator.join(Frontier.producedBy(lost, 1), completed); // its axis never gets there
+        accumulator.join(Frontier.producedBy(lost, 1), completed); // its axis never reaches the epoch
         accumulator.join(Frontier.producedBy(third, 9), completed);
         assertThat(accumulator.issue(10, completed).isTainted()).isTrue();
         done.put(queue, 10L);

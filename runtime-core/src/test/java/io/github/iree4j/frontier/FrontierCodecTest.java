@@ -28,9 +28,9 @@ class FrontierCodecTest {
         return gathered.produce(HOST, 9, CompletedEpochs.NONE);
     }
 
-    /** The bytes are a promise to other machines: this literal does not change. */
+    /** The wire form is stable: this literal must not change. */
     @Test
-    void wireFormIsWhatItHasAlwaysBeen() {
+    void wireFormIsStable() {
         assertThat(HexFormat.of().formatHex(encoded(sample())))
                 .isEqualTo("0101020200000000"
                         + "0300000000000107" + "0201000000000000"
@@ -72,7 +72,7 @@ class FrontierCodecTest {
     }
 
     @Test
-    void saysWhatIsWrongWithTheBytes() {
+    void reportsWhatIsWrongWithTheBytes() {
         assertCorrupt(edit(0, 2), StatusCode.INCOMPATIBLE, "frontier of version 2 cannot be read");
         assertCorrupt(edit(1, 2), StatusCode.DATA_LOSS, "unknown flags 2");
         assertCorrupt(edit(7, 1), StatusCode.DATA_LOSS, "reserved bytes 1000000");

@@ -7,7 +7,7 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
-/** What frontiers take and what their operations allocate, measured by counting the bytes that this thread allocates. */
+/** The size of frontiers and the allocations of their operations, measured as bytes allocated by this thread. */
 class FrontierFootprintTest {
     private static final com.sun.management.ThreadMXBean THREADS =
             (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();

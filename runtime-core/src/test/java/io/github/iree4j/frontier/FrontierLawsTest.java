@@ -12,13 +12,13 @@ import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The algebra of frontiers on random ones. A failure names the seed; {@code -Diree4j.test.seed} runs it again. */
+/** The algebraic laws, on random frontiers. A failure names the seed; {@code -Diree4j.test.seed} repeats it. */
 @Tag("long")
 class FrontierLawsTest {
     private static final int ROUNDS = Effort.rounds(20_000, 2_000_000);
     private static final long SEED = Effort.seed(FrontierLawsTest.class, ROUNDS + " rounds of each law", 20260801);
 
-    /** Far more than the axes in play: nothing is evicted. */
+    /** Far more than the number of axes: nothing is evicted. */
     private static final int ROOMY = 64;
 
     private static void forAll(String law, BiConsumer<RandomFrontiers, Random> check) {
@@ -33,7 +33,7 @@ class FrontierLawsTest {
         }
     }
 
-    /** Component-wise maximum by the book: the model of a join that loses nothing. */
+    /** The component-wise maximum: the model of a lossless join. */
     private static Map<Long, Long> model(Frontier... frontiers) {
         Map<Long, Long> maximum = new HashMap<>();
         for (Frontier frontier : frontiers) {
@@ -66,7 +66,7 @@ class FrontierLawsTest {
         });
     }
 
-    /** Also when entries do not fit: what stays is decided by the entries, not by the order of joining. */
+    /** Even when entries do not fit: the entries decide what stays, not the order of joining. */
     @Test
     void mergeIsAssociativeCommutativeAndIdempotentAtAnyCapacity() {
         forAll("laws of merge", (frontiers, random) -> {
@@ -178,13 +178,13 @@ class FrontierLawsTest {
                 .isZero();
     }
 
-    /** The mutant: dominance that looks at the entries and forgets to ask for taint. The law above must catch it. */
+    /** A mutant: dominance that compares entries and ignores taint. The law above must catch it. */
     @Test
     void lawOfTheTaintedRightSideCatchesDominanceThatForgetsTheTaint() {
         assertThat(violations((left, right) -> left.dominatesEntries(right))).isPositive();
     }
 
-    /** Of random pairs with a tainted right side, how many the predicate takes for dominated. */
+    /** The number of random pairs with a tainted right side that the predicate calls dominated. */
     private static int violations(Dominance dominance) {
         int[] violations = {0};
         forAll("taint", (frontiers, random) -> {
@@ -203,7 +203,7 @@ class FrontierLawsTest {
     }
 
     @Test
-    void wireFormReturnsWhatWasWritten() {
+    void wireFormRoundTrips() {
         forAll("wire form", (frontiers, random) -> {
             Frontier frontier = frontiers.any(random.nextInt(16));
             java.nio.ByteBuffer bytes = java.nio.ByteBuffer.allocate(FrontierCodec.encodedSize(frontier));
@@ -213,9 +213,9 @@ class FrontierLawsTest {
         });
     }
 
-    /** A gatherer that is used again and again says what joining from scratch says. */
+    /** A reused builder agrees with joining from scratch. */
     @Test
-    void gatheringAgreesWithMergingSnapshots() {
+    void buildingAgreesWithMergingSnapshots() {
         forAll("gathering", (frontiers, random) -> {
             int capacity = 1 + random.nextInt(8);
             MutableFrontier gathered = new MutableFrontier(capacity);

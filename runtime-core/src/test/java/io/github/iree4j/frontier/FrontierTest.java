@@ -129,7 +129,7 @@ class FrontierTest {
     }
 
     @Test
-    void snapshotDoesNotChangeWhenGatheringGoesOn() {
+    void snapshotDoesNotChangeWithLaterJoins() {
         MutableFrontier gathered = new MutableFrontier();
         gathered.insertOrRaise(A, 1, CompletedEpochs.NONE);
         Frontier before = gathered.snapshot();
@@ -143,7 +143,7 @@ class FrontierTest {
     }
 
     @Test
-    void ownEpochBelowWhatTheOperationDependsOnIsRefused() {
+    void ownEpochBelowADependencyIsRefused() {
         MutableFrontier gathered = new MutableFrontier();
         gathered.insertOrRaise(A, 5, CompletedEpochs.NONE);
         assertThatThrownBy(() -> gathered.produce(A, 4, CompletedEpochs.NONE))
@@ -163,7 +163,7 @@ class FrontierTest {
     }
 
     @Test
-    void completedProducerProvesEverythingAlsoOfAxesThatNobodyFollows() {
+    void completedProducerProvesEverythingEvenOnUntrackedAxes() {
         Frontier death = frontier(A, 5).merge(frontier(C, 9));
         MutableFrontier gathered = new MutableFrontier();
         gathered.merge(death);
@@ -178,7 +178,7 @@ class FrontierTest {
     }
 
     @Test
-    void whatIsMissingIsNeitherKnownNorCompleted() {
+    void uncoveredEntriesAreNeitherKnownNorCompleted() {
         Frontier death = frontier(A, 5, B, 7, C, 9);
         assertThat(frontier(A, 5).uncovered(death, axis -> axis == B ? 7 : 8)).isEqualTo(frontier(C, 9));
         assertThat(Frontier.EMPTY.uncovered(death, axis -> 9)).isEqualTo(Frontier.EMPTY);
@@ -194,7 +194,7 @@ class FrontierTest {
     }
 
     @Test
-    void anotherOperationOfAQueueIsMadeOfOneThatDependsOnNothing() {
+    void producedAtNeedsAFrontierWithoutDependencies() {
         assertThat(Frontier.producedBy(A, 1).producedAt(4)).isEqualTo(Frontier.producedBy(A, 4));
         assertInvalid(() -> Frontier.of(A, 1).producedAt(4), "no operation that depends on nothing has epoch 4");
         assertInvalid(
@@ -202,8 +202,8 @@ class FrontierTest {
     }
 
     @Test
-    void ownEntryStaysAlthoughTheAxisIsFurther() {
-        // On an unordered queue a neighbour with a later epoch may be over first.
+    void ownEntryStaysAlthoughTheAxisIsFurtherAlong() {
+        // On an unordered queue an operation with a later epoch may complete first.
         MutableFrontier gathered = new MutableFrontier(2);
         gathered.merge(frontier(B, 5, C, 9));
         Frontier own = gathered.produce(A, 3, axis -> axis == A ? 4 : 0);
@@ -212,7 +212,7 @@ class FrontierTest {
     }
 
     @Test
-    void clearingForgetsTaint() {
+    void clearingRemovesTaint() {
         MutableFrontier gathered = new MutableFrontier();
         gathered.merge(frontier(A, 1).tainted());
         gathered.clear();

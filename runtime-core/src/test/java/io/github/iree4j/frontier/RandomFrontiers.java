@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Random frontiers for the tests of laws. A small pool of axes, so that frontiers meet; narrow and wide ones, taint and producers.
+ * Random frontiers for the tests of laws. A small pool of axes, so that frontiers overlap; narrow and wide ones, with taint and producers.
  */
 final class RandomFrontiers {
     private final Random random;
@@ -33,7 +33,7 @@ final class RandomFrontiers {
         return axes.get(random.nextInt(axes.size()));
     }
 
-    /** Any: tainted with one chance in four, produced with one in two. */
+    /** Any frontier: tainted with probability 1/4, produced with 1/2. */
     Frontier any(int maximumSize) {
         MutableFrontier gathered = gather(maximumSize);
         if (random.nextInt(4) == 0) {

@@ -6,11 +6,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Base of everything that is freed exactly once when its last reference goes.
+ * Base class of objects that are freed exactly once, when their last reference is released.
  *
- * <p>A new resource has one reference, its creator's. {@link #close()} gives that one up; a second close is harmless. Everyone else
- * uses {@link #retain()} and {@link #release()}. A creator that hands its reference to somebody else (a result returned to a program)
- * does not close: the receiver releases it.
+ * <p>A new resource has one reference, its creator's. {@link #close()} releases that one and is idempotent. All other holders use
+ * {@link #retain()} and {@link #release()}. A creator that passes its reference on, such as a result returned to a program, does not close:
+ * the receiver releases it.
  */
 public abstract class Resource implements RefCounted, AutoCloseable {
     /*
@@ -19,8 +19,8 @@ public abstract class Resource implements RefCounted, AutoCloseable {
      *   31       30..0
      *   CLOSED | REFERENCES
      *
-     * REFERENCES  holders, the creator included; the decrement that takes it to 0 runs destroy().
-     * CLOSED      the creator has given its reference up through close(); set once, never cleared.
+     * REFERENCES  number of references, the creator's included; the decrement to 0 runs destroy().
+     * CLOSED      the creator has released its reference through close(); set once, never cleared.
      *
      * LIFE-1: destroy() runs exactly once, after every access that a reference protected (release/acquire on this word).
      */
@@ -38,8 +38,8 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     }
 
     /*
-     * Not volatile: nobody else has the object while it is made, and the first write would then cost a fence, for each of the dozen
-     * objects that a call makes.
+     * Not volatile: the object is not shared during construction, and a volatile first write would cost a fence for each of the dozen
+     * objects that a call creates.
      */
     @SuppressWarnings("UnusedVariable") // through STATE
     private int state = 1;
@@ -63,9 +63,9 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     }
 
     /**
-     * Adds one reference if there is one left: for those who do not keep others from giving up theirs.
+     * Adds one reference unless the last one has been released: for callers that do not hold a reference themselves.
      *
-     * @return false when the last reference is gone
+     * @return false when the last reference has been released
      */
     public final boolean tryRetain() {
         for (int s = stateAcquire(); ; s = stateAcquire()) {
@@ -100,7 +100,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
         }
     }
 
-    /** Gives the creator's reference up. Harmless when repeated. */
+    /** Releases the creator's reference. Idempotent. */
     @Override
     public final void close() {
         for (int s = stateAcquire(); (s & CLOSED) == 0 && (s & REFERENCES) != 0; s = stateAcquire()) {
@@ -114,7 +114,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     }
 
     /**
-     * Returns whether somebody still holds a reference.
+     * Returns whether any reference is left.
      *
      * @return false once the resource is freed or being freed
      */
@@ -123,16 +123,16 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     }
 
     /**
-     * Returns whether the creator has given its reference up.
+     * Returns whether the creator has released its reference.
      *
-     * @return true after {@link #close()}, also while others still hold references
+     * @return true after {@link #close()}, even while others hold references
      */
     protected final boolean isClosed() {
         return (state & CLOSED) != 0;
     }
 
     /**
-     * Throws when nobody holds a reference any more.
+     * Throws if no reference is left.
      *
      * @throws IreeException FAILED_PRECONDITION, naming the resource
      */
@@ -143,14 +143,14 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     }
 
     /**
-     * Names the resource in error messages.
+     * Describes the resource in error messages.
      *
-     * @return for example {@code buffer of 4096 bytes}
+     * @return a description, for example {@code buffer of 4096 bytes}
      */
     protected String describe() {
         return getClass().getSimpleName();
     }
 
-    /** Frees what the resource holds. Called exactly once, by whoever gives up the last reference. Must not throw. */
+    /** Frees what the resource holds. Called exactly once, by the thread that releases the last reference. Must not throw. */
     protected abstract void destroy();
 }

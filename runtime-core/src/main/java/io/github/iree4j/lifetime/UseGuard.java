@@ -7,11 +7,11 @@ import java.lang.invoke.VarHandle;
 import java.util.function.Supplier;
 
 /**
- * Lets any number of threads use an object until one of them closes it. What the object holds is freed once, by whichever of the close
- * and the last use ends later, so a close during a use neither waits nor pulls memory away from it.
+ * Lets any number of threads use an object until one of them closes it. The later of the close and the end of the last use frees the
+ * object's resources, once, so a close during a use neither waits nor frees memory in use.
  *
- * <p>For uses that end before the call that starts them returns. Whoever keeps an object longer holds a reference to it
- * ({@link RefCounted}); a use is no reference, so that a closed object is not kept alive by callers that overlap.
+ * <p>For uses confined to one call. Longer use needs a reference ({@link RefCounted}); a use is not a reference, so overlapping callers do
+ * not keep a closed object alive.
  */
 public final class UseGuard {
     /*
@@ -39,9 +39,9 @@ public final class UseGuard {
     private volatile int state;
 
     /**
-     * Guards one object.
+     * Creates a guard for one object.
      *
-     * @param name names the object in messages, for example {@code program 'add'}
+     * @param name describes the object in messages, for example {@code program 'add'}
      * @param free frees what the object holds; must not throw
      */
     public UseGuard(Supplier<String> name, Runnable free) {
@@ -50,7 +50,7 @@ public final class UseGuard {
     }
 
     /**
-     * Starts a use, which {@link #exit} ends.
+     * Starts a use; end it with {@link #exit}.
      *
      * @throws IreeException FAILED_PRECONDITION when closed, naming the object
      */
@@ -63,7 +63,7 @@ public final class UseGuard {
     /**
      * Starts a use unless closed.
      *
-     * @return whether a use was started, which {@link #exit} ends
+     * @return true if a use was started; end it with {@link #exit}
      */
     public boolean tryEnter() {
         for (int s = state; s >= 0; s = state) {
@@ -82,9 +82,9 @@ public final class UseGuard {
     }
 
     /**
-     * Closes. Harmless when repeated.
+     * Closes. Idempotent.
      *
-     * @return true for the one caller that did
+     * @return true for the one call that closed it
      */
     public boolean close() {
         int before = (int) STATE.getAndBitwiseOr(this, CLOSED);
@@ -95,9 +95,9 @@ public final class UseGuard {
     }
 
     /**
-     * Returns how many uses are going on.
+     * Returns how many uses are active.
      *
-     * @return the number at some moment
+     * @return the number at the time of the call
      */
     public int uses() {
         return state & ~CLOSED;
@@ -106,7 +106,7 @@ public final class UseGuard {
     /**
      * Returns whether new uses are refused.
      *
-     * @return whether it was closed; uses may still be going on
+     * @return true if closed; uses may still be active
      */
     public boolean isClosed() {
         return state < 0;

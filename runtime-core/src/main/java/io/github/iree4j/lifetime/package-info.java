@@ -1,7 +1,7 @@
 /**
- * Who owns an object that holds memory outside the Java heap or a driver's object, and when it is freed.
+ * Ownership and release of objects that hold native memory or driver objects.
  *
- * <p>Start at {@link io.github.iree4j.lifetime.Resource}. Counting is thread-safe; whether the object itself is, its own type says.
+ * <p>Start at {@link io.github.iree4j.lifetime.Resource}. Counting is thread-safe; each type documents whether its objects are.
  */
 @NullMarked
 package io.github.iree4j.lifetime;

@@ -9,8 +9,7 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * LIFE-1: counting behaves as if its operations ran one after another. Model checking assumes sequential consistency; the jcstress
- * claim covers memory ordering.
+ * LIFE-1: counting is linearizable. Model checking assumes sequential consistency; the jcstress claim covers memory ordering.
  */
 @Lincheck
 public class ResourceLincheckTest {
@@ -21,7 +20,7 @@ public class ResourceLincheckTest {
 
     private final Held held = new Held();
 
-    /** Returns whether a reference was to be had. */
+    /** Returns whether a reference was added. */
     @Operation
     public boolean retain() {
         try {
@@ -32,7 +31,7 @@ public class ResourceLincheckTest {
         }
     }
 
-    /** Returns whether there was a reference to give up. */
+    /** Returns whether there was a reference to release. */
     @Operation
     public boolean release() {
         try {

@@ -63,7 +63,7 @@ class ResourceTest {
     }
 
     @Test
-    void retainAfterTheEndNamesTheResource() {
+    void retainAfterDestructionNamesTheResource() {
         Counted resource = new Counted();
         resource.close();
         assertThatExceptionOfType(IreeException.class)

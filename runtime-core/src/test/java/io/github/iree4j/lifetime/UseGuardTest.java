@@ -48,9 +48,9 @@ class UseGuardTest {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
     }
 
-    /** FRONT-1: freed once, and never under a use. */
+    /** FRONT-1: freed once, and never during a use. */
     @Test
-    void racingUsersAndClosersFreeOnceAndNeverUnderAUse() throws Exception {
+    void racingUsersAndClosersFreeOnceAndNeverDuringAUse() throws Exception {
         int users = 3;
         int rounds = 5_000;
         CyclicBarrier start = new CyclicBarrier(users + 1);

@@ -4,8 +4,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one exception of the runtime: a status code that says what the caller should do, and a message that names the thing, the
- * numbers, the limit and the remedy.
+ * The runtime's only exception: a status code that says what the caller should do, and a message that names the object, the numbers, the
+ * limit and the remedy.
  *
  * <p>Messages are lower case without a full stop. {@link #toString()} is {@code CODE; message}, the form the command line prints.
  */
@@ -22,17 +22,17 @@ public final class IreeException extends RuntimeException {
      * Creates a failure.
      *
      * @param code what the caller should do; not {@link StatusCode#OK}
-     * @param message what, with which numbers, against which limit, and the remedy
+     * @param message the object, the numbers, the limit, and the remedy
      */
     public IreeException(StatusCode code, String message) {
         this(code, message, null);
     }
 
     /**
-     * Creates a failure with the one that led to it.
+     * Creates a failure with a cause.
      *
      * @param code what the caller should do; not {@link StatusCode#OK}
-     * @param message what, with which numbers, against which limit, and the remedy
+     * @param message the object, the numbers, the limit, and the remedy
      * @param cause the failure that led to this one, or null
      */
     public IreeException(StatusCode code, String message, @Nullable Throwable cause) {
@@ -40,12 +40,12 @@ public final class IreeException extends RuntimeException {
     }
 
     /**
-     * Creates a failure that says what it is about to programs too.
+     * Creates a failure with a machine-readable detail.
      *
      * @param code what the caller should do; not {@link StatusCode#OK}
-     * @param message what, with which numbers, against which limit, and the remedy
+     * @param message the object, the numbers, the limit, and the remedy
      * @param cause the failure that led to this one, or null
-     * @param detail what it is about, or null
+     * @param detail the detail, or null
      */
     public IreeException(StatusCode code, String message, @Nullable Throwable cause, @Nullable FailureDetail detail) {
         super(message, cause);
@@ -66,11 +66,11 @@ public final class IreeException extends RuntimeException {
     }
 
     /**
-     * Returns what this is about, or the failure that led to it, or that led to that.
+     * Returns the first detail of a type along the chain of causes, this failure included.
      *
-     * @param type what is asked for
-     * @return the first such detail, or null; details do not outlive serialization
-     * @param <T> what is asked for
+     * @param type the type of detail
+     * @return the first such detail, or null; details do not survive serialization
+     * @param <T> the type of detail
      */
     public <T extends FailureDetail> @Nullable T detail(Class<T> type) {
         for (Throwable each = this; each != null; each = each.getCause()) {
@@ -82,7 +82,7 @@ public final class IreeException extends RuntimeException {
     }
 
     /**
-     * Returns a failure of the same code that says in addition what the caller was doing, with this one as its cause.
+     * Returns a failure with the same code whose message adds what the caller was doing, and with this one as its cause.
      *
      * @param doing what was being done, for example {@code in function 'module.add'}
      * @return the new failure

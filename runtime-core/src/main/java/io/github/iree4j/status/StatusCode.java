@@ -1,7 +1,7 @@
 package io.github.iree4j.status;
 
 /**
- * IREE's canonical status codes. A code is chosen by what the caller should do next, not by what went wrong inside.
+ * IREE's canonical status codes. A code is chosen by what the caller should do next, not by the internal cause.
  *
  * <p>The numbers are those of the IREE runtime ({@code iree/base/status.h}); compiled programs raise them with {@code vm.fail} and
  * compare them after {@code hal.fence.await}.
@@ -15,11 +15,11 @@ public enum StatusCode {
     UNKNOWN(2),
     /** The caller passed something that can never work; fix the call. */
     INVALID_ARGUMENT(3),
-    /** Time ran out before the operation completed; it may still complete. */
+    /** The timeout expired before the operation completed; it may still complete. */
     DEADLINE_EXCEEDED(4),
-    /** The thing named does not exist. */
+    /** The named object does not exist. */
     NOT_FOUND(5),
-    /** The thing to be created exists already. */
+    /** The object to be created exists already. */
     ALREADY_EXISTS(6),
     /** The caller may not do this to that object. */
     PERMISSION_DENIED(7),
@@ -27,7 +27,7 @@ public enum StatusCode {
     RESOURCE_EXHAUSTED(8),
     /** The system is not in the state the operation needs (closed, not yet recorded); change the state first. */
     FAILED_PRECONDITION(9),
-    /** The operation was given up, for example because its device was lost. */
+    /** The operation was abandoned, for example because its device was lost. */
     ABORTED(10),
     /** An offset, length or index lies outside its object. */
     OUT_OF_RANGE(11),
@@ -43,7 +43,7 @@ public enum StatusCode {
     UNAUTHENTICATED(16),
     /** Not done yet: the operation yielded and must be resumed. Never an error by itself. */
     DEFERRED(17),
-    /** Version or format of the thing does not fit this runtime. */
+    /** The object's version or format is not supported by this runtime. */
     INCOMPATIBLE(18);
 
     private static final StatusCode[] BY_NUMBER = values();

@@ -10,7 +10,7 @@ class FailureDetailTest {
     private record Broken() implements FailureDetail {}
 
     @Test
-    void aDetailIsFoundThroughWhateverWrapsIt() {
+    void aDetailIsFoundThroughWrappingExceptions() {
         Missing missing = new Missing("weights");
         IreeException root = new IreeException(StatusCode.NOT_FOUND, "'weights' is missing", null, missing);
         IreeException outer = new IreeException(

@@ -10,10 +10,10 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a FlatBuffer that nobody has checked: each access is checked against the bytes, and the total of what is read against a budget,
- * because tables and strings can be shared and so read many times over.
+ * Reads an untrusted FlatBuffer: each access is bounds-checked, and the total amount read is limited by a budget, because tables and
+ * strings can be shared and so read many times over.
  *
- * <p>Format: https://flatbuffers.dev/internals/. Failures are INVALID_ARGUMENT. One thread at a time.
+ * <p>Format: https://flatbuffers.dev/internals/. Failures are INVALID_ARGUMENT. Not thread-safe.
  */
 public final class FlatBuffer {
     private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -33,7 +33,7 @@ public final class FlatBuffer {
     /**
      * Reads a buffer.
      *
-     * @param bytes all of it, without a size in front; not written while it is read
+     * @param bytes the whole buffer, without a size prefix; not written while it is read
      */
     public FlatBuffer(MemorySegment bytes) {
         this.bytes = bytes;
@@ -44,7 +44,7 @@ public final class FlatBuffer {
     /**
      * Returns the root table after checking the identifier.
      *
-     * @param what names what the buffer should be, for messages
+     * @param what names the expected content, for messages
      * @param identifier four characters
      * @return the root
      */
@@ -72,7 +72,7 @@ public final class FlatBuffer {
         }
     }
 
-    /** Starts the budget afresh, for reading on behalf of somebody else. */
+    /** Resets the budget, for reading on behalf of another caller. */
     public void renew() {
         budget = BUDGET_FLOOR + SHARING * length;
     }
@@ -102,7 +102,7 @@ public final class FlatBuffer {
         return i32(what, position) & 0xFFFF_FFFFL;
     }
 
-    /** Follows an unsigned offset relative to where it stands. */
+    /** Follows an unsigned offset relative to its own position. */
     private long follow(String what, long position) {
         long offset = u32(what, position);
         if (offset == 0) {
@@ -137,7 +137,7 @@ public final class FlatBuffer {
         return read < size ? text + "..." : text;
     }
 
-    /** One table. Fields are named in messages; those that are absent have the value that the method says. */
+    /** One table. Field names appear in messages; each method documents the value of an absent field. */
     public final class Table {
         private final long position;
         private final long vtable;
@@ -160,7 +160,7 @@ public final class FlatBuffer {
             }
         }
 
-        /** Returns where a field of a size is, or -1 when it is absent. */
+        /** Returns the position of a field of a size, or -1 when it is absent. */
         private long find(String what, int slot, int bytesNeeded) {
             int entry = 4 + 2 * slot;
             int offset = entry + 2 > vtableSize ? 0 : u16(what, vtable + entry);
@@ -176,7 +176,7 @@ public final class FlatBuffer {
         }
 
         /**
-         * Returns whether a field is there.
+         * Returns whether a field is present.
          *
          * @param what its name
          * @param slot its number
@@ -236,12 +236,12 @@ public final class FlatBuffer {
         }
 
         /**
-         * Reads a string that is for people.
+         * Reads a descriptive string, truncated.
          *
          * @param what its name
          * @param slot its number
-         * @param maxBytes no more of it than so many bytes are read
-         * @return the text, its end replaced by dots; empty when absent
+         * @param maxBytes the most bytes to read
+         * @return the text, "..." in place of what was cut; empty when absent
          */
         public String string(String what, int slot, int maxBytes) {
             long at = find(what, slot, 4);
@@ -249,7 +249,7 @@ public final class FlatBuffer {
         }
 
         /**
-         * Returns what the table is in.
+         * Returns the buffer of this table.
          *
          * @return the buffer
          */
@@ -377,7 +377,7 @@ public final class FlatBuffer {
         /**
          * Returns the elements.
          *
-         * @return their bytes, where they are
+         * @return a view of their bytes
          */
         public MemorySegment bytes() {
             return bytes.asSlice(start, (long) count * elementBytes);

@@ -14,20 +14,19 @@ import java.util.TreeMap;
 /**
  * Writes a FlatBuffer from a tree of nodes.
  *
- * <p>Nodes are laid out breadth first, so that every reference points forward, and each table is preceded by its own vtable. Positions
- * are aligned relative to the first byte: the size prefix if there is one, which is where a module file begins. The same tree gives the
- * same bytes.
+ * <p>Nodes are laid out breadth first, so that every reference points forward, and each table is preceded by its own vtable. Positions are
+ * aligned relative to the first byte, which is the size prefix if there is one: a module file begins there. Output is deterministic.
  */
 public final class FlatBufferWriter {
 
-    /** A piece of the buffer that others refer to. */
+    /** A part of the buffer that others refer to. */
     public abstract static sealed class Node permits Table, Bytes, Text, References {
         /** Where references point; set when the layout is made. */
         int position;
 
         private Node() {}
 
-        /** Takes the place at {@code cursor} and returns where the next node may begin. */
+        /** Places this at {@code cursor} and returns where the next node may begin. */
         abstract long place(long cursor);
 
         abstract void write(ByteBuffer out);
@@ -86,10 +85,10 @@ public final class FlatBufferWriter {
         }
 
         /**
-         * Sets a field that refers to something.
+         * Sets a field that refers to a node.
          *
          * @param slot its number
-         * @param node what it refers to; may be referred to from elsewhere too
+         * @param node the node; others may refer to it too
          * @return this table
          */
         public Table node(int slot, Node node) {
@@ -109,7 +108,7 @@ public final class FlatBufferWriter {
         }
 
         /**
-         * Sets a field that refers to a vector of tables; leaves it absent when there are none, as the compiler does.
+         * Sets a field that refers to a vector of tables; leaves the field absent when there are none, as the compiler does.
          *
          * @param slot its number
          * @param tables the tables
@@ -208,7 +207,7 @@ public final class FlatBufferWriter {
         }
     }
 
-    /** A string, with the NUL that the format adds. */
+    /** A string, NUL-terminated as the format requires. */
     public static final class Text extends Node {
         private final byte[] data;
 
@@ -295,11 +294,11 @@ public final class FlatBufferWriter {
     private FlatBufferWriter() {}
 
     /**
-     * Writes a buffer with its size in front.
+     * Writes a buffer with a size prefix.
      *
      * @param root the root table
      * @param identifier four characters
-     * @param alignment what the length of the result is rounded up to, a power of two
+     * @param alignment rounds up the length of the result; a power of two
      * @return size prefix and buffer
      */
     public static byte[] writeSized(Table root, String identifier, int alignment) {
@@ -312,7 +311,7 @@ public final class FlatBufferWriter {
      *
      * @param root the root table
      * @param identifier four characters
-     * @param alignment what the length of the result is rounded up to, a power of two
+     * @param alignment rounds up the length of the result; a power of two
      * @return the buffer
      */
     public static byte[] write(Table root, String identifier, int alignment) {

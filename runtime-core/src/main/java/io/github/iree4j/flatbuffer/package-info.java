@@ -1,6 +1,6 @@
 /**
- * FlatBuffers: reading those that nobody has checked, and writing. What tables mean is known to those who use them: modules of bytecode
- * and executables.
+ * Reading untrusted FlatBuffers, and writing FlatBuffers. The meaning of tables is up to the users of this package: bytecode modules and
+ * executables.
  */
 @NullMarked
 package io.github.iree4j.flatbuffer;

@@ -4,15 +4,16 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where workers look for processes that several may drain at the same time.
+ * The slots in which workers find processes that several workers may drain concurrently.
  *
- * <p>A bitmap says which of at most 64 slots are taken, so looking at all of them costs one load when all are empty, and as many more as there are processes.
- * Scanners only read.
+ * <p>A bitmap records which of at most 64 slots are taken, so a scan costs one load when all are empty, and one more per process. Scanners
+ * only read.
  */
 final class ComputeSlots {
     /*
-     * taken: bit i is set by compare-and-set by whoever then puts a process in slot i, and cleared by whoever emptied it. In between only that thread
-     * writes the slot.                                                                                                        TASK-10
+     * taken: bit i is set, by compare-and-set, by the thread that then fills slot i, and cleared by the thread that emptied it. In between
+     * only that thread
+     * writes the slot.                                                                                                               TASK-10
      */
     static final int MAX = 64;
 
@@ -31,7 +32,7 @@ final class ComputeSlots {
         return capacity;
     }
 
-    /** Returns a slot that is the caller's to fill, or −1 when all are taken. */
+    /** Reserves a slot for the caller to fill; −1 when all are taken. */
     int reserve() { // TASK-10
         for (; ; ) {
             long seen = taken.getVolatile();
@@ -50,13 +51,13 @@ final class ComputeSlots {
         slots.setRelease(slot, process);
     }
 
-    /** Empties a slot and gives it back. */
+    /** Empties a slot and frees it. */
     void empty(int slot) {
         slots.setRelease(slot, null);
         taken.getAndAndVolatile(~(1L << slot));
     }
 
-    /** One bit for each slot that may hold a process. */
+    /** A bit for each slot that may hold a process. */
     long takenVolatile() {
         return taken.getVolatile();
     }
@@ -66,7 +67,7 @@ final class ComputeSlots {
         return slots.getAcquire(slot);
     }
 
-    /** The sum of the budgets of what is in slots, as far as it can be seen. */
+    /** The sum of the budgets of the processes in slots; approximate. */
     int aggregateBudget() {
         long sum = 0;
         for (long left = taken.getOpaque(); left != 0; left &= left - 1) {

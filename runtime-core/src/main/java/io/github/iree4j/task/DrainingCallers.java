@@ -2,11 +2,11 @@ package io.github.iree4j.task;
 
 import org.jspecify.annotations.Nullable;
 
-/** What threads that are no workers drain with: each is lent to one of them at a time. */
+/** The contexts of threads that drain without being workers: each is lent to one thread at a time. */
 final class DrainingCallers {
     private final WorkerContext[] contexts;
     private final int firstIndex;
-    private final PaddedLong free = new PaddedLong(); // a bit for each that is not lent
+    private final PaddedLong free = new PaddedLong(); // a bit for each context that is not lent
 
     DrainingCallers(ProcessExecutor executor, int firstIndex, int count) {
         this.firstIndex = firstIndex;
@@ -21,7 +21,7 @@ final class DrainingCallers {
         return contexts.length;
     }
 
-    /** Returns one, or null when all are lent. */
+    /** Borrows a context; null when all are lent. */
     @Nullable
     WorkerContext borrow() {
         for (long bits; (bits = free.getVolatile()) != 0; ) {

@@ -5,13 +5,13 @@ import io.github.iree4j.status.StatusCode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Draining one process: what is done around its drain function, and with what that says. */
+/** Drains one process: what surrounds the call of its drain function, and acts on the result. */
 final class Drains {
     private static final Logger log = LoggerFactory.getLogger(Drains.class);
 
     private Drains() {}
 
-    /** Calls the drain function. COMPLETED also when the process has failed, before or in it. */
+    /** Calls the drain function. Returns COMPLETED also if the process has failed, before or during the call. */
     private static DrainResult drain(TaskProcess process, WorkerContext context) {
         if (process.failureAcquire() != null) {
             return DrainResult.COMPLETED;
@@ -20,7 +20,7 @@ final class Drains {
         context.enter(process);
         try {
             result = process.drain(context);
-        } catch (Throwable thrown) { // the worker goes on, whatever it was
+        } catch (Throwable thrown) { // the worker survives anything
             result = DrainResult.COMPLETED;
             process.decideOutcome(failure(process, thrown));
         }
@@ -35,7 +35,7 @@ final class Drains {
         return new IreeException(StatusCode.INTERNAL, process + " failed with " + thrown, thrown);
     }
 
-    /** Drains a process that the list gave: once, or as often as nothing else waits. Nobody else is in it. */
+    /** Drains a process taken off the list: once, or repeatedly while nothing else waits. There are no other drainers. */
     static void drainListed(ProcessExecutor executor, TaskProcess process, WorkerContext context) {
         process.own();
         for (int drains = 1; ; drains++) {
@@ -55,7 +55,7 @@ final class Drains {
                     }
                     if (others || drains >= Tuning.DRAINS_IN_A_ROW) {
                         process.disown();
-                        executor.immediate().push(process); // this worker comes back to it
+                        executor.immediate().push(process); // this worker will look at the list again
                         return;
                     }
                 }
@@ -87,14 +87,14 @@ final class Drains {
         }
     }
 
-    /** What one drain of a slotted process leaves its worker with. */
+    /** The outcome for the worker of one drain of a slotted process. */
     enum Shared {
         NOTHING,
         WARM,
         WORKED
     }
 
-    /** Drains a process in a slot once, along with whoever else is in it. */
+    /** Drains a process in a slot once, concurrently with its other drainers. */
     static Shared drainShared(ProcessExecutor executor, TaskProcess process, WorkerContext context) {
         if (!ProcessSchedule.mayDrain(process.enter())) { // TASK-6
             return leave(executor, process, true) ? Shared.WORKED : Shared.NOTHING;
@@ -117,14 +117,14 @@ final class Drains {
         return result == DrainResult.KEEP_WARM ? Shared.WARM : Shared.NOTHING;
     }
 
-    /** Drains a process in a slot along with workers until there is nothing more for the caller. */
+    /** Drains a process in a slot concurrently with workers until there is nothing left for the caller. */
     static void drainAlong(ProcessExecutor executor, TaskProcess process, WorkerContext context) {
         while (process.isOpenAcquire() && drainShared(executor, process, context) == Shared.WORKED) {
             Thread.onSpinWait();
         }
     }
 
-    /** Returns whether there is more to look at. */
+    /** Leaves the process; returns whether the caller should look for more work. */
     private static boolean leave(ProcessExecutor executor, TaskProcess process, boolean again) {
         long before = process.leave(again);
         switch (ProcessSchedule.left(before, again)) {

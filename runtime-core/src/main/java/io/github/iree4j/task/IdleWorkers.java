@@ -1,10 +1,10 @@
 package io.github.iree4j.task;
 
 /**
- * Which workers are asleep or about to be: a bit for each, claimed by whoever wakes it.
+ * Which workers are asleep or about to be: a bit for each, claimed by the thread that wakes it.
  *
- * <p>TASK-11: a worker sets its bit and then looks for work once more; whoever makes work looks for bits afterwards. So one of the two sees the other, and a
- * worker is woken by exactly the thread that cleared its bit.
+ * <p>TASK-11: a worker sets its bit and then checks for work once more; a thread that makes work checks for bits afterwards. So at least
+ * one of the two sees the other, and exactly the thread that cleared a worker's bit wakes it.
  */
 final class IdleWorkers {
     private final PaddedLong[] words;
@@ -22,7 +22,7 @@ final class IdleWorkers {
         words[worker >>> 6].getAndOrVolatile(1L << (worker & 63));
     }
 
-    /** Takes a worker out; false when somebody else has done so and wakes it. */
+    /** Removes a worker; false when another thread has removed it and wakes it. */
     boolean remove(int worker) {
         long bit = 1L << (worker & 63);
         return (words[worker >>> 6].getAndAndVolatile(~bit) & bit) != 0;

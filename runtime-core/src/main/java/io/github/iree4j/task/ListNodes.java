@@ -5,17 +5,17 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The links of the lists of one executor, by number. A live process has one of its own, which it puts into a list and gets another for.
+ * The numbered nodes of the lists of one executor. A live process owns one; it puts that into a list and leaves the list with another.
  *
- * <p>Numbers rather than objects, because a word of 64 bits holds a number and a count of how often it changed, and a compare-and-set that came too late sees the
- * count. Grows with the number of live processes and never shrinks.
+ * <p>Numbers rather than objects, because a 64-bit word holds a number and a change counter, which makes a stale compare-and-set fail.
+ * Grows with the number of live processes and never shrinks.
  */
 final class ListNodes {
     /*
      * A link:   63..32   31..0
      *           CHANGES  NODE, or NONE
      *
-     * CHANGES goes up with every write of the link, so no two values of it are the same within 2^32 writes.                  TASK-15
+     * CHANGES increases with every write of the link, so no two values are the same within 2^32 writes.                              TASK-15
      */
     static final int NONE = -1;
     private static final int CHUNK_BITS = 10;
@@ -28,8 +28,8 @@ final class ListNodes {
     }
 
     private final AtomicReferenceArray<@Nullable Chunk> chunks = new AtomicReferenceArray<>(MAX_CHUNKS);
-    private final PaddedLong free = new PaddedLong(); // a link to the first node that nobody has
-    private final PaddedLong used = new PaddedLong(); // nodes that were ever given out
+    private final PaddedLong free = new PaddedLong(); // a link to the first free node
+    private final PaddedLong used = new PaddedLong(); // number of nodes ever created
 
     ListNodes() {
         free.setVolatile(link(0, NONE));
@@ -39,12 +39,12 @@ final class ListNodes {
         return (int) link;
     }
 
-    /** A link that differs from the one before. */
+    /** A link to a node that differs from the previous link. */
     static long link(long before, int node) {
         return ((before >>> 32) + 1) << 32 | node & 0xffffffffL;
     }
 
-    /** Returns a node that is the caller's. */
+    /** Allocates a node for the caller. */
     int take() {
         for (; ; ) {
             long first = free.getVolatile();
@@ -59,7 +59,7 @@ final class ListNodes {
         }
     }
 
-    /** Gives a node back that is in no list. */
+    /** Frees a node that is in no list. */
     void give(int node) {
         setProcessRelease(node, null);
         for (; ; ) {
@@ -90,7 +90,7 @@ final class ListNodes {
         return chunk(node).next.get(node & CHUNK - 1);
     }
 
-    /** Sets the link of a node that is the caller's. */
+    /** Sets the link of a node that the caller owns. */
     void setNextRelease(int node, int next) {
         AtomicLongArray links = chunk(node).next;
         int index = node & CHUNK - 1;

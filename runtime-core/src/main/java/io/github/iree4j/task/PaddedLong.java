@@ -3,8 +3,8 @@ package io.github.iree4j.task;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** A word that many threads write, alone in its cache lines. */
-@SuppressWarnings("unused") // fields for their room
+/** A contended word, alone in its cache lines. */
+@SuppressWarnings("unused") // the fields are padding
 final class PaddedLong extends PaddedLongWord {
     long b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, ba, bb, bc, bd, be, bf;
 }

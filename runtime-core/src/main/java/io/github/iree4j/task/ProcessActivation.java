@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/** The part of a process that threads write which make it runnable, fail it or wait for its end. */
+/** The part of a process written by threads that make it runnable, fail it or wait for its end. */
 abstract class ProcessActivation extends ProcessPads.BeforeActivation {
     /*
      * activation, a long of which 32 bits are used:
@@ -13,18 +13,18 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
      *   31..8     3     2       1     0
      *   SUSPENDS  OVER  LISTED  DONE  ENDING
      *
-     * SUSPENDS  events still awaited, signed so that one too many is seen. The decrement that takes it to 0 owns activation.      TASK-1
-     * ENDING    cancelled or failed from outside. Set while SUSPENDS > 0, the thread that set it ends the process, since no
-     *           worker will ever see it; the two cannot both believe so, because one word says both.                             TASK-2
-     * DONE      set once a life, by the thread that then calls completed().                                                      TASK-3
-     * LISTED    in the executor's table of live processes, with a node for its lists. Without it nothing is scheduled: whoever adds the process to the
-     *           table sets it and then looks whether the process is runnable, who makes it runnable looks at it afterwards.              TASK-16
-     * OVER      out of the table again: the executor does nothing more with it than call released().
+     * SUSPENDS  events still awaited, signed to detect a surplus wake. The decrement to 0 owns activation.                           TASK-1
+     * ENDING    cancelled or failed externally. If set while SUSPENDS > 0, the thread that set it ends the process, because no
+     *           worker will ever see it; both facts are in one word, so exactly one side ends it.                                    TASK-2
+     * DONE      set once per life, by the thread that then calls completed().                                                        TASK-3
+     * LISTED    in the executor's table of live processes, with a node for its lists. Without it nothing is scheduled: the thread that adds the process to
+     *           the table sets it and then checks whether the process is runnable; a thread that makes it runnable checks it afterwards.  TASK-16
+     * OVER      out of the table again: the executor only calls released() from here on.
      *
-     * outcome: null until decided, then the first failure, or SUCCEEDED. Never cleared during a life, so a failure that comes late
-     * finds it taken.                                                                                                            TASK-4
+     * outcome: null until decided, then the first failure, or SUCCEEDED. Never cleared during a life, so a late failure
+     * finds it taken.                                                                                                                TASK-4
      *
-     * dependents: a stack of what to wake; CLOSED once the process is done, so that whoever adds one too late wakes it himself.  TASK-5
+     * dependents: a stack of processes to wake; CLOSED once the process is done, so that a thread that adds one too late wakes it itself.  TASK-5
      */
     static final long ENDING = 1;
     static final long DONE = 1 << 1;
@@ -78,7 +78,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         activation = (long) options.suspendCount() << SUSPENDS_SHIFT;
     }
 
-    /** TASK-16: an executor has it, and it waits for nothing. */
+    /** TASK-16: whether it is in an executor and awaits no event. */
     final boolean maySchedule() {
         long seen = activationVolatile();
         return (seen & LISTED) != 0 && suspends(seen) <= 0;
@@ -92,7 +92,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         return (long) ACTIVATION.getVolatile(this);
     }
 
-    /** Takes one suspend away; returns the word before. */
+    /** Decrements the suspend count; returns the previous word. */
     final long resumeOnceVolatile() {
         return (long) ACTIVATION.getAndAdd(this, -ONE_SUSPEND);
     }
@@ -109,7 +109,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         return (long) ACTIVATION.getAndBitwiseAnd(this, ~bits);
     }
 
-    /** The first outcome stays; returns what it is. */
+    /** Sets the outcome unless decided; returns the outcome. */
     final Object decideOutcome(Object decided) { // TASK-4
         Object before = OUTCOME.compareAndExchange(this, null, decided);
         return before == null ? decided : before;
@@ -119,7 +119,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         return OUTCOME.getAcquire(this) instanceof IreeException failure ? failure : null;
     }
 
-    /** Adds one to wake; false when the process is over and the caller has to. */
+    /** Adds a dependent; false when the process is over and the caller has to wake the dependent. */
     final boolean pushDependent(TaskProcess process) { // TASK-5
         Dependent added = new Dependent(process);
         for (; ; ) {
@@ -134,7 +134,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         }
     }
 
-    /** Takes all dependents, in the order they were added, and lets none in any more. */
+    /** Takes all dependents, in the order they were added, and accepts no more. */
     final @Nullable Dependent closeDependents() {
         Dependent reversed = null;
         Dependent taken = (Dependent) DEPENDENTS.getAndSet(this, CLOSED);
@@ -147,7 +147,7 @@ abstract class ProcessActivation extends ProcessPads.BeforeActivation {
         return reversed;
     }
 
-    /** Begins another life. Only when nobody else has the process. */
+    /** Begins another life. Only while no other thread uses the process. */
     final void rearmActivation(int suspendCount) {
         OUTCOME.setRelease(this, null);
         DEPENDENTS.setRelease(this, null);

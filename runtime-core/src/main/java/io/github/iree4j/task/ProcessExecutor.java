@@ -9,18 +9,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Workers that drain processes.
  *
- * <p>A process that wants one worker goes on a list, first come first served; one that wants several goes into a slot, where all of them find it. Whoever
- * makes a process runnable puts it there and wakes as many sleeping workers as it wants: two itself, who wake the others. A worker looks at the list
- * first, which costs a load when it is empty, then at the slots, and when it finds nothing it spins for a while that depends on how that went before, and sleeps.
- * One that has not been needed yet has no thread; to wake it is to start it.
+ * <p>A process that wants one worker goes on a list, first come, first served; one that wants several goes into a slot, where all of them
+ * find it. The thread that makes a process runnable puts it there and wakes as many sleeping workers as the process wants: two directly,
+ * which wake the others. A worker checks the list first, which costs a load when it is empty, then the slots; when it finds nothing, it
+ * spins for an adaptive time and then sleeps. A worker that has not been needed yet has no thread; waking it starts the thread.
  *
- * <p>Safe from any thread. Nothing here blocks but {@link #close()}.
+ * <p>Safe from any thread. Only {@link #close()} blocks.
  */
 public final class ProcessExecutor implements AutoCloseable {
-    /** Most workers of one executor. */
+    /** The most workers of one executor. */
     public static final int MAX_WORKERS = 256;
 
-    /** Most callers that drain at the same time. */
+    /** The most callers that drain concurrently. */
     static final int MAX_CALLERS = 64;
 
     private final String name;
@@ -37,8 +37,8 @@ public final class ProcessExecutor implements AutoCloseable {
     private final DrainingCallers callers;
 
     /**
-     * Goes up when there is something new in a slot; TASK-12: a worker that reads it before it looks, finds nothing and reads the same again after it has
-     * said that it is idle has missed nothing.
+     * Incremented when there is something new in a slot. TASK-12: a worker that reads it before a scan, finds nothing, and reads the same
+     * value after marking itself idle has missed nothing.
      */
     private final PaddedLong signals = new PaddedLong();
 
@@ -47,7 +47,7 @@ public final class ProcessExecutor implements AutoCloseable {
     private volatile boolean terminated;
 
     @Nullable
-    WorkerContext stepping; // of the thread that steps, when there are no threads
+    WorkerContext stepping; // the context being stepped, when there are no threads
 
     private ProcessExecutor(Builder options, boolean threads) {
         this.name = options.name;
@@ -67,7 +67,7 @@ public final class ProcessExecutor implements AutoCloseable {
     /**
      * Returns a builder.
      *
-     * @param workers how many threads drain, 1 to {@value #MAX_WORKERS}
+     * @param workers the number of worker threads, 1 to {@value #MAX_WORKERS}
      * @return the builder
      */
     public static Builder builder(int workers) {
@@ -75,7 +75,8 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Gives a process to this executor: it is drained from now on whenever it is runnable. Once in a life; the executor keeps it until it is over, awake or not.
+     * Submits a process to this executor, which drains it from now on whenever it is runnable. Once per life; the executor keeps the
+     * process until it is over, awake or not.
      *
      * @param process runnable or suspended
      * @throws IreeException {@code FAILED_PRECONDITION} when it belongs to another executor
@@ -86,8 +87,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Gives a process to this executor as {@link #submit} does, but as one that sleeps: no worker looks at it before it is {@linkplain TaskProcess#schedule()
-     * scheduled}.
+     * Like {@link #submit}, but the process starts asleep: no worker drains it before it is {@linkplain TaskProcess#schedule() scheduled}.
      *
      * @param process runnable or suspended
      * @throws IreeException {@code FAILED_PRECONDITION} when it belongs to another executor
@@ -113,12 +113,12 @@ public final class ProcessExecutor implements AutoCloseable {
                 scope.ended(process.failure());
             }
         } else if (closing) {
-            process.fail(
-                    new IreeException(StatusCode.CANCELLED, process + " came to " + this + " when that was closed"));
+            process.fail(new IreeException(
+                    StatusCode.CANCELLED, process + " was submitted to " + this + ", which is closed"));
         }
     }
 
-    /** True for the one call that takes it out of the table. */
+    /** True for the one call that removes it from the table. */
     boolean unlist(TaskProcess process) {
         long before = process.clearActivationBitsVolatile(ProcessActivation.LISTED);
         if ((before & ProcessActivation.LISTED) == 0) {
@@ -133,7 +133,7 @@ public final class ProcessExecutor implements AutoCloseable {
 
     void schedule(TaskProcess process) {
         if (!process.maySchedule()) {
-            return; // whoever takes the last suspend comes here, and so does whoever submits it
+            return; // the thread that takes the last suspend calls this, and so does the submitter
         }
         switch (process.request()) {
             case PLACE -> place(process);
@@ -145,13 +145,13 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    /** Puts a process that the caller has made QUEUED where workers look. */
+    /** Puts a process that the caller has made QUEUED on the list or in a slot. */
     void place(TaskProcess process) {
         if (isForSlot(process) && !closing) {
             placement.place(process);
         } else {
             immediate.push(process);
-            if (terminated) { // there are no workers; close() has set it before it looked for the last time
+            if (terminated) { // there are no workers; close() sets it before its last check
                 drainRest();
             } else {
                 wakeWorkers(process, 1);
@@ -177,12 +177,12 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    /** Sees that as many more workers look for work that has just been put where they look. */
+    /** Wakes workers for work that has just been placed. */
     void wakeWorkers(TaskProcess process, int count) {
         int wanted = count;
         WorkerContext self = current();
         if (self != null && self.owesWakeFor == null) {
-            self.owesWakeFor = process; // it looks for work itself when this drain is over
+            self.owesWakeFor = process; // it looks for work itself after this drain
             wanted--;
         }
         if (wanted > 0) {
@@ -190,8 +190,8 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    /** The worker goes on with this process; when it made work with another, somebody else has to look for that. */
-    @SuppressWarnings("ReferenceEquality") // the same object is meant, whatever a subclass calls equal
+    /** The worker continues with this process; if it made another one runnable, another worker has to be woken for that. */
+    @SuppressWarnings("ReferenceEquality") // identity, whatever a subclass defines as equal
     void payWake(WorkerContext context, TaskProcess continued) {
         TaskProcess owed = context.owesWakeFor;
         if (owed != null) {
@@ -205,13 +205,13 @@ public final class ProcessExecutor implements AutoCloseable {
     /**
      * Returns whether the calling thread is one of the workers, which must not wait for them.
      *
-     * @return false for callers that drain, too
+     * @return false also for callers that drain
      */
     public boolean isWorkerThread() {
         return threads && current() != null;
     }
 
-    /** Returns the worker of this executor that the calling thread is, or null. */
+    /** Returns the context of the calling thread if it is a worker of this executor, else null. */
     private @Nullable WorkerContext current() {
         if (threads) {
             return Thread.currentThread() instanceof WorkerThread thread && thread.worker.executor == this
@@ -222,12 +222,12 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Drains a process on the calling thread, for as long as there is something to do, instead of handing it to a worker. It is adopted if it was new; a
-     * process that workers have in a slot is drained along with them; one that waits for a worker on the list is left to it.
+     * Drains a process on the calling thread, for as long as there is work, instead of handing it to a worker. Adopts a new process; drains
+     * one in a slot concurrently with workers; leaves one that waits on the list to a worker.
      *
-     * @param process what to drain
-     * @return whether the process is over; if not, it sleeps, or workers have it, or it has to be {@linkplain TaskProcess#schedule() scheduled} because too many
-     *     callers drain already
+     * @param process the process
+     * @return whether the process is over; if not, it sleeps, or workers have it, or the caller has to
+     *     {@linkplain TaskProcess#schedule() schedule} it because too many callers are draining
      */
     public boolean tryDrainInline(TaskProcess process) {
         adopt(process);
@@ -250,10 +250,11 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Drains a process that is in a slot once, on the calling thread, along with whichever workers are in it. One that is elsewhere is left alone.
+     * Drains a process that is in a slot once, on the calling thread, concurrently with any workers. Does nothing if the process is not in
+     * a slot.
      *
-     * @param process one of this executor's
-     * @return whether something was done. Then there may be more that no worker is looking for: the caller drains again, or
+     * @param process a process of this executor
+     * @return whether work was done. If so, there may be more, for which no worker is looking: the caller drains again or
      *     {@linkplain TaskProcess#schedule() schedules} the process
      */
     public boolean tryDrainOnce(TaskProcess process) {
@@ -280,7 +281,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Changes the order in which workers look at slots, from now on.
+     * Changes the order in which workers scan slots, from now on.
      *
      * @param policy the order
      */
@@ -298,7 +299,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns how many different {@link WorkerContext#index()} there are: workers, and callers that drain.
+     * Returns the number of {@link WorkerContext#index()} values: of workers, and of callers that drain.
      *
      * @return more than {@link #workers()} unless no caller may drain
      */
@@ -307,7 +308,7 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns how many workers are wanted: the sum of the budgets of all processes in slots, and of those on the list, as far as that can be seen.
+     * Returns roughly how many workers are wanted: the sum of the budgets of all processes in slots, plus one if the list is not empty.
      *
      * @return 0 when there is nothing to do
      */
@@ -318,14 +319,14 @@ public final class ProcessExecutor implements AutoCloseable {
     /**
      * Returns how many processes are not over.
      *
-     * @return submitted and not yet released, asleep or not
+     * @return the number of processes submitted and not yet released, asleep or not
      */
     public long liveProcesses() {
         return table.liveVolatile();
     }
 
     /**
-     * Returns how many workers sleep, those that have not been needed yet among them.
+     * Returns how many workers sleep, including those that have not been needed yet.
      *
      * @return 0 to {@link #workers()}
      */
@@ -334,8 +335,8 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * Cancels all processes, waits until they are over and the workers have ended. That takes at most one drain per process and worker. Processes that are
-     * submitted later are cancelled at once. A second close waits as the first does.
+     * Cancels all processes and waits until they are over and the workers have ended. That takes at most one drain per process and worker.
+     * Processes submitted later are cancelled at once. A second close also waits.
      *
      * @throws IreeException {@code DEADLINE_EXCEEDED} when a drain does not return within {@link Builder#closeLimit}, saying which;
      *     {@code FAILED_PRECONDITION} from a worker
@@ -344,8 +345,7 @@ public final class ProcessExecutor implements AutoCloseable {
     public void close() {
         if (threads && current() != null) {
             throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    this + " cannot be closed by one of its workers, which it would wait for");
+                    StatusCode.FAILED_PRECONDITION, this + " cannot be closed by one of its own workers");
         }
         closing = true;
         table.forEach(process -> process.fail(
@@ -364,8 +364,8 @@ public final class ProcessExecutor implements AutoCloseable {
     }
 
     /**
-     * TASK-17: workers that nobody has started never will be, unless there are processes and no worker at all. A process that comes later is put on the list, since
-     * this executor is being closed, and taken off it by a worker that runs, or by {@link #drainRest}.
+     * TASK-17: workers that have not been started never will be, except the first if there are processes. A process that comes later goes
+     * on the list, since this executor is closing, and is taken off it by a running worker or by {@link #drainRest}.
      */
     private void retireUnneeded() {
         if (table.liveVolatile() > 0) {
@@ -393,7 +393,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
     }
 
-    /** What came when the last worker had looked. */
+    /** Ends the processes that came after the last worker's last check. */
     private void drainRest() {
         for (TaskProcess process; (process = immediate.pop()) != null; ) {
             process.own();
@@ -413,7 +413,7 @@ public final class ProcessExecutor implements AutoCloseable {
         return closing;
     }
 
-    /** Whether workers are to end. */
+    /** Whether workers must end. */
     boolean isOver() {
         return closing && (abandoned || table.liveVolatile() == 0);
     }
@@ -455,7 +455,7 @@ public final class ProcessExecutor implements AutoCloseable {
         return "executor '" + name + "'";
     }
 
-    /** What an executor is made of. */
+    /** The options of an executor. */
     public static final class Builder {
         final int workers;
         String name = "task";
@@ -474,9 +474,9 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets the name, which threads bear too.
+         * Sets the name, which is also part of the threads' names.
          *
-         * @param name for people; {@code task} by default
+         * @param name the name, for diagnostics; {@code task} by default
          * @return this
          */
         public Builder name(String name) {
@@ -485,7 +485,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets how many processes several workers may drain at the same time; more wait.
+         * Sets how many processes several workers may drain concurrently; more wait.
          *
          * @param slots 1 to 64, which is the default
          * @return this
@@ -497,7 +497,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets how many threads may be in {@link ProcessExecutor#tryDrainInline} at the same time.
+         * Sets how many threads may be in {@link ProcessExecutor#tryDrainInline} concurrently.
          *
          * @param callers 0 to 64; 16 by default
          * @return this
@@ -509,7 +509,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets how many others are woken by whoever makes work, and by each worker that wakes.
+         * Sets how many workers a thread that makes work wakes, and how many each woken worker wakes.
          *
          * @param workers 1 or more; 2 by default
          * @return this
@@ -521,7 +521,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets the longest time that a worker with nothing to do looks for more before it sleeps.
+         * Sets the longest time that an idle worker spins before it sleeps.
          *
          * @param longest 0 to sleep at once
          * @return this
@@ -534,7 +534,7 @@ public final class ProcessExecutor implements AutoCloseable {
         /**
          * Sets the size of the workers' stacks.
          *
-         * @param bytes 0 for what the virtual machine gives
+         * @param bytes 0 for the JVM's default
          * @return this
          */
         public Builder stackBytes(long bytes) {
@@ -554,7 +554,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets the order in which slots are looked at.
+         * Sets the order in which slots are scanned.
          *
          * @param policy {@link ScanPolicy#roundRobin()} by default
          * @return this
@@ -565,7 +565,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Sets what workers do before they begin.
+         * Sets what workers do before their first drain.
          *
          * @param setup nothing by default
          * @return this
@@ -576,7 +576,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Makes the executor. A worker's thread is started when there is work for it for the first time.
+         * Creates the executor. A worker's thread starts when it is first needed.
          *
          * @return the executor; the caller closes it
          */
@@ -585,7 +585,7 @@ public final class ProcessExecutor implements AutoCloseable {
         }
 
         /**
-         * Makes an executor without threads, whose workers the caller drives one step at a time. For tests.
+         * Creates an executor without threads, whose workers the caller steps. For tests.
          *
          * @return the executor; the caller closes it
          */

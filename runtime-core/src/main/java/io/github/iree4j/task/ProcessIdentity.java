@@ -6,13 +6,13 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The part of a process that is read by everybody and hardly ever written. */
+/** The part of a process that many threads read and that hardly ever changes. */
 abstract class ProcessIdentity {
     private static final VarHandle EXECUTOR;
     private static final VarHandle STATES;
     private static final long[] NO_STATE = {};
 
-    /** So that states of two workers do not meet in a line, wherever the collector puts them. */
+    /** Padding that keeps the states of two workers in different cache lines, wherever the collector puts them. */
     private static final int STATE_SLACK = 16;
 
     static {
@@ -26,8 +26,8 @@ abstract class ProcessIdentity {
     }
 
     final ProcessOptions options;
-    int node = ListNodes.NONE; // of the thread that has it off the lists
-    int tableIndex = -1; // of the thread that adds it to the table, then of the one that removes it
+    int node = ListNodes.NONE; // owned by the thread that has it off the lists
+    int tableIndex = -1; // owned by the thread that adds it to the table, then by the one that removes it
 
     @SuppressWarnings("unused") // only through EXECUTOR
     private @Nullable ProcessExecutor executor;
@@ -43,17 +43,17 @@ abstract class ProcessIdentity {
         return (ProcessExecutor) EXECUTOR.getVolatile(this);
     }
 
-    /** Makes the process belong to an executor; returns the one it belonged to before, or null. */
+    /** Binds the process to an executor unless bound; returns the executor it was bound to before, or null. */
     final @Nullable ProcessExecutor bindVolatile(ProcessExecutor given) {
         return (ProcessExecutor) EXECUTOR.compareAndExchange(this, null, given);
     }
 
-    /** Forgets the executor, for another life. */
+    /** Unbinds the executor, for another life. */
     final void unbindRelease() {
         EXECUTOR.setRelease(this, null);
     }
 
-    /** Returns the words of one drainer; each element of the outer array is written by that drainer only. */
+    /** Returns the words of one drainer; only that drainer writes its element of the outer array. */
     final long[] workerState(int index) {
         int words = options.workerStateWords();
         if (words == 0) {
@@ -76,7 +76,7 @@ abstract class ProcessIdentity {
         return STATES.compareAndSet(this, seen, fresh) ? fresh : (long[][]) STATES.getAcquire(this);
     }
 
-    /** Zeroes the words of all drainers. Only when nobody is in a drain. */
+    /** Zeroes the words of all drainers. Only while no drain is in progress. */
     final void clearWorkerStates() {
         long[][] states = (long[][]) STATES.getAcquire(this);
         if (states != null) {

@@ -4,17 +4,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Processes that wait, first come first served. Any thread adds, any thread takes, none waits for another; nothing is allocated.
+ * A FIFO queue of waiting processes. Lock-free, for any number of producers and consumers; allocates nothing.
  *
- * <p>The queue of Michael and Scott, over numbered nodes: the first node is that of the process taken last, so whoever takes a process leaves it the node that was
- * first until then.
+ * <p>The Michael-Scott queue, over numbered nodes: the first node is that of the process taken last, so a taken process gets the node that
+ * was first until then.
  */
 final class ProcessList {
     /*
-     * first, last: links as in ListNodes. last may be one behind while a process is being added; whoever sees that moves it on. It is never behind first,
-     * and a process counts as added when last has moved to it, so the list is empty when both are at the same node.
+     * first, last: links as in ListNodes. last may lag by one while a process is being added; any thread that sees that advances it. It is
+     * never behind first, and a process counts as added when last has moved to it, so the list is empty when both are at the same node.
      *
-     * TASK-15: what is taken comes out once, in the order it was added.
+     * TASK-15: each process is taken once, in the order of addition.
      */
     private final ListNodes nodes;
     private final PaddedLong first = new PaddedLong();
@@ -48,7 +48,7 @@ final class ProcessList {
         }
     }
 
-    /** Takes the process that has waited longest; null when none does. */
+    /** Takes the process that has waited longest; null if there is none. */
     @Nullable
     TaskProcess pop() {
         for (; ; ) {
@@ -63,9 +63,10 @@ final class ProcessList {
             }
             int next = ListNodes.node(nodes.nextVolatile(node));
             if (next == ListNodes.NONE) {
-                continue; // taken meanwhile, and given back or added again
+                continue; // taken meanwhile, and freed or added again
             }
-            TaskProcess process = nodes.processAcquire(next); // of nobody's concern if the node was taken meanwhile
+            TaskProcess process =
+                    nodes.processAcquire(next); // stale if the node was taken meanwhile; then the next line fails
             if (first.compareAndSetVolatile(begin, ListNodes.link(begin, next))) { // TASK-15
                 nodes.setProcessRelease(node, null);
                 Objects.requireNonNull(process).node = node;

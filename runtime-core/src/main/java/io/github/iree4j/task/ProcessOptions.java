@@ -5,15 +5,15 @@ import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a process is created with.
+ * The options of a process.
  *
- * @param name for people: thread dumps, failures
+ * @param name the name, for diagnostics: thread dumps, failures
  * @param suspendCount events to wait for before the first drain
- * @param wakeBudget how many workers to wake for it, at least 1; a hint that drains may change
+ * @param wakeBudget how many workers to wake, at least 1; a hint that drains may change
  * @param placement list or slot
  * @param priority order of slots under {@link ScanPolicy#byPriority()}; higher first
  * @param workerStateWords 64-bit words that each worker keeps for the process, see {@link WorkerContext#state()}
- * @param scope what the process counts as pending in and fails with it, or null
+ * @param scope the scope that counts the process as pending and records its failure, or null
  */
 public record ProcessOptions(
         String name,
@@ -35,9 +35,9 @@ public record ProcessOptions(
     }
 
     /**
-     * Returns options of a runnable process that wants one worker.
+     * Returns the options of a runnable process that wants one worker.
      *
-     * @param name for people
+     * @param name the name, for diagnostics
      * @return the options
      */
     public static ProcessOptions named(String name) {
@@ -87,7 +87,7 @@ public record ProcessOptions(
     /**
      * Returns these options with state for each worker.
      *
-     * @param words 64-bit words
+     * @param words the number of 64-bit words
      * @return the options
      */
     public ProcessOptions workerState(int words) {

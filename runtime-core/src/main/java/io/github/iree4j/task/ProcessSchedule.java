@@ -4,27 +4,27 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The part of a process that says where it is kept and who is in it.
+ * The part of a process that records where it is placed and how many drainers it has.
  *
- * <p>One word holds all of it, so every decision is one compare-and-set: whoever schedules, enters or leaves either sees what the others did or makes them
- * see what he does. IREE keeps five variables and closes the gaps between them one by one.
+ * <p>One word holds all of it, so every decision is one compare-and-set: a thread that schedules, enters or leaves either sees what other
+ * threads did or is seen by them. IREE keeps five variables and closes the gaps between them one by one.
  */
 abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     /*
      *   28        27        26       25..24  23..16  15..0
      *   RELEASED  TERMINAL  PENDING  PLACE   SLOT    DRAINERS
      *
-     * PLACE     NOWHERE: not yet scheduled, asleep, or over. QUEUED: on the immediate list or waiting for a slot, or on the way there by the
-     *           thread that set it. SLOTTED: in compute slot SLOT, open to any number of drainers. OWNED: one drainer has it to himself.
-     * DRAINERS  of a slotted process. A drainer adds itself and looks at what was there: unless it was SLOTTED and not TERMINAL it is out
-     *           again at once, and decides nothing but what the last to leave must.                                             TASK-6
-     * PENDING   scheduled since: it is drained once more before it sleeps. Set too by drainers that leave others behind and know of
-     *           more work. Only the last to leave clears it, or whoever takes the process for itself.                            TASK-7
-     * TERMINAL  set once a life by the drainer that ends the process; nobody enters any more.                                    TASK-8
-     * RELEASED  the last drainer has left a terminal process. Set once, with DRAINERS at 0.                                      TASK-9
+     * PLACE     NOWHERE: not yet scheduled, asleep, or over. QUEUED: on the immediate list or waiting for a slot, or being put there by the
+     *           thread that set it. SLOTTED: in compute slot SLOT, open to any number of drainers. OWNED: exclusive to one drainer.
+     * DRAINERS  of a slotted process. A drainer adds itself and checks the previous word: unless that was SLOTTED and not TERMINAL it leaves
+     *           again at once, and decides only what the last one to leave must.                                                     TASK-6
+     * PENDING   scheduled since: it is drained once more before it sleeps. Also set by drainers that leave before others and know of
+     *           more work. Only the last to leave clears it, or a thread that becomes the owner.                                     TASK-7
+     * TERMINAL  set once per life by the drainer that ends the process; no drainer enters any more.                                  TASK-8
+     * RELEASED  the last drainer has left a terminal process. Set once, with DRAINERS at 0.                                          TASK-9
      *
-     * A sleeping process is NOWHERE without PENDING: the drainer that puts it there does so only with the word it saw, so a schedule
-     * that came before has set PENDING in it, and one that comes after finds NOWHERE.
+     * A sleeping process is NOWHERE without PENDING: the drainer puts it to sleep by compare-and-set, so an earlier schedule has set
+     * PENDING in the expected word, and a later one finds NOWHERE.
      */
     static final long DRAINERS = 0xffff;
     private static final int SLOT_SHIFT = 16;
@@ -38,9 +38,9 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     static final long TERMINAL = 1L << 27;
     static final long RELEASED = 1L << 28;
 
-    /** What {@link #request} asks of its caller. */
+    /** What the caller of {@link #request} has to do. */
     enum Request {
-        /** Nothing: over, or whoever has it drains it again. */
+        /** Nothing: the process is over, or its drainers drain it again. */
         NONE,
         /** To put it on the list or in a slot. */
         PLACE,
@@ -48,15 +48,15 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         SIGNAL
     }
 
-    /** What leaving a slotted process asks of the one who left. */
+    /** What a drainer has to do after leaving a slotted process. */
     enum Left {
-        /** Others are still in, or it sleeps where it is. */
+        /** Nothing: other drainers remain, or the process left the slot before this drainer entered. */
         QUIETLY,
-        /** It stays in its slot to be drained again: look there, or see that somebody does. */
+        /** It stays in its slot to be drained again: drain it, or make sure that another worker does. */
         AWAKE,
         /** It sleeps: empty its slot. */
         ASLEEP,
-        /** It is over and nobody is in it: empty its slot and release it. */
+        /** It is over and has no drainers: empty its slot and release it. */
         RELEASED
     }
 
@@ -77,7 +77,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     private long word;
 
     @SuppressWarnings("unused") // only through BUDGET
-    private long budget; // written by drains, as the word is
+    private long budget; // written by drainers, like the word
 
     ProcessSchedule(ProcessOptions options) {
         super(options);
@@ -100,12 +100,12 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         return (int) (long) BUDGET.getOpaque(this);
     }
 
-    /** Returns the budget before. */
+    /** Returns the previous budget. */
     final int exchangeBudget(int workers) {
         return (int) (long) BUDGET.getAndSet(this, (long) workers);
     }
 
-    /** Asks for a drain that begins after this. */
+    /** Requests a drain that begins after this call. */
     final Request request() { // TASK-7
         for (; ; ) {
             long seen = wordVolatile();
@@ -117,23 +117,23 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
                     return Request.PLACE;
                 }
             } else if (WORD.compareAndSet(
-                    this, seen, seen | PENDING)) { // also when set: what was written before is seen by the drain
+                    this, seen, seen | PENDING)) { // even if set already: publishes earlier writes to the drain
                 return place(seen) == SLOTTED ? Request.SIGNAL : Request.NONE;
             }
         }
     }
 
-    /** QUEUED to SLOTTED, by whoever has reserved the slot. */
+    /** QUEUED to SLOTTED, by the thread that reserved the slot. */
     final void putInSlot(int slot) {
         move(QUEUED, SLOTTED | (long) slot << SLOT_SHIFT);
     }
 
-    /** QUEUED to OWNED, by whoever took it off the list. */
+    /** QUEUED to OWNED, by the thread that took it off the list. */
     final void own() {
         move(QUEUED, OWNED);
     }
 
-    /** OWNED to QUEUED, by the owner, who puts it at the end of the list. */
+    /** OWNED to QUEUED, by the owner, which puts it at the end of the list. */
     final void disown() {
         move(OWNED, QUEUED);
     }
@@ -149,7 +149,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** NOWHERE to OWNED; false when it is elsewhere or over. */
+    /** NOWHERE to OWNED; false when it is placed or over. */
     final boolean tryOwn() {
         for (; ; ) {
             long seen = wordVolatile();
@@ -162,7 +162,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** OWNED to NOWHERE; false when it was scheduled meanwhile and stays owned, to be drained again. */
+    /** OWNED to NOWHERE; false when it was scheduled meanwhile: it stays owned and has to be drained again. */
     final boolean ownedSleeps() { // TASK-7
         for (; ; ) {
             long seen = wordVolatile();
@@ -173,7 +173,7 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** OWNED to released: nobody else is in it. */
+    /** OWNED to released: there are no other drainers. */
     final void ownedReleased() {
         for (; ; ) {
             long seen = wordVolatile();
@@ -183,7 +183,10 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** Adds the caller to the drainers. Unless {@link #mayDrain} says yes to what is returned, it must {@link #leave} at once, and say {@code again}. */
+    /**
+     * Adds the caller to the drainers. Unless {@link #mayDrain} accepts the result, the caller must {@link #leave} at once, with
+     * {@code again} set.
+     */
     final long enter() { // TASK-6
         return (long) WORD.getAndAdd(this, 1L);
     }
@@ -198,9 +201,9 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
     }
 
     /**
-     * Takes the caller out of the drainers; returns the word before, for {@link #left} and {@link #slot}.
+     * Removes the caller from the drainers; returns the previous word, for {@link #left} and {@link #slot}.
      *
-     * @param again there is or may be more to do
+     * @param again whether there may be more to do
      */
     final long leave(boolean again) {
         for (; ; ) {
@@ -228,12 +231,12 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         return again || (seen & PENDING) != 0 ? Left.AWAKE : Left.ASLEEP;
     }
 
-    /** Ends the process; true for the one who did and has to complete it. */
+    /** Ends the process; true for the one caller that did and has to complete it. */
     final boolean setTerminal() { // TASK-8
         return ((long) WORD.getAndBitwiseOr(this, TERMINAL) & TERMINAL) == 0;
     }
 
-    /** Ends and releases a process that is nowhere; false when it is somewhere, or over. */
+    /** Ends and releases a process that is NOWHERE; false when it is placed or over. */
     final boolean releaseUnplaced() {
         for (; ; ) {
             long seen = wordVolatile();
@@ -246,12 +249,12 @@ abstract class ProcessSchedule extends ProcessPads.BeforeSchedule {
         }
     }
 
-    /** Whether nobody will be in it any more; the executor may still have it. */
+    /** Whether it will have no more drainers; the executor may still hold it. */
     final boolean isLeftForGood() {
         return (wordVolatile() & RELEASED) != 0;
     }
 
-    /** Begins another life, leaving in the count who entered too late. */
+    /** Begins another life; drainers that entered too late stay counted. */
     final void rearmSchedule(int wakeBudget) {
         BUDGET.setOpaque(this, (long) wakeBudget);
         for (; ; ) {

@@ -5,9 +5,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live processes of an executor, asleep or not, for its end: a process that nothing will wake again has to be found to be cancelled.
+ * The live processes of an executor, asleep or not. {@code close()} needs it to find and cancel processes that nothing else will wake.
  *
- * <p>Lock-free; grows by parts twice the size, never shrinks, and allocates nothing while it does not grow.
+ * <p>Lock-free; grows by parts of doubling size, never shrinks, and allocates only when it grows.
  */
 final class ProcessTable {
     private static final int FIRST_BITS = 8;
@@ -23,7 +23,7 @@ final class ProcessTable {
         parts.set(0, new AtomicReferenceArray<>(1 << FIRST_BITS));
     }
 
-    /** How many are in the table, or about to be. */
+    /** The number of processes in the table, or about to be. */
     long liveVolatile() {
         return live.getVolatile();
     }
@@ -47,7 +47,7 @@ final class ProcessTable {
         }
     }
 
-    /** Takes out what was added; returns how many are left. */
+    /** Removes a process; returns how many are left. */
     long remove(TaskProcess process) {
         int index = process.tableIndex;
         AtomicReferenceArray<@Nullable TaskProcess> cells = parts.get(index >>> 26);

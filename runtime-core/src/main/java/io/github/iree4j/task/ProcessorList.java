@@ -6,16 +6,16 @@ import java.util.BitSet;
 
 /** Sets of processors in the notation of Linux, {@code 0-3,8}: cpuset(7), section "Formats", list format. */
 final class ProcessorList {
-    /** One more than the largest number of a processor: what the largest kernels are built for. */
+    /** One more than the largest processor number: the limit of the largest kernels. */
     static final int LIMIT = 8192;
 
     private ProcessorList() {}
 
     /**
-     * Reads a list; nothing between commas is an error, an empty text is the empty set.
+     * Parses a list; an empty element is an error, an empty text is the empty set.
      *
      * @param what names the text in messages
-     * @throws IreeException INVALID_ARGUMENT naming what is wrong with it
+     * @throws IreeException INVALID_ARGUMENT, naming the error
      */
     static BitSet parse(String what, String text) {
         BitSet processors = new BitSet();
@@ -58,7 +58,7 @@ final class ProcessorList {
                 "'%s' is '%s': %s; write a list as in 0-3,8".formatted(what, abbreviate(text), why));
     }
 
-    /** Writes what {@link #parse} reads. */
+    /** Formats a set so that {@link #parse} reads it. */
     static String format(BitSet processors) {
         StringBuilder text = new StringBuilder();
         for (int first = processors.nextSetBit(0); first >= 0; ) {
@@ -72,7 +72,7 @@ final class ProcessorList {
         return text.toString();
     }
 
-    /** The beginning of a text that may be long or hold anything. */
+    /** Returns the beginning of untrusted text, with control characters replaced. */
     static String abbreviate(String text) {
         String start = text.length() <= 60 ? text : text.substring(0, 60) + "…";
         return start.replaceAll("\\p{Cntrl}", "?");

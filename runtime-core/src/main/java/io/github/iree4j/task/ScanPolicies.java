@@ -2,7 +2,7 @@ package io.github.iree4j.task;
 
 import java.util.List;
 
-/** The policies that come with the package. */
+/** The built-in policies. */
 final class ScanPolicies {
     private ScanPolicies() {}
 
@@ -12,7 +12,7 @@ final class ScanPolicies {
         @Override
         public int order(List<TaskProcess> processes, int[] order) {
             int count = processes.size();
-            for (int i = 0; i < count; i++) { // few, and nearly in order already
+            for (int i = 0; i < count; i++) { // insertion sort: few, and nearly in order already
                 int at = i;
                 int priority = processes.get(i).options().priority();
                 while (at > 0 && processes.get(order[at - 1]).options().priority() < priority) {
@@ -30,7 +30,7 @@ final class ScanPolicies {
         }
     };
 
-    /** Spread out, so that a process of budget 8 comes at every second visit rather than eight times in a row. */
+    /** Interleaves, so that a process of budget 8 comes at every second visit rather than eight times in a row. */
     static final ScanPolicy BY_BUDGET = (processes, order) -> {
         int count = processes.size();
         long total = 0;
@@ -42,7 +42,7 @@ final class ScanPolicies {
         for (int turn = 0; written < entries; turn++) {
             for (int i = 0; i < count && written < entries; i++) {
                 long share = Math.max(1, processes.get(i).wakeBudget() * (long) entries / Math.max(1, total));
-                // visits of process i up to and with this turn, were they spread evenly over 'entries' turns
+                // process i is due if its share, spread evenly over 'entries' turns, has a visit in this turn
                 if ((turn + 1) * share / entries > turn * share / entries || turn == 0) {
                     order[written++] = i;
                 }

@@ -3,17 +3,17 @@ package io.github.iree4j.task;
 import java.util.List;
 
 /**
- * In which order workers look at compute slots. A hint: what a policy leaves out is looked at last.
+ * The order in which workers scan compute slots. A hint: slots that a policy leaves out are scanned last.
  *
- * <p>The order is worked out when a process enters or leaves a slot or changes its budget, by the thread that does it, into a table that workers read. Called by
- * one thread at a time.
+ * <p>When a process enters or leaves a slot or changes its budget, the thread that causes this computes the order, into a table that
+ * workers read. Called by one thread at a time.
  */
 public interface ScanPolicy {
-    /** How many entries a table has room for. */
+    /** The capacity of a table. */
     int MAX_ENTRIES = 256;
 
     /**
-     * Returns the policy that looks at all slots in turn, each worker beginning elsewhere. Needs no table.
+     * Returns the policy that scans all slots in turn, each worker from a different start. Needs no table.
      *
      * @return the default
      */
@@ -40,11 +40,11 @@ public interface ScanPolicy {
     }
 
     /**
-     * Puts indices of processes in the order they are to be looked at; an index may come several times.
+     * Writes the indices of processes in scan order; an index may occur several times.
      *
-     * @param processes what is in slots, in no particular order; to be read only during the call
-     * @param order where indices into {@code processes} go, {@link #MAX_ENTRIES} of them
-     * @return how many entries were written
+     * @param processes the processes in slots, in no particular order; valid only during the call
+     * @param order receives indices into {@code processes}, at most {@link #MAX_ENTRIES}
+     * @return the number of entries written
      */
     int order(List<TaskProcess> processes, int[] order);
 

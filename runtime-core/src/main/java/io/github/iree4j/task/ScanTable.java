@@ -5,10 +5,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order in which a {@link ScanPolicy} wants slots to be looked at.
+ * The scan order of slots, as computed by a {@link ScanPolicy}.
  *
- * <p>Worked out by whoever changes something, into one of three arrays in turn, so that nothing is allocated. A worker that reads an array while it is written
- * anew looks at slots in an order nobody wanted, once; since what the table leaves out is looked at afterwards, that is all.
+ * <p>Recomputed by the thread that changes a slot or a budget, into one of three arrays in turn, so that nothing is allocated. A worker
+ * that reads an array while it is overwritten scans in an arbitrary order once; that is harmless, because slots missing from the table are
+ * scanned afterwards.
  */
 final class ScanTable {
     private static final int ARRAYS = 3;
@@ -21,7 +22,7 @@ final class ScanTable {
 
     private final ComputeSlots slots;
     private final Order[] orders = new Order[ARRAYS];
-    private final PaddedLong changes = new PaddedLong(); // 0 idle, 1 somebody works it out, 3 and has to do so again
+    private final PaddedLong changes = new PaddedLong(); // 0 idle, 1 a thread is computing, 3 and has to compute again
     private final List<TaskProcess> processes = new ArrayList<>();
     private final int[] slotOf = new int[ComputeSlots.MAX];
     private final int[] indices = new int[ScanPolicy.MAX_ENTRIES];
@@ -42,13 +43,13 @@ final class ScanTable {
         update();
     }
 
-    /** Returns the order, or null to look at slots in turn. */
+    /** Returns the order, or null to scan slots in turn. */
     @Nullable
     Order order() {
         return current;
     }
 
-    /** Something entered or left a slot or changed its budget. */
+    /** Called when a process entered or left a slot or changed its budget. */
     void changed() {
         if (policy != null) {
             update();
@@ -63,7 +64,7 @@ final class ScanTable {
             }
             if (changes.compareAndSetVolatile(seen, seen == 0 ? 1 : 3)) {
                 if (seen != 0) {
-                    return; // whoever is at it does it again
+                    return; // the computing thread does it again
                 }
                 break;
             }

@@ -1,6 +1,6 @@
 package io.github.iree4j.task;
 
-/** Puts processes into slots, where workers find them. One that finds none waits in a list for the next that becomes free. */
+/** Puts processes into slots, where workers find them. A process that finds no free slot waits in a list for the next one. */
 final class SlotPlacement {
     private final ProcessExecutor executor;
     private final ComputeSlots slots;
@@ -20,7 +20,7 @@ final class SlotPlacement {
             fill(slot, process);
         } else {
             overflow.push(process);
-            placeOverflow(); // a slot may have become free before it was seen there: TASK-13
+            placeOverflow(); // a slot may have become free before the push was visible: TASK-13
         }
     }
 

@@ -1,9 +1,10 @@
 package io.github.iree4j.task;
 
 /**
- * How long a worker with nothing to do looks for more before it sleeps: half as long after each time in vain, twice as long after each that paid, or would have.
+ * How long an idle worker spins before it sleeps: halved after each unsuccessful spin, doubled after each one that found work or would
+ * have.
  *
- * <p>Of one worker's thread.
+ * <p>Confined to one worker's thread.
  */
 final class SpinLimit {
     private final long longest;
@@ -15,9 +16,9 @@ final class SpinLimit {
     }
 
     /**
-     * How long to spin now; 0 for not at all.
+     * How long to spin now; 0 to sleep at once.
      *
-     * @param wanted more workers are wanted than are awake, or work is expected: then as long as may be
+     * @param wanted whether more workers are wanted than are awake, or work is expected: then the longest time
      */
     long nanos(boolean wanted) {
         long limit = wanted ? longest : nanos;
@@ -32,7 +33,7 @@ final class SpinLimit {
         nanos = Math.min(longest, Math.max(Tuning.LEAST_SPIN_NANOS, nanos / 2));
     }
 
-    /** Woken after a sleep: a short one could have been a spin. */
+    /** Records a sleep: a short one could have been a spin. */
     void slept(long sleptNanos) {
         if (sleptNanos < longest) {
             paid();

@@ -1,9 +1,9 @@
 package io.github.iree4j.task;
 
 /**
- * An executor whose workers do nothing but what the caller makes them do, one look at a time. For tests: what happens in which order is the test's to say.
+ * An executor whose workers the caller drives, one step at a time. For tests, which control the interleaving.
  *
- * <p>One thread at a time.
+ * <p>Not thread-safe.
  */
 public final class SteppedExecutor implements AutoCloseable {
     private final ProcessExecutor executor;
@@ -13,38 +13,38 @@ public final class SteppedExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns the executor that is driven.
+     * Returns the executor.
      *
-     * @return for submitting processes to it
+     * @return the executor to submit processes to
      */
     public ProcessExecutor executor() {
         return executor;
     }
 
     /**
-     * Lets a worker look for work once: processes off the list, then one in a slot.
+     * Lets a worker look for work once: processes on the list, then one in a slot.
      *
      * @param worker its index
-     * @return whether it found some; if not it sleeps until it is woken
+     * @return whether it found work; if not, it sleeps until woken
      */
     public boolean step(int worker) {
         return executor.worker(worker).step();
     }
 
     /**
-     * Returns whether a worker sleeps; a step of one that does is none.
+     * Returns whether a worker sleeps; stepping a sleeping worker does nothing.
      *
      * @param worker its index
-     * @return false from the beginning, and once it was woken
+     * @return false at first, and once it was woken
      */
     public boolean isAsleep(int worker) {
         return executor.wakes().idle().contains(worker);
     }
 
     /**
-     * Lets all workers look in turn until all sleep. Does not return while a process keeps itself awake.
+     * Steps all workers in turn until all sleep. Does not return while a process keeps itself awake.
      *
-     * @return how many looks found something
+     * @return how many steps found work
      */
     public int runUntilAsleep() {
         int found = 0;

@@ -7,12 +7,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Work that can be done a little at a time, by one worker or several.
+ * Cooperative work, done in small steps by one worker or several.
  *
- * <p>Workers call {@link #drain}; it does bounded work and returns, which is where workers turn to other things. A process with nothing to do
- * sleeps and costs nothing, until {@link #schedule()} is called. It may wait for events before its first drain: each takes one from the suspend
- * count, and whoever takes the last puts it where workers look. When it is over, in success or with the first failure, it calls
- * {@link #completed} once, wakes those that depend on it, and when nobody is in a drain any more, calls {@link #released} once.
+ * <p>Workers call {@link #drain}; it does bounded work and returns, which lets workers turn to other processes. A process with nothing to
+ * do sleeps and costs nothing until {@link #schedule()} is called. It may await events before its first drain: each decrements the suspend
+ * count, and the last makes the process runnable. When it is over, successfully or with the first failure, it calls {@link #completed}
+ * once, wakes its dependents, and calls {@link #released} once, after the last drain has returned.
  *
  * <p>Every public method is safe from any thread and none blocks or takes a lock.
  */
@@ -29,46 +29,48 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Does a bounded piece of the work.
+     * Does a bounded amount of work.
      *
-     * <p>Runs on a worker, or in {@link ProcessExecutor#tryDrainInline} on the caller; a process in a compute slot is drained by several at the same time. An
-     * implementation:
+     * <p>Runs on a worker, or in {@link ProcessExecutor#tryDrainInline} on the caller; several workers drain a process in a compute slot
+     * concurrently. An implementation:
      * <ul>
-     *   <li>MUST return soon, and MUST NOT block, since a worker is what blocks then;
-     *   <li>MUST NOT use the worker after it returned;
-     *   <li>MAY schedule, wake, cancel or submit any process, this one too, and change the budget;
-     *   <li>MAY throw: the process fails with that, the worker goes on.
+     *   <li>MUST return soon and MUST NOT block, because that blocks a worker;
+     *   <li>MUST NOT use the worker context after it has returned;
+     *   <li>MAY schedule, wake, cancel or submit any process, including this one, and change the budget;
+     *   <li>MAY throw: the process fails with the exception, the worker continues.
      * </ul>
      *
-     * @param worker who drains
+     * @param worker the draining worker or caller
      * @return what workers should do next
      * @throws Exception to fail the process
      */
     protected abstract DrainResult drain(WorkerContext worker) throws Exception;
 
     /**
-     * Called once when the process is over, by the thread that ended it, possibly while other drains are under way; so it must leave alone what
-     * they use. Dependents are woken afterwards. MUST NOT block; what it throws is logged.
+     * Called once when the process is over, by the thread that ended it, possibly while other drains are in progress; so it must not touch
+     * what they use. Dependents are woken afterwards. MUST NOT block; what it throws is logged.
      *
-     * @param failure the first failure, or null when all went well
+     * @param failure the first failure, or null on success
      */
     protected void completed(@Nullable IreeException failure) {}
 
-    /** Called once after {@link #completed}, when the last drain has returned; everything may be freed, or {@link #rearm} called. MUST NOT block. */
+    /**
+     * Called once after {@link #completed}, when the last drain has returned; may free everything, or call {@link #rearm}. MUST NOT block.
+     */
     protected void released() {}
 
     /**
-     * Called when something this process depends on has failed, before that counts as one event less to wait for. Unless overridden this process fails in
-     * the same way, without being drained, when it has no failure yet.
+     * Called when a process that this one depends on has failed, before the suspend count is decremented. By default this process fails
+     * with the same failure, without being drained, unless it has failed already.
      *
-     * @param failure of the process that this one waited for
+     * @param failure the failure of the other process
      */
     protected void upstreamFailed(IreeException failure) {
         decideOutcome(failure);
     }
 
     /**
-     * Makes the process begin another life as if it were new, to be submitted again. Only in {@link #released} or after it.
+     * Resets the process to its initial state, to be submitted again. Only in {@link #released} or after it.
      *
      * @param suspendCount events to wait for
      */
@@ -76,7 +78,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         ProcessOptions.checkRange("suspend count", suspendCount, 0, ProcessOptions.MAX_SUSPENDS);
         if (!isReleased()) {
             throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION, this + " is not over yet; rearm it when it is released");
+                    StatusCode.FAILED_PRECONDITION, this + " is not over yet; rearm it once it is released");
         }
         clearWorkerStates();
         unbindRelease();
@@ -85,8 +87,8 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Asks for a drain that begins after this call: wakes the process if it sleeps, and makes sure of another drain if it is in one. Does nothing when the
-     * process is over, when it still waits for events, and before it was submitted: its first drain is still to come.
+     * Requests a drain that begins after this call: wakes the process if it sleeps, and ensures another drain if one is in progress. Does
+     * nothing when the process is over, and while it awaits events or has not been submitted: its first drain is still to come.
      */
     public final void schedule() {
         ProcessExecutor executor = executorVolatile();
@@ -96,10 +98,11 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Takes one event off the suspend count. The call that takes the last makes the process runnable, and puts it where workers look if it was submitted.
+     * Decrements the suspend count for one event. The call that takes it to zero makes the process runnable, and schedules it if it was
+     * submitted.
      *
-     * @return whether this call made it runnable; false too when it was cancelled
-     * @throws IreeException {@code FAILED_PRECONDITION} when it waits for no event
+     * @return whether this call made it runnable; false also when it was cancelled
+     * @throws IreeException {@code FAILED_PRECONDITION} when it awaits no event
      */
     public final boolean wake() {
         long before = resumeOnceVolatile(); // TASK-1
@@ -116,8 +119,9 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Makes another process wait for this one: it is suspended once more, and woken when this one is over, failing as this one did. When this one is over
-     * already, that happens at once. Dependents that were not submitted are, to this one's executor, when they are woken.
+     * Makes another process wait for this one: it is suspended once more and woken when this one is over, inheriting its failure. If this
+     * one is over already, that happens at once. A dependent that has not been submitted is submitted to this one's executor when it is
+     * woken.
      *
      * @param dependent not yet submitted, or still suspended
      * @throws IreeException {@code FAILED_PRECONDITION} when the dependent may already be drained
@@ -135,14 +139,14 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         }
     }
 
-    /** Ends the process with {@code CANCELLED} unless it has a failure already; as {@link #fail}. */
+    /** Ends the process with {@code CANCELLED} unless it has failed already; see {@link #fail}. */
     public final void cancel() {
         fail(new IreeException(StatusCode.CANCELLED, this + " was cancelled"));
     }
 
     /**
-     * Ends the process: no drain begins any more. While it is suspended it is over when this returns; else a worker, woken if need be, completes it after
-     * the drains under way. The first failure stays.
+     * Ends the process: no drain begins any more. A suspended process is over when this returns; otherwise a worker, woken if necessary,
+     * completes it after the drains in progress. The first failure wins.
      *
      * @param failure why
      * @return whether this was the first failure
@@ -161,14 +165,16 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
             schedule();
         } else if ((before & ENDING) == 0 && releaseUnplaced()) {
             ProcessExecutor executor =
-                    executorVolatile(); // TASK-16: looked at after it was released, as it is released when it is listed
+                    executorVolatile(); // TASK-16: read after the release; adopt() checks for the release after it has
+            // set LISTED
             complete(executor);
             release(executor);
         }
     }
 
     /**
-     * Changes how many workers are woken for the process. When more are wanted than before and it is in a slot, they are woken.
+     * Changes how many workers are woken for the process. If that is more than before and the process is in a slot, the additional workers
+     * are woken.
      *
      * @param workers at least 1
      */
@@ -200,7 +206,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Returns where the process is in its life, which may be over by then.
+     * Returns the state of the process, which may change concurrently.
      *
      * @return the state
      */
@@ -215,9 +221,9 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     }
 
     /**
-     * Returns whether the process is over and nobody is in a drain.
+     * Returns whether the process is over and no drain is in progress.
      *
-     * @return true from the time {@link #released} is called
+     * @return true from the call of {@link #released} on
      */
     public final boolean isReleased() {
         return (activationVolatile() & OVER) != 0;
@@ -236,7 +242,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         return suspends(activationVolatile()) <= 0;
     }
 
-    /** TASK-3: once a life. */
+    /** TASK-3: once per life. */
     final void complete(@Nullable ProcessExecutor executor) {
         if ((setActivationBitsVolatile(DONE) & DONE) != 0) {
             return;
@@ -245,7 +251,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         try {
             completed(failure);
         } catch (Throwable thrown) {
-            log.error("'{}' failed while it was completed", this, thrown);
+            log.error("completed() of {} threw", this, thrown);
         }
         for (Dependent waiting = closeDependents(); waiting != null; waiting = waiting.next) {
             TaskProcess dependent = waiting.process;
@@ -259,11 +265,11 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         IreeException failure = failureAcquire();
         TaskScope scope = options.scope();
         boolean counted = executor != null && executor.unlist(this);
-        setActivationBitsVolatile(OVER); // from here on it may be rearmed
+        setActivationBitsVolatile(OVER); // it may be rearmed from here on
         try {
             released();
         } catch (Throwable thrown) {
-            log.error("'{}' failed while it was released", this, thrown);
+            log.error("released() of {} threw", this, thrown);
         }
         if (counted && scope != null) {
             scope.ended(failure);
@@ -275,7 +281,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
             try {
                 upstreamFailed(failure);
             } catch (Throwable thrown) {
-                log.error("'{}' failed while it was told of a failure", this, thrown);
+                log.error("upstreamFailed() of {} threw", this, thrown);
                 decideOutcome(failure);
             }
         }
@@ -285,7 +291,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         wake();
     }
 
-    /** Returns the name, for people. */
+    /** Returns the name, for diagnostics. */
     @Override
     public String toString() {
         return "process '" + options.name() + "'";

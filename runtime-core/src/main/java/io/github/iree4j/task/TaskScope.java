@@ -9,12 +9,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Processes that somebody waits for together: how many are pending, and the first that failed.
+ * A group of processes to wait for together: the number pending, and the first failure.
  *
  * <p>Safe from any thread.
  */
 public final class TaskScope {
-    /** Enough for anybody: waiters are few, and look again by themselves. */
+    /** The polling interval of waiters, in case a wake-up is missed. */
     private static final long LOOK_AGAIN_NANOS = 10_000_000;
 
     private final String name;
@@ -26,19 +26,19 @@ public final class TaskScope {
     /**
      * Creates an idle scope.
      *
-     * @param name for people
+     * @param name the name, for diagnostics
      */
     public TaskScope(String name) {
         this.name = name;
     }
 
-    /** Counts one more as pending; to be paired with {@link #ended}. Processes of the scope do so when they are submitted. */
+    /** Counts one more pending process; pair with {@link #ended}. Called for each process of the scope when it is submitted. */
     public void begun() {
         pending.incrementAndGet();
     }
 
     /**
-     * Counts one less as pending.
+     * Counts one pending process less.
      *
      * @param ended its failure, or null
      */
@@ -59,7 +59,7 @@ public final class TaskScope {
     }
 
     /**
-     * Notes a failure. The first stays.
+     * Records a failure. The first one wins.
      *
      * @param first the failure
      */
@@ -88,8 +88,9 @@ public final class TaskScope {
     /**
      * Waits until nothing is pending. Blocks; not for workers.
      *
-     * @param limit how long to wait; zero only looks
-     * @throws IreeException {@code DEADLINE_EXCEEDED} when something is still pending then, {@code CANCELLED} when the thread is interrupted
+     * @param limit the longest wait; zero only checks
+     * @throws IreeException {@code DEADLINE_EXCEEDED} when processes are still pending then, {@code CANCELLED} when the thread is
+     *     interrupted
      */
     public void awaitIdle(Duration limit) {
         long deadline = System.nanoTime() + limit.toNanos();

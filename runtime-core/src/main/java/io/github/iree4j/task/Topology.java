@@ -9,12 +9,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where workers run: one group for each, on a machine as far as this process may use it, or as somebody wrote it down. Immutable.
+ * The placement of workers: one group each, detected on this machine as far as this process may use it, or specified explicitly. Immutable.
  *
- * <p>Detection reads what Linux tells in {@code /sys/devices/system} and {@code /proc/self}: processors that are online and allowed by
- * affinity and by the cpusets of cgroups, which of them share a core, caches, NUMA nodes, slower cores; and how many processors' worth of
- * time the cgroups grant (versions 1 and 2, all levels). What is missing or makes no sense is left out and {@linkplain #notes() noted}; it
- * never fails for that.
+ * <p>Detection reads {@code /sys/devices/system} and {@code /proc/self} on Linux: processors that are online and allowed by affinity and
+ * cgroup cpusets, their cores, caches, NUMA nodes, which are slower; and the CPU quota of the cgroups (versions 1 and 2, all levels).
+ * Missing or implausible values are left out and {@linkplain #notes() noted}; detection never fails because of them.
  *
  * <p>{@link #toString()} is an explicit specification that {@link #of} reads back.
  */
@@ -33,7 +32,7 @@ public final class Topology {
     }
 
     /**
-     * Looks at this machine.
+     * Detects the topology of this machine.
      *
      * @param options how to choose places
      * @return at least one group
@@ -43,7 +42,7 @@ public final class Topology {
         return detect(options, Path.of("/"), Runtime.getRuntime().availableProcessors());
     }
 
-    /** As on the machine whose files are below a directory, with a JVM that knows of so many processors. */
+    /** Detects from files below a directory and the JVM's number of processors. */
     static Topology detect(TopologyOptions options, Path root, int jvmProcessors) {
         return TopologyMachine.read(root, jvmProcessors).choose(options);
     }
@@ -53,19 +52,19 @@ public final class Topology {
      *
      * <ul>
      *   <li>{@code auto}: as {@link TopologyOptions#DEFAULTS} has it;
-     *   <li>how to choose: {@code mode=cores max=8 nodes=0 cores=performance distribution=compact}, any of these; {@code mode} is
-     *       {@code cores} or {@code threads}, {@code cores} is {@code any}, {@code performance} or {@code efficiency},
-     *       {@code distribution} is {@code scatter} or {@code compact};
+     *   <li>options: {@code mode=cores max=8 nodes=0 cores=performance distribution=compact}, any of these; {@code mode} is {@code cores}
+     *       or {@code threads}, {@code cores} is {@code any}, {@code performance} or {@code efficiency}, {@code distribution} is
+     *       {@code scatter} or {@code compact};
      *   <li>groups, separated by semicolons or line ends: {@code cpus=0,8 node=0 l1=32K l2=1M l3=32M cache=0; cpus=1,9}, where
-     *       {@code cpus=any} is anywhere and all but {@code cpus} may be missing; {@code each=0-3} for a group on each of these processors;
-     *       {@code workers=4} for so many groups anywhere.
+     *       {@code cpus=any} is anywhere and all but {@code cpus} are optional; {@code each=0-3} for a group on each of these processors;
+     *       {@code workers=4} for four groups anywhere.
      * </ul>
      *
-     * Groups are taken as they are written, whether or not the machine has those processors.
+     * Groups are taken as specified, whether or not the machine has those processors.
      *
      * @param specification the text
      * @return at least one group
-     * @throws IreeException INVALID_ARGUMENT naming what is wrong; for more than {@value #MAXIMUM_GROUPS} groups as well
+     * @throws IreeException INVALID_ARGUMENT, naming the error; also for more than {@value #MAXIMUM_GROUPS} groups
      */
     public static Topology of(String specification) {
         return of(specification, Path.of("/"), Runtime.getRuntime().availableProcessors());
@@ -82,7 +81,7 @@ public final class Topology {
     }
 
     /**
-     * Returns so many places anywhere on the machine.
+     * Returns a topology of workers anywhere on the machine.
      *
      * @param workers 1 to {@value #MAXIMUM_GROUPS}
      * @return the topology
@@ -102,18 +101,18 @@ public final class Topology {
     }
 
     /**
-     * Returns what was strange about the machine's description of itself.
+     * Returns what detection found missing or implausible.
      *
-     * @return sentences for operators, mostly none
+     * @return messages for operators, usually none
      */
     public List<String> notes() {
         return notes;
     }
 
     /**
-     * Returns the topology for people.
+     * Returns a human-readable description.
      *
-     * @return several lines: where it comes from, a line for each worker, notes
+     * @return several lines: the origin, a line for each worker, notes
      */
     public String describe() {
         StringBuilder text = new StringBuilder();
@@ -149,7 +148,7 @@ public final class Topology {
         return groups.hashCode();
     }
 
-    /** The groups as {@link #of} reads them, on one line. */
+    /** Returns the groups in the format of {@link #of}, on one line. */
     @Override
     public String toString() {
         if (groups.equals(Collections.nCopies(groups.size(), TopologyGroup.ANYWHERE))) {

@@ -7,14 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the process may use of the machine: its affinity (proc(5)), and the cpusets and quotas of its control groups, version 1
- * (Documentation/scheduler/sched-bwc.rst of the kernel) and 2 (cgroup-v2.rst), whichever is there.
+ * The processors and time that the process may use: its affinity (proc(5)), and the cpusets and quotas of its control groups, version 1
+ * (Documentation/scheduler/sched-bwc.rst of the kernel) and 2 (cgroup-v2.rst), whichever exists.
  */
 final class TopologyCgroups {
-    /** Levels between a container's group and the root. */
+    /** The most levels between a container's group and the root. */
     private static final int MOST_LEVELS = 64;
 
-    /** A line of {@code /proc/self/mountinfo}: what of a file system is mounted where. */
+    /** A line of {@code /proc/self/mountinfo}: which part of a file system is mounted where. */
     private record Mount(String root, String point, String type, String options) {}
 
     private final TopologyFiles files;
@@ -31,7 +31,7 @@ final class TopologyCgroups {
                 mounts.add(new Mount(unescape(before[3]), unescape(before[4]), after[0], after[2]));
             }
         }
-        if (mounts.isEmpty()) { // as most systems have it
+        if (mounts.isEmpty()) { // the usual mount points
             mounts.add(new Mount("/", "/sys/fs/cgroup", "cgroup2", ""));
             mounts.add(new Mount("/", "/sys/fs/cgroup/cpu", "cgroup", "cpu"));
             mounts.add(new Mount("/", "/sys/fs/cgroup/cpuset", "cgroup", "cpuset"));
@@ -74,7 +74,7 @@ final class TopologyCgroups {
         return new BitSet();
     }
 
-    /** How many processors' worth of time the groups grant, the least of all levels; infinite without a limit. */
+    /** The CPU quota in processors, the least of all levels; infinite without a limit. */
     double quota() {
         double quota = Double.POSITIVE_INFINITY;
         for (String level : levels("cgroup2", "")) {
@@ -103,13 +103,13 @@ final class TopologyCgroups {
                 return processors;
             }
         } catch (NumberFormatException e) {
-            // said below
+            // reported below
         }
         files.note("'%s' is '%s', not a share of time; ignored".formatted(path, ProcessorList.abbreviate(text)));
         return Double.POSITIVE_INFINITY;
     }
 
-    /** Directories of the process's group and those above it, the group first. */
+    /** Directories of the process's group and its ancestors, the group first. */
     private List<String> levels(String type, String controller) {
         String group = groupOf(controller);
         List<String> levels = new ArrayList<>();
@@ -134,14 +134,14 @@ final class TopologyCgroups {
         return levels;
     }
 
-    /** Where in a mount a group is. A container sees its own group as the mount's root, or by a name that means something outside only. */
+    /** The path of a group within a mount. A container sees its own group as the mount's root, or by a path that is only valid outside. */
     private static String below(String mountRoot, String group) {
         String root = mountRoot.equals("/") ? "" : mountRoot;
         String path = group.startsWith(root) ? group.substring(root.length()) : "";
         return path.equals("/") || path.contains("..") || !path.startsWith("/") ? "" : path;
     }
 
-    /** The group by the controller, or that of version 2 for none: a line {@code 4:cpu,cpuacct:/path}, {@code 0::/path}. */
+    /** The process's group for a controller, or that of version 2 for none: a line {@code 4:cpu,cpuacct:/path}, {@code 0::/path}. */
     private @Nullable String groupOf(String controller) {
         String text = files.read("/proc/self/cgroup");
         for (String line : text == null ? new String[0] : text.split("\n")) {

@@ -6,11 +6,11 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * The place of one worker: the processors it is meant for and the caches it finds there. Immutable.
+ * The placement of one worker: its processors and their caches. Immutable.
  *
  * @param processors numbers of logical processors, ascending, usually those of one core; none when the worker may run anywhere
  * @param node NUMA node of the processors, -1 when unknown
- * @param efficient true for a core that is built to be slower and thriftier than others of the machine
+ * @param efficient true for an efficiency core, slower by design than others of the machine
  * @param l1Bytes size of the first-level data cache, 0 when unknown
  * @param l2Bytes size of the second-level cache, 0 when unknown
  * @param l3Bytes size of the third-level cache, 0 when unknown or there is none
@@ -18,25 +18,25 @@ import java.util.List;
  */
 public record TopologyGroup(
         List<Integer> processors, int node, boolean efficient, long l1Bytes, long l2Bytes, long l3Bytes, int cache) {
-    /** A place anywhere. */
+    /** Anywhere on the machine. */
     static final TopologyGroup ANYWHERE = new TopologyGroup(List.of(), -1, false, 0, 0, 0, -1);
 
-    /** More than any machine has. */
+    /** Larger than on any machine. */
     static final long LARGEST_CACHE = 1L << 40;
 
     static final int LARGEST_NODE = 1023; // CONFIG_NODES_SHIFT is at most 10
 
     /**
-     * Sorts the processors and checks the rest.
+     * Sorts the processors and validates all values.
      *
      * @param processors numbers of logical processors, 0 to 8191
      * @param node NUMA node of the processors, -1 to 1023
-     * @param efficient whether the core is one of the slower ones
+     * @param efficient whether the core is an efficiency core
      * @param l1Bytes size of the first-level data cache, at most 2^40
      * @param l2Bytes size of the second-level cache, at most 2^40
      * @param l3Bytes size of the third-level cache, at most 2^40
      * @param cache number of the last-level cache, -1 to 8191
-     * @throws IreeException INVALID_ARGUMENT naming what is out of range
+     * @throws IreeException INVALID_ARGUMENT, naming what is out of range
      */
     public TopologyGroup {
         processors = processors.stream().distinct().sorted().toList();
@@ -59,7 +59,7 @@ public record TopologyGroup(
     }
 
     /**
-     * Returns the processors as the operating system takes them.
+     * Returns the processors as an affinity mask of the operating system.
      *
      * @return bit n % 64 of word n / 64 is processor n; no words when the worker may run anywhere
      */
@@ -73,7 +73,7 @@ public record TopologyGroup(
         return bits;
     }
 
-    /** As {@link Topology#of} reads it, what is unknown left out. */
+    /** Returns the group in the format of {@link Topology#of}, without unknown values. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder("cpus=");

@@ -17,14 +17,14 @@ import java.util.TreeSet;
 /**
  * The processors that this process may use.
  *
- * @param processors ascending; none when the machine tells nothing
- * @param online how many the machine has switched on, 0 when unknown
- * @param quota processors' worth of time that cgroups grant, infinite without a limit
- * @param jvmProcessors how many the JVM knows of
- * @param notes what was strange
+ * @param processors in ascending order; empty when unknown
+ * @param online number of processors online, 0 when unknown
+ * @param quota CPU quota of the cgroups in processors, infinite without a limit
+ * @param jvmProcessors number of processors that the JVM reports
+ * @param notes what was missing or implausible
  */
 record TopologyMachine(List<Processor> processors, int online, double quota, int jvmProcessors, List<String> notes) {
-    /** Without an explicit limit no more workers than this are made: beyond, waking them takes longer than most work. */
+    /** The limit on workers without an explicit one: beyond it, waking them takes longer than most work. */
     private static final int DEFAULT_WORKERS = 64;
 
     /**
@@ -62,13 +62,14 @@ record TopologyMachine(List<Processor> processors, int online, double quota, int
     Topology choose(TopologyOptions options) {
         int limit = options.maxWorkers() == 0 ? DEFAULT_WORKERS : options.maxWorkers();
         limit = Math.min(limit, Math.max(1, jvmProcessors));
-        // Rounded down: a worker more would have all of them, and the threads of the application, stopped for the rest
-        // of a period now and then.
+        // Rounded down: with one worker more the kernel would now and then throttle all of them, and the threads of the
+        // application, for
+        // the rest of a period.
         limit = (int) Math.min(limit, Math.max(1, Math.floor(quota)));
         if (processors.isEmpty()) {
             return new Topology(
                     java.util.Collections.nCopies(limit, TopologyGroup.ANYWHERE),
-                    "for %d processors that the JVM knows of%s".formatted(jvmProcessors, quotaText()),
+                    "for %d processors that the JVM reports%s".formatted(jvmProcessors, quotaText()),
                     notes);
         }
         List<TopologyGroup> places = places(options);
@@ -144,7 +145,7 @@ record TopologyMachine(List<Processor> processors, int online, double quota, int
                     .limit(Math.max(0, count))
                     .toList();
         }
-        // In turn from each cache; caches in turn from each node.
+        // Round-robin over the caches of round-robin nodes.
         Map<Integer, Map<Integer, Deque<TopologyGroup>>> nodes = new TreeMap<>();
         for (TopologyGroup place : places) {
             nodes.computeIfAbsent(place.node(), _ -> new LinkedHashMap<>())

@@ -9,52 +9,52 @@ import java.util.Objects;
 /**
  * How to choose places for workers on a machine.
  *
- * @param mode what gets a worker
+ * @param mode the unit that gets a worker
  * @param maxWorkers the most workers, 1 to {@value Topology#MAXIMUM_GROUPS}; 0 for as many as the limits of the process allow
  * @param nodes NUMA nodes to stay on; none for all
- * @param cores which cores of a machine with fast and thrifty ones
- * @param distribution which places are taken when there are more than workers
+ * @param cores which cores to use on a machine with performance and efficiency cores
+ * @param distribution which places to take when there are more than workers
  */
 public record TopologyOptions(Mode mode, int maxWorkers, List<Integer> nodes, Cores cores, Distribution distribution) {
-    /** One worker for each physical core that the process may use, as far as its quota goes, at most 64. */
+    /** One worker for each physical core that the process may use, within its quota, at most 64. */
     public static final TopologyOptions DEFAULTS =
             new TopologyOptions(Mode.CORES, 0, List.of(), Cores.ANY, Distribution.SCATTER);
 
-    /** What gets a worker. */
+    /** The unit that gets a worker. */
     public enum Mode {
-        /** Each physical core: compiled kernels fill its units, so a second thread on it gains little. */
+        /** Each physical core: compiled kernels saturate its units, so a second thread on it gains little. */
         CORES,
         /** Each logical processor. */
         THREADS
     }
 
-    /** Which cores are used where some are built to be slower. */
+    /** Which cores to use on a machine with performance and efficiency cores. */
     public enum Cores {
         /** All of them. */
         ANY,
-        /** Those that are not the slowest kind; all when there is one kind. */
+        /** All but the slowest kind; all when there is one kind. */
         PERFORMANCE,
         /** The slowest kind; all when there is one kind. */
         EFFICIENCY
     }
 
-    /** Which places are taken when there are more than workers. */
+    /** Which places to take when there are more than workers. */
     public enum Distribution {
-        /** In turn from each last-level cache: the most cache and bandwidth for each worker. */
+        /** Round-robin over the last-level caches: the most cache and bandwidth for each worker. */
         SCATTER,
-        /** Neighbours first: workers share a cache, and the rest of the machine is left alone. */
+        /** Neighbours first: workers share a cache, and the rest of the machine stays free. */
         COMPACT
     }
 
     /**
-     * Checks and copies.
+     * Validates and copies.
      *
-     * @param mode what gets a worker
-     * @param maxWorkers the most workers, 0 for no limit but the process's
+     * @param mode the unit that gets a worker
+     * @param maxWorkers the most workers, 0 for the process's limit
      * @param nodes NUMA nodes to stay on
      * @param cores which kind of cores
-     * @param distribution which places first
-     * @throws IreeException INVALID_ARGUMENT naming what is out of range
+     * @param distribution which places to take first
+     * @throws IreeException INVALID_ARGUMENT, naming what is out of range
      */
     public TopologyOptions {
         Objects.requireNonNull(mode, "mode");
@@ -78,7 +78,7 @@ public record TopologyOptions(Mode mode, int maxWorkers, List<Integer> nodes, Co
     /**
      * Returns these options with another limit.
      *
-     * @param workers the most workers, 0 for no limit but the process's
+     * @param workers the most workers, 0 for the process's limit
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when out of range
      */
@@ -86,7 +86,7 @@ public record TopologyOptions(Mode mode, int maxWorkers, List<Integer> nodes, Co
         return new TopologyOptions(mode, workers, nodes, cores, distribution);
     }
 
-    /** As {@link Topology#of} reads it. */
+    /** Returns the options in the format of {@link Topology#of}. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder("mode=").append(TopologyText.word(mode));

@@ -6,7 +6,7 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code /sys/devices/system} tells of processors: Documentation/ABI/stable/sysfs-devices-system-cpu of the kernel. */
+/** Reads processors from {@code /sys/devices/system}: Documentation/ABI/stable/sysfs-devices-system-cpu of the kernel. */
 final class TopologySysfs {
     private static final String CPU = "/sys/devices/system/cpu/";
     private static final String NODE = "/sys/devices/system/node/";
@@ -14,7 +14,7 @@ final class TopologySysfs {
     /** Where Linux lists the slower cores of x86 processors with two kinds. */
     private static final String ATOM = "/sys/devices/cpu_atom/cpus";
 
-    /** Five or six on the machines there are. */
+    /** Current machines have five or six. */
     private static final int MOST_CACHES = 16;
 
     private final TopologyFiles files;
@@ -23,7 +23,7 @@ final class TopologySysfs {
         this.files = files;
     }
 
-    /** The processors that are switched on; none when the machine does not tell. */
+    /** The online processors; empty when unknown. */
     BitSet online() {
         BitSet online = files.readList(CPU + "online");
         return online.isEmpty() ? files.readList(CPU + "present") : online;
@@ -48,7 +48,7 @@ final class TopologySysfs {
         return processors;
     }
 
-    /** The first processor of a list that has this one; the other name is that of older kernels. */
+    /** The first processor of the list that contains this one; older kernels use the other name. */
     private int firstOf(int number, String path, String olderName) {
         BitSet siblings = files.readList(path);
         if (siblings.isEmpty()) {
@@ -72,7 +72,7 @@ final class TopologySysfs {
         return nodes;
     }
 
-    /** Processors of the slowest kind, when there are several kinds. */
+    /** Processors of the slowest kind, if there are several kinds. */
     private BitSet slower(BitSet usable) {
         BitSet slower = files.readList(ATOM);
         if (!slower.isEmpty()) {
@@ -91,7 +91,7 @@ final class TopologySysfs {
         return slower;
     }
 
-    /** Sizes by level, and the last level that holds data. */
+    /** Sizes by level, and the last-level data cache. */
     private static final class Caches {
         final long[] bytes = new long[4];
         int last = -1;
@@ -123,7 +123,7 @@ final class TopologySysfs {
 
     private long size(String path, @Nullable String text) {
         if (text == null || text.isEmpty()) {
-            return 0; // virtual machines often keep it to themselves
+            return 0; // virtual machines often hide it
         }
         long size = TopologyText.parseSize(text);
         if (size < 0) {

@@ -11,14 +11,14 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The text of topologies: {@code name=value} words, the groups of an explicit one separated by semicolons or line ends. */
+/** The text format of topologies: {@code name=value} words, groups separated by semicolons or line ends. */
 final class TopologyText {
     /** Longer than any topology this runtime prints. */
     private static final int LONGEST = 64 * 1024;
 
     private TopologyText() {}
 
-    /** What a text says: one of the two is null. */
+    /** A parsed text: one of the two is null. */
     record Specification(
             @Nullable TopologyOptions options, @Nullable List<TopologyGroup> groups) {}
 
@@ -94,7 +94,7 @@ final class TopologyText {
 
     private static void nothingElse(Map<String, String> words, String name) {
         if (!words.isEmpty()) {
-            throw bad("'%s' stands alone in its group, without '%s'"
+            throw bad("'%s' must be alone in its group, without '%s'"
                     .formatted(
                             name,
                             ProcessorList.abbreviate(words.keySet().iterator().next())));
@@ -158,7 +158,7 @@ final class TopologyText {
         return new TopologyOptions(mode, max, nodes, cores, distribution);
     }
 
-    /** The word for a constant. */
+    /** The word of a constant. */
     static String word(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
@@ -198,7 +198,7 @@ final class TopologyText {
         return size;
     }
 
-    /** Reads a size as sysfs writes them, {@code 32K}; -1 for anything else, and for more than 1024 GiB. */
+    /** Parses a size in the format of sysfs, {@code 32K}; -1 for anything else, and for more than 1024 GiB. */
     static long parseSize(String text) {
         int digits = 0;
         while (digits < text.length() && text.charAt(digits) >= '0' && text.charAt(digits) <= '9') {
@@ -219,7 +219,7 @@ final class TopologyText {
         return shift < 0 || value > TopologyGroup.LARGEST_CACHE >> shift ? -1 : value << shift;
     }
 
-    /** Writes a size, in the largest unit that divides it. */
+    /** Formats a size in the largest unit that divides it. */
     static String size(long bytes) {
         int unit = bytes == 0 ? 0 : Math.min(3, Long.numberOfTrailingZeros(bytes) / 10);
         return (bytes >> 10 * unit) + new String[] {"", "K", "M", "G"}[unit];

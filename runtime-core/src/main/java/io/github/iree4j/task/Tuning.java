@@ -1,21 +1,21 @@
 package io.github.iree4j.task;
 
-/** Numbers that were chosen by measuring or guessing, in one place. */
+/** Constants chosen by measurement or by guess. */
 final class Tuning {
     private Tuning() {}
 
-    /** The longest spin before sleeping. More saves wakes, which cost microseconds on both sides; less saves processor time. */
+    /** The longest spin before sleeping. More saves wake-ups, which cost microseconds on both sides; less saves processor time. */
     static final long SPIN_NANOS = 20_000;
 
-    /** A spin shorter than that is not worth beginning. */
+    /** The shortest worthwhile spin. */
     static final long LEAST_SPIN_NANOS = 1_000;
 
-    /** Processes taken off the list before slots are looked at again. More lets a flood of short work delay compute. */
+    /** Processes taken off the list before slots are scanned again. More lets a flood of short work delay compute. */
     static final int LIST_BURST = 16;
 
-    /** Drains of one process off the list in a row while nothing else is to be done, before slots are looked at. */
+    /** Consecutive drains of one listed process while there is no other work, before slots are scanned. */
     static final int DRAINS_IN_A_ROW = 16;
 
-    /** Spins between two looks at the clock. */
+    /** Spins between two reads of the clock. */
     static final int SPINS_PER_LOOK = 16;
 }

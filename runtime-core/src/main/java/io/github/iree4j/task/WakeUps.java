@@ -1,23 +1,23 @@
 package io.github.iree4j.task;
 
 /**
- * Wakes the workers of an executor: as many as are wanted, less those that spin and find work by themselves. Whoever makes work wakes a few, who wake the
- * others, since whoever signals should not pay for all of them.
+ * Wakes the workers of an executor: as many as are wanted, less those that are spinning and find the work themselves. The signalling thread
+ * wakes only a few, which wake the others, so that it does not pay for all of them.
  */
 final class WakeUps {
-    private final Worker[] workers; // filled by the executor
+    private final Worker[] workers; // filled in by the executor
     private final int fanOut;
     private final IdleWorkers idle;
     private final PaddedLong spinners = new PaddedLong();
 
-    /** Sleeping workers that those being woken are to wake. */
+    /** Number of sleeping workers that woken workers still have to wake. */
     private final PaddedLong desired = new PaddedLong();
 
     /**
-     * For workers that are still to be made.
+     * Creates the wake-ups for an array that is filled in later.
      *
-     * @param fanOut how many each wakes
-     * @param asleep whether they sleep at first, having no threads yet
+     * @param fanOut how many workers each thread wakes
+     * @param asleep whether workers start asleep, without threads
      */
     WakeUps(Worker[] workers, int fanOut, boolean asleep) {
         this.workers = workers;
@@ -36,13 +36,13 @@ final class WakeUps {
         return spinners;
     }
 
-    /** Wakes so many workers. */
+    /** Wakes up to {@code count} workers. */
     void wake(int count) {
-        long wanted = count - spinners.getVolatile(); // those find it by themselves
+        long wanted = count - spinners.getVolatile(); // spinning workers find the work themselves
         for (int woken = 0; woken < fanOut && wanted > 0; woken++, wanted--) {
             int worker = idle.claim();
             if (worker < 0) {
-                return; // all are awake and will look before they sleep
+                return; // all are awake and will check before they sleep
             }
             if (woken == fanOut - 1 && wanted > 1) {
                 desired.getAndAddVolatile(Math.min(wanted - 1, idle.count()));
@@ -51,7 +51,7 @@ final class WakeUps {
         }
     }
 
-    /** A worker that was woken wakes its share of others before it looks for work itself. */
+    /** Called by a woken worker: wakes its share of others before it looks for work itself. */
     void relay() {
         for (long wanted; (wanted = desired.getVolatile()) > 0; ) {
             long share = Math.min(wanted, fanOut);
@@ -59,7 +59,7 @@ final class WakeUps {
                 for (; share > 0; share--) {
                     int worker = idle.claim();
                     if (worker < 0) {
-                        return; // what is left of the share is dropped: nobody sleeps
+                        return; // drop the rest of the share: no worker sleeps
                     }
                     workers[worker].wakeUp();
                 }

@@ -13,8 +13,8 @@ final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
     /*
-     * TASK-17: a worker has no thread before it is woken for the first time, and counts as asleep. Of whoever starts it and whoever closes the executor one
-     * changes `life` from NEW; so it is started once, or never after close() has looked.
+     * TASK-17: a worker has no thread before it is woken for the first time, and counts as asleep. Either the thread that wakes it or
+     * close() changes `life` from NEW; so it is started once, or never after close() has retired it.
      */
     private static final long NEW = 0;
     private static final long STARTED = 1;
@@ -27,16 +27,15 @@ final class Worker implements Runnable {
     private final SpinLimit spin;
     private final int maxSpinners;
     private final WorkerThread thread;
-    private final PaddedLong notified =
-            new PaddedLong(); // 1 once claimed from the idle ones; taken back by this worker
+    private final PaddedLong notified = new PaddedLong(); // 1 once claimed from the idle ones; reset by this worker
     private final DrainWatch watch = new DrainWatch();
     private final PaddedLong life = new PaddedLong();
     private int nextSlot;
     private int nextEntry;
     private boolean warm;
-    boolean spun; // since it last had work, so work may have been left to it
+    boolean spun; // since it last had work: other threads may have relied on it to find theirs
 
-    /** What is being drained, for people who ask. */
+    /** The process being drained, for diagnostics. */
     private static final class DrainWatch {
         private static final VarHandle PROCESS;
 
@@ -73,7 +72,7 @@ final class Worker implements Runnable {
         this.thread = new WorkerThread(this, options.name + "-worker-" + index, options.stackBytes);
     }
 
-    /** Starts the thread of a worker that has none yet; false when it has one or will never have. */
+    /** Starts the thread if there is none yet; false when there is one or never will be. */
     boolean startIfNew() {
         if (!life.compareAndSetVolatile(NEW, STARTED)) { // TASK-17
             return false;
@@ -83,7 +82,7 @@ final class Worker implements Runnable {
             thread.start();
             started = true;
         } finally {
-            if (!started) { // the machine has no more threads; another time it may
+            if (!started) { // out of threads; a later attempt may succeed
                 life.setVolatile(NEW);
                 executor.wakes().idle().add(index);
             }
@@ -91,14 +90,14 @@ final class Worker implements Runnable {
         return true;
     }
 
-    /** Keeps a worker that has no thread from ever getting one; false when it has one, or is getting it. */
+    /** Prevents a worker without a thread from ever getting one; false when it has one, or is getting it. */
     boolean retireIfNew() {
         return life.compareAndSetVolatile(NEW, RETIRED); // TASK-17
     }
 
     /** Whether its thread runs or is being started. */
     private boolean hasThread() {
-        Thread.State state = thread.getState(); // looked at once: it may start between two looks
+        Thread.State state = thread.getState(); // read once: it may start between two reads
         return state == Thread.State.NEW ? life.getVolatile() == STARTED : state != Thread.State.TERMINATED;
     }
 
@@ -110,14 +109,14 @@ final class Worker implements Runnable {
                 if (left <= 0) {
                     return false;
                 }
-                if (!thread.isAlive()) { // whoever starts it is about to
+                if (!thread.isAlive()) { // the starting thread is about to call start()
                     Thread.onSpinWait();
                     continue;
                 }
                 try {
                     TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(left, 1_000_000));
                 } catch (InterruptedException e) {
-                    interrupted = true; // closing is not given up: the threads would stay
+                    interrupted = true; // go on closing, or the threads would leak
                 }
             }
             return true;
@@ -128,13 +127,13 @@ final class Worker implements Runnable {
         }
     }
 
-    /** Called by whoever has claimed it from the idle ones. */
+    /** Called by the thread that claimed it from the idle workers. */
     void wakeUp() {
         notified.setVolatile(1);
         if (life.getVolatile() == STARTED) {
             LockSupport.unpark(thread);
         } else if (!startIfNew()) {
-            executor.wakes().wake(1); // retired after it was claimed: another has to do it
+            executor.wakes().wake(1); // retired after it was claimed: wake another
         }
     }
 
@@ -149,7 +148,7 @@ final class Worker implements Runnable {
         try {
             setup.begin(context);
         } catch (Throwable thrown) {
-            log.warn("{} of {} works without its setup", context, executor, thrown);
+            log.warn("{} of {} runs without its setup", context, executor, thrown);
         }
         try {
             for (; ; ) {
@@ -173,15 +172,15 @@ final class Worker implements Runnable {
     private boolean turnContained() {
         try {
             return turn();
-        } catch (Throwable thrown) { // none is expected: what processes throw is contained where they are called
+        } catch (Throwable thrown) { // not expected: exceptions of processes are caught where they are called
             log.error("{} of {} failed between drains", context, executor, thrown);
             return true;
         }
     }
 
-    /** One look at everything; true when something was done. */
+    /** Looks for work once, on the list and in slots; true when some was done. */
     boolean turn() {
-        context.owesWakeFor = null; // this look is what it owed
+        context.owesWakeFor = null; // this turn pays it
         warm = false;
         executor.wakes().relay();
         boolean worked = false;
@@ -198,7 +197,7 @@ final class Worker implements Runnable {
         return drainSlots() || worked;
     }
 
-    /** Drains one process in a slot; those that have nothing to do now are tried in passing. */
+    /** Drains one process in a slot, skipping those that turn out to have nothing to do. */
     private boolean drainSlots() {
         long left = executor.slots().takenVolatile();
         if (left == 0) {
@@ -211,7 +210,7 @@ final class Worker implements Runnable {
             for (int i = 0; i < entries.length; i++) {
                 int entry = start + i & entries.length - 1;
                 int slot = entries[entry];
-                if (slot < 0) { // the end: go on at the beginning, unless that was it
+                if (slot < 0) { // the end: continue at the beginning unless the scan started there
                     if (start == 0) {
                         break;
                     }
@@ -247,7 +246,9 @@ final class Worker implements Runnable {
         }
     }
 
-    /** TASK-14: work that came while a worker spun was left to it; if there is more than the one thing it now has, another is woken. */
+    /**
+     * TASK-14: work that arrived while a worker was spinning woke no other; if there is more than the process it has now, wakes another.
+     */
     private void lookBehindSpinner() {
         int awake = executor.workers() - executor.sleepingWorkers();
         if (!executor.immediate().isEmpty() || executor.slots().aggregateBudget() > awake) {
@@ -271,7 +272,7 @@ final class Worker implements Runnable {
         return false;
     }
 
-    /** Spins, then sleeps until there is something to look at that was not there when {@code seen} was read. */
+    /** Spins, then sleeps until there is work that is newer than {@code seen}. */
     private void idle(long seen) {
         watch.setOpaque(null);
         if (spinFindsWork(seen)) {
@@ -285,12 +286,12 @@ final class Worker implements Runnable {
         }
         long begun = System.nanoTime();
         while (notified.getVolatile() == 0) {
-            Thread.interrupted(); // a drain may have left it set; parking would not park
+            Thread.interrupted(); // a drain may have left it set, which would prevent parking
             LockSupport.park(this);
         }
         notified.setVolatile(0);
-        spun = false; // whoever woke it knows that it was not spinning
-        idle.remove(index); // still there when an earlier claim was late
+        spun = false; // the waking thread did not count it as spinning
+        idle.remove(index); // still set when an earlier claim was late
         spin.slept(System.nanoTime() - begun);
     }
 
@@ -323,7 +324,7 @@ final class Worker implements Runnable {
         return true;
     }
 
-    /** As one round of the loop of {@link #run}, for a caller who drives it; false when it sleeps or falls asleep. */
+    /** Like one round of the loop of {@link #run}, for a caller that steps it; false when it sleeps or falls asleep. */
     boolean step() {
         if (executor.wakes().idle().contains(index)) {
             return false;

@@ -4,9 +4,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who drains: a worker, or a caller that drains by itself. Belongs to the thread that is in the drain; not to be kept.
+ * The drainer: a worker, or a caller that drains. Confined to the draining thread; do not retain.
  *
- * <p>Indices are dense: workers are 0 to n − 1, callers follow. So arrays of {@link ProcessExecutor#contexts()} elements have a place for each.
+ * <p>Indices are dense: workers are 0 to n − 1, callers follow. So an array of {@link ProcessExecutor#contexts()} elements has one for
+ * each.
  */
 public final class WorkerContext {
     private static final long[] NO_STATE = {};
@@ -14,11 +15,12 @@ public final class WorkerContext {
     private final int index;
     private final boolean caller;
     private final ProcessExecutor executor;
-    private @Nullable Object attachment; // of the thread that drains
+    private @Nullable Object attachment; // confined to the draining thread
     private long[] state = NO_STATE; // of the process being drained
 
     @Nullable
-    TaskProcess owesWakeFor; // for which one worker less was woken, because this one is about to look
+    TaskProcess
+            owesWakeFor; // a process for which one worker less was woken, because this one is about to look for work
 
     WorkerContext(ProcessExecutor executor, int index, boolean caller) {
         this.executor = executor;
@@ -27,7 +29,7 @@ public final class WorkerContext {
     }
 
     /**
-     * Returns the place of this drainer among all of the executor.
+     * Returns the index of this drainer within its executor.
      *
      * @return 0 to {@link ProcessExecutor#contexts()} − 1
      */
@@ -36,7 +38,7 @@ public final class WorkerContext {
     }
 
     /**
-     * Returns whether this is a caller's thread and not a worker.
+     * Returns whether this is a caller and not a worker.
      *
      * @return true for {@link ProcessExecutor#tryDrainInline}
      */
@@ -47,7 +49,7 @@ public final class WorkerContext {
     /**
      * Returns the executor.
      *
-     * @return the executor this drainer belongs to
+     * @return the executor of this drainer
      */
     public ProcessExecutor executor() {
         return executor;
@@ -55,7 +57,7 @@ public final class WorkerContext {
 
     /**
      * Returns the words that this drainer keeps for the process being drained; zero before the first drain of the process's life, then as
-     * the last drain with this index left them. Nobody else reads or writes them.
+     * the last drain with this index left them. Not shared with other drainers.
      *
      * @return at least {@link ProcessOptions#workerStateWords()} words
      */
@@ -64,7 +66,7 @@ public final class WorkerContext {
     }
 
     /**
-     * Returns what {@link #attach} gave.
+     * Returns the object passed to {@link #attach}.
      *
      * @return the attachment, or null
      */
@@ -73,9 +75,9 @@ public final class WorkerContext {
     }
 
     /**
-     * Keeps something for the drains of this thread, for example its local memory. Meant for {@link WorkerSetup#begin}.
+     * Attaches an object for the drains of this thread, for example its local memory. Meant for {@link WorkerSetup#begin}.
      *
-     * @param value what to keep
+     * @param value the object
      */
     public void attach(Object value) {
         attachment = Objects.requireNonNull(value, "value");

@@ -1,10 +1,9 @@
 package io.github.iree4j.task;
 
 /**
- * What is done on a worker's thread before its first drain and after its last: binding it to processors, setting how it treats
- * denormals, giving it memory.
+ * Sets up a worker's thread before its first drain and cleans up after its last: processor affinity, treatment of denormals, memory.
  *
- * <p>A failure is logged and the worker works without; it must not leave the thread half set up.
+ * <p>A failure is logged, and the worker runs without the setup; it must not leave the thread partly set up.
  */
 public interface WorkerSetup {
     /** Does nothing. */

@@ -9,7 +9,7 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
-/** TASK-10: slots are reserved and given back as if one after another, and no thread waits for another. */
+/** TASK-10: reserving and freeing slots is linearizable and non-blocking. */
 @Lincheck
 @Param(name = "slot", gen = IntGen.class, conf = "0:2")
 public class ComputeSlotsLincheckTest {

@@ -18,10 +18,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random graphs of processes on random executors, with cancellations, failures, budgets that change and schedules that come at any time. Whatever happens, each
- * process ends once, is released once when nobody is in it, is not drained afterwards, has a failure only for a reason, and no worker is stuck.
+ * Random graphs of processes on random executors, with cancellations, failures, changes of budget and schedules at any time. In all cases
+ * each process ends once, is released once after its last drain, is not drained afterwards, fails only for a reason, and no worker is
+ * stuck.
  *
- * <p>A few seconds in a build, minutes at night. A failure prints the seed of its round, and all threads.
+ * <p>A few seconds in a build, minutes in the nightly run. A failure prints the seed of its round, and all threads.
  */
 @Tag("long")
 class ExecutorChaosTest {
@@ -29,7 +30,7 @@ class ExecutorChaosTest {
     private static final Duration STUCK = Duration.ofSeconds(60);
     private static final int[] WORKERS = {1, 2, 3, 4, 8, 16, 33, 64};
 
-    /** One that checks itself. */
+    /** A process that checks itself. */
     private static final class Node extends TaskProcess {
         private static final int DRAINERS_MASK = 0xffff;
 
@@ -41,7 +42,7 @@ class ExecutorChaosTest {
         final List<String> wrong = new ArrayList<>();
         final boolean mayFail;
         final List<Node> upstream = new ArrayList<>();
-        volatile boolean touched; // cancelled or failed from outside, or about to be
+        volatile boolean touched; // cancelled or failed externally, or about to be
         volatile boolean threw;
 
         Node(ProcessOptions options, SplittableRandom random) {
@@ -91,7 +92,7 @@ class ExecutorChaosTest {
                     return DrainResult.WORKED;
                 }
                 case 1 -> {
-                    schedule(); // by itself, then says that there is nothing
+                    schedule(); // schedules itself, then returns IDLE
                     return DrainResult.IDLE;
                 }
                 case 2 -> {
@@ -147,9 +148,9 @@ class ExecutorChaosTest {
         }
     }
 
-    /** TASK-3, TASK-7, TASK-8, TASK-9, TASK-11, TASK-13, TASK-14: nothing is lost, nothing ends twice, nobody is stuck. */
+    /** TASK-3, TASK-7, TASK-8, TASK-9, TASK-11, TASK-13, TASK-14: nothing is lost, nothing ends twice, no thread is stuck. */
     @Test
-    void everythingEndsOnceWhateverHappens() throws InterruptedException {
+    void everythingEndsExactlyOnce() throws InterruptedException {
         long first = Effort.seed(ExecutorChaosTest.class, EFFORT.toSeconds() + " s", 20261120);
         long deadline = System.nanoTime() + EFFORT.toNanos();
         int rounds = 0;
@@ -221,7 +222,7 @@ class ExecutorChaosTest {
         return nodes.stream().filter(node -> !node.isReleased()).map(Node::word).toList();
     }
 
-    /** A process waits for some of those before it, and for an event of its own if its turn says so. */
+    /** Each process waits for some earlier ones, and some also for an event of their own. */
     private static List<Node> graph(SplittableRandom random, TaskScope scope) {
         List<Node> nodes = new ArrayList<>();
         int count = 1 + random.nextInt(80);
@@ -245,7 +246,7 @@ class ExecutorChaosTest {
         return nodes;
     }
 
-    /** One of three threads: submits its share, brings the event of each of its processes, and disturbs all of them meanwhile. */
+    /** One of three threads: submits its share, signals the event of each of its processes, and disturbs all of them meanwhile. */
     private static void disturb(ProcessExecutor executor, List<Node> nodes, SplittableRandom random, int index) {
         for (int i = index; i < nodes.size(); i += 3) {
             Node node = nodes.get(i);
@@ -274,7 +275,7 @@ class ExecutorChaosTest {
         }
     }
 
-    /** Each sleeps now and then and schedules itself, so all end without help. */
+    /** Processes that sleep schedule themselves, so all end without help. */
     private static void awaitAll(ProcessExecutor executor, List<Node> nodes, long seed) {
         long deadline = System.nanoTime() + STUCK.toNanos();
         for (Node node : nodes) {

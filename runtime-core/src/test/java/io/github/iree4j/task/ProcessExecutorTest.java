@@ -17,7 +17,7 @@ import java.util.function.IntConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What an executor with threads does with processes, whatever the threads do. */
+/** The guarantees of an executor with threads, for any interleaving. */
 class ProcessExecutorTest {
     private ProcessExecutor executor = ProcessExecutor.builder(4).name("test").build();
 
@@ -35,7 +35,7 @@ class ProcessExecutorTest {
         return ProcessOptions.named(name).wanting(budget).placed(Placement.COMPUTE);
     }
 
-    /** Runs the action on as many threads at once. */
+    /** Runs the action on several threads concurrently. */
     static void concurrently(int threads, IntConsumer action) throws InterruptedException {
         CountDownLatch ready = new CountDownLatch(threads);
         List<Thread> started = new ArrayList<>();
@@ -69,7 +69,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void drainsUntilTheProcessSaysItIsCompleted() {
+    void drainsUntilTheProcessReturnsCompleted() {
         TestProcess process = TestProcess.after(5, ProcessOptions.named("five"));
         executor.submit(process);
         process.awaitReleased();
@@ -95,7 +95,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void joinRunsOnceAfterBothItWaitsFor() {
+    void joinRunsOnceAfterBothParents() {
         AtomicInteger over = new AtomicInteger();
         AtomicInteger seen = new AtomicInteger();
         TestProcess a = TestProcess.oneShot("a");
@@ -118,7 +118,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void chainKeepsOrderWhenEachNeedsManyDrains() {
+    void chainKeepsOrderOverManyDrains() {
         TestProcess a = TestProcess.after(10, ProcessOptions.named("a"));
         TestProcess b = TestProcess.after(5, ProcessOptions.named("b"));
         TestProcess c = TestProcess.after(3, ProcessOptions.named("c"));
@@ -133,7 +133,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void failureThrownByADrainIsWhatTheProcessCompletesWith() {
+    void processCompletesWithTheFailureThrownByItsDrain() {
         TestProcess process = TestProcess.of("bad", worker -> {
             throw new IreeException(StatusCode.DATA_LOSS, "lost");
         });
@@ -159,7 +159,7 @@ class ProcessExecutorTest {
         assertThat(next.completedWith).isNull();
     }
 
-    /** TASK-7, TASK-11, TASK-12: none of many sleeps and wakes is lost. */
+    /** TASK-7, TASK-11, TASK-12: no wake-up is lost among many sleeps and wakes. */
     @Test
     void sleepsAndWakesManyTimes() throws InterruptedException {
         concurrently(8, index -> {
@@ -192,7 +192,7 @@ class ProcessExecutorTest {
         });
     }
 
-    /** TASK-3, TASK-8, TASK-9, TASK-14: each is completed and released once, when nobody is in it. */
+    /** TASK-3, TASK-8, TASK-9, TASK-14: each is completed and released once, after its last drain. */
     @Test
     void processesSubmittedByManyThreadsAllEnd() throws InterruptedException {
         List<TestProcess> all = new ArrayList<>();
@@ -214,7 +214,7 @@ class ProcessExecutorTest {
         assertThat(executor.liveProcesses()).isZero();
     }
 
-    /** TASK-6, TASK-9: drained by several at once, never after it was released. */
+    /** TASK-6, TASK-9: drained by several workers concurrently, never after its release. */
     @Test
     void severalWorkersShareTheTilesOfAProcess() {
         AtomicInteger claimed = new AtomicInteger();
@@ -250,7 +250,7 @@ class ProcessExecutorTest {
         all.forEach(TestProcess::awaitReleased);
     }
 
-    /** TASK-1, TASK-2, TASK-4, TASK-5: woken and cancelled at once, it ends once, and so does what depends on it. */
+    /** TASK-1, TASK-2, TASK-4, TASK-5: woken and cancelled concurrently, it ends once, and so do its dependents. */
     @Test
     void processWokenAndCancelledAtOnceEndsOnce() throws InterruptedException {
         for (int round = 0; round < 300; round++) {
@@ -289,7 +289,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void closingDoesNotWaitForeverForADrainThatDoesNotReturn() throws InterruptedException {
+    void closingTimesOutOnADrainThatDoesNotReturn() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch leave = new CountDownLatch(1);
         ProcessExecutor stuck =
@@ -308,7 +308,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void callerDrainsByItself() {
+    void callerDrainsInline() {
         TestProcess process = TestProcess.after(3, ProcessOptions.named("inline"));
         Thread self = Thread.currentThread();
         TestProcess checks = TestProcess.of("thread", worker -> {
@@ -368,7 +368,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void workerWorksWithoutASetupThatFails() {
+    void workerRunsDespiteAFailedSetup() {
         executor.close();
         executor = ProcessExecutor.builder(1)
                 .setup(worker -> {
@@ -381,7 +381,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void drainThatLeavesItsThreadInterruptedDoesNotKeepTheWorkerFromSleeping() {
+    void workerSleepsDespiteAnInterruptLeftByADrain() {
         workers(1);
         TestProcess process = TestProcess.of("p", worker -> {
             Thread.currentThread().interrupt();
@@ -395,7 +395,7 @@ class ProcessExecutorTest {
         next.awaitReleased();
     }
 
-    /** A process is taken off the books just before it is released, by the one thread, or by the one that submits it, after. */
+    /** A process leaves the table just before its release, or, on the submitting thread, after it. */
     private void awaitNoneLive() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (executor.liveProcesses() > 0) {
@@ -436,7 +436,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void computeProcessHandsOverToComputeAndThenToTheList() {
+    void computeProcessWakesAComputeProcessAndThenAListedOne() {
         List<String> order = java.util.Collections.synchronizedList(new ArrayList<>());
         TestProcess a = TestProcess.after(20, compute("a", 4));
         TestProcess b = TestProcess.after(20, compute("b", 4));
@@ -467,9 +467,9 @@ class ProcessExecutorTest {
         assertThat(process.releases).hasValue(1);
     }
 
-    /** TASK-7: units come while the last drainer is about to leave. */
+    /** TASK-7: units arrive while the last drainer is about to leave. */
     @Test
-    void noUnitIsLostThatComesWhileTheLastDrainerLeaves() {
+    void noUnitIsLostWhileTheLastDrainerLeaves() {
         AtomicInteger units = new AtomicInteger();
         AtomicInteger done = new AtomicInteger();
         TestProcess process = new TestProcess(compute("units", 2), worker -> {
@@ -507,7 +507,7 @@ class ProcessExecutorTest {
         executor.close();
     }
 
-    /** Closing while others submit: each process ends, whichever came first. */
+    /** Closing races with submissions: each process ends in either order. */
     @Test
     void everythingSubmittedWhileClosingEnds() throws InterruptedException {
         for (int round = 0; round < 20; round++) {
@@ -557,7 +557,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void processRearmedAsSoonAsItIsReleasedLivesAsOftenAsItIsSubmitted() {
+    void processRearmedOnReleaseLivesOncePerSubmission() {
         AtomicInteger lives = new AtomicInteger();
         TaskProcess process = new TaskProcess(ProcessOptions.named("again")) {
             @Override

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Where the virtual machine puts the words of a process. */
+/** The JVM's layout of a process's fields. */
 class ProcessLayoutTest {
     private static final int APART = 128;
 
-    /** What scanners, signallers and drainers write, and what belongs to a subclass. */
+    /** A subclass with a field, to check its distance from the fields of scanners, signallers and drainers. */
     private static class Sub extends TestProcess {
         @SuppressWarnings("unused")
         int ofTheSubclass;
@@ -23,7 +23,7 @@ class ProcessLayoutTest {
     }
 
     @Test
-    void whatDifferentThreadsWriteIsTwoCacheLinesApart() throws ReflectiveOperationException {
+    void fieldsOfDifferentWritersAreTwoCacheLinesApart() throws ReflectiveOperationException {
         Map<Long, String> written = new TreeMap<>();
         put(written, ProcessIdentity.class, "options");
         put(written, ProcessActivation.class, "activation");
@@ -39,7 +39,7 @@ class ProcessLayoutTest {
             before = field.getKey();
         }
         assertThat(offset(ProcessSchedule.class, "budget") - offset(ProcessSchedule.class, "word"))
-                .as("the budget is written by drains, as the word is")
+                .as("drainers write the budget and the word")
                 .isBetween(-8L, 8L);
         assertThat(offset(Sub.class, "ofTheSubclass") - offset(ProcessSchedule.class, "word"))
                 .isGreaterThanOrEqualTo(APART);
@@ -50,7 +50,7 @@ class ProcessLayoutTest {
         written.put(offset(type, field), field);
     }
 
-    /** No public interface tells; this one is deprecated, and so named by text. */
+    /** No public API reports offsets; this one is deprecated, hence the reflection. */
     private static long offset(Class<?> type, String field) throws ReflectiveOperationException {
         Class<?> unsafe = Class.forName("sun.misc.Unsafe");
         Field instance = unsafe.getDeclaredField("theUnsafe");

@@ -12,9 +12,9 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * TASK-15: the immediate list and the overflow list, which are two lists over the same nodes, behave as two queues, and no thread waits for another.
+ * TASK-15: the immediate list and the overflow list, two lists over the same nodes, behave as two queues and are non-blocking.
  *
- * <p>A process is made for each push and its node given back after each pop, so nodes come round as fast as they can.
+ * <p>Each push creates a process and each pop frees its node, so nodes are reused as fast as possible.
  */
 @Lincheck
 @Param(name = "name", gen = IntGen.class, conf = "0:9")
@@ -23,7 +23,7 @@ public class ProcessListLincheckTest {
     private final ProcessList immediate = new ProcessList(nodes);
     private final ProcessList overflow = new ProcessList(nodes);
 
-    /** A process that is nothing but a name. */
+    /** A process with nothing but a name. */
     private static final class Named extends TaskProcess {
         Named(String name) {
             super(ProcessOptions.named(name));
@@ -35,32 +35,32 @@ public class ProcessListLincheckTest {
         }
     }
 
-    /** What the lists are compared with. */
+    /** The sequential specification. */
     public static final class TwoQueues {
         private final Queue<Integer> immediate = new ArrayDeque<>();
         private final Queue<Integer> overflow = new ArrayDeque<>();
 
-        /** As the operation of the same name. */
+        /** See the operation of the same name. */
         public void push(int name) {
             immediate.add(name);
         }
 
-        /** As the operation of the same name. */
+        /** See the operation of the same name. */
         public void pushToOverflow(int name) {
             overflow.add(name);
         }
 
-        /** As the operation of the same name. */
+        /** See the operation of the same name. */
         public String pop() {
             return first(immediate);
         }
 
-        /** As the operation of the same name. */
+        /** See the operation of the same name. */
         public String popFromOverflow() {
             return first(overflow);
         }
 
-        /** As the operation of the same name. */
+        /** See the operation of the same name. */
         public boolean isEmpty() {
             return immediate.isEmpty();
         }

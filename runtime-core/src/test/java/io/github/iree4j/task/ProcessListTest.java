@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** The list of processes that wait for one worker, and of those that wait for a slot. */
+/** The lists of processes that wait for a worker or for a slot. */
 class ProcessListTest {
     private final ListNodes nodes = new ListNodes();
     private final ProcessList list = new ProcessList(nodes);
@@ -19,7 +19,7 @@ class ProcessListTest {
     }
 
     @Test
-    void givesWhatItWasGivenInOrder() {
+    void returnsProcessesInOrder() {
         TestProcess a = process("a");
         TestProcess b = process("b");
         assertThat(list.pop()).isNull();
@@ -35,7 +35,7 @@ class ProcessListTest {
     }
 
     @Test
-    void processesGoFromOneListToAnother() {
+    void processesMoveFromOneListToAnother() {
         ProcessList other = new ProcessList(nodes);
         TestProcess a = process("a");
         for (int i = 0; i < 100; i++) {
@@ -47,7 +47,7 @@ class ProcessListTest {
     }
 
     @Test
-    void nodesGivenBackAreUsedAgain() {
+    void freedNodesAreReused() {
         for (int i = 0; i < 5_000; i++) {
             TestProcess process = process("p");
             list.push(process);
@@ -57,7 +57,7 @@ class ProcessListTest {
         }
     }
 
-    /** TASK-15: what goes in comes out as often as it went in, whoever puts it in and takes it out. */
+    /** TASK-15: many producers and consumers take each process exactly as often as it was added. */
     @Test
     void nothingIsLostOrTakenTwiceByManyThreads() throws InterruptedException {
         int threads = 4;

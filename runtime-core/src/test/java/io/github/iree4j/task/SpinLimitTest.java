@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** How long idle workers look for more. */
+/** How long idle workers spin. */
 class SpinLimitTest {
     private static final long LONGEST = 16 * Tuning.LEAST_SPIN_NANOS;
 
     private final SpinLimit spin = new SpinLimit(LONGEST);
 
     @Test
-    void spinsInVainBecomeShorterButDoNotEnd() {
+    void unsuccessfulSpinsBecomeShorterButDoNotEnd() {
         assertThat(spin.nanos(false)).isEqualTo(LONGEST);
         spin.inVain();
         assertThat(spin.nanos(false)).isEqualTo(LONGEST / 2);
@@ -22,7 +22,7 @@ class SpinLimitTest {
     }
 
     @Test
-    void spinsThatPayBecomeLongerUpToTheLimit() {
+    void successfulSpinsBecomeLongerUpToTheLimit() {
         spin.inVain();
         spin.inVain();
         spin.paid();
@@ -33,7 +33,7 @@ class SpinLimitTest {
     }
 
     @Test
-    void sleepAsShortAsASpinMakesTheNextSpinLonger() {
+    void shortSleepMakesTheNextSpinLonger() {
         spin.inVain();
         spin.slept(LONGEST + 1);
         assertThat(spin.nanos(false)).isEqualTo(LONGEST / 2);
@@ -42,7 +42,7 @@ class SpinLimitTest {
     }
 
     @Test
-    void spinsAsLongAsMayBeWhileMoreWorkersAreWanted() {
+    void spinsForTheFullLimitWhileMoreWorkersAreWanted() {
         spin.inVain();
         assertThat(spin.nanos(true)).isEqualTo(LONGEST);
         assertThat(spin.nanos(false)).isEqualTo(LONGEST / 2);

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What workers look at, in which order, and whom they wake; every step is the test's. */
+/** What workers scan, in which order, and which workers they wake; the test controls every step. */
 class SteppedExecutorTest {
     private SteppedExecutor stepped = ProcessExecutor.builder(4).buildStepped();
     private final List<String> log = new ArrayList<>();
@@ -74,7 +74,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void floodOnTheListDoesNotKeepSlotsWaiting() {
+    void floodOnTheListDoesNotStarveSlots() {
         stepped.executor().submit(compute("compute", 1, DrainResult.COMPLETED));
         for (int i = 0; i < 100; i++) {
             stepped.executor().submit(logging(ProcessOptions.named("immediate"), DrainResult.COMPLETED));
@@ -84,7 +84,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void budgetDecidesWhereAProcessIsKept() {
+    void budgetDecidesWhereAProcessIsPlaced() {
         TestProcess one = logging(ProcessOptions.named("one"), DrainResult.IDLE);
         TestProcess two = logging(ProcessOptions.named("two").wanting(2), DrainResult.WORKED, DrainResult.COMPLETED);
         stepped.executor().submit(one);
@@ -121,7 +121,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void warmWorkerDoesNotDrainAgainUntilThereIsNews() {
+    void warmWorkerDoesNotDrainAgainWithoutNewWork() {
         TestProcess process = compute("p", 1, DrainResult.KEEP_WARM, DrainResult.KEEP_WARM, DrainResult.COMPLETED);
         stepped.executor().submit(process);
         allAsleep();
@@ -259,7 +259,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void whatAPolicyLeavesOutIsVisitedAllTheSame() {
+    void slotsThatAPolicyLeavesOutAreStillVisited() {
         rebuild(ProcessExecutor.builder(1).scanPolicy((processes, order) -> 0));
         TestProcess process = compute("forgotten", 1, DrainResult.COMPLETED);
         stepped.executor().submit(process);
@@ -280,7 +280,7 @@ class SteppedExecutorTest {
         assertThat(stepped.executor().aggregateBudget()).isZero();
     }
 
-    /** TASK-11: as many as are wanted, two by whoever made the work, the others by those. */
+    /** TASK-11: as many as are wanted; the thread that made the work wakes two, those wake the others. */
     @Test
     void wakingSpreadsAsATree() {
         rebuild(ProcessExecutor.builder(16));
@@ -311,7 +311,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void raisingTheBudgetWakesAsManyMore() {
+    void raisingTheBudgetWakesTheDifference() {
         allAsleep();
         TestProcess process = compute("p", 1, DrainResult.WORKED);
         stepped.executor().submit(process);
@@ -331,7 +331,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void workerThatMakesWorkCountsItselfAmongThoseWhoDoIt() {
+    void workerThatMakesWorkCountsItselfAsWoken() {
         allAsleep();
         TestProcess second = logging(ProcessOptions.named("second"), DrainResult.COMPLETED);
         TestProcess third = compute("third", 3, DrainResult.COMPLETED);
@@ -341,11 +341,11 @@ class SteppedExecutorTest {
         stepped.executor().submit(first);
         stepped.step(0);
         assertThat(log).containsExactly("first", "second", "third");
-        assertThat(awake()).as("it and the two others that the third wants").isEqualTo(3);
+        assertThat(awake()).as("itself and two others for the third process").isEqualTo(3);
     }
 
     @Test
-    void workerThatMakesWorkAndGoesOnWithItsOwnWakesAnother() {
+    void workerThatMakesWorkAndKeepsItsProcessWakesAnother() {
         allAsleep();
         TestProcess made = logging(ProcessOptions.named("made"), DrainResult.COMPLETED);
         TestProcess busy = compute("busy", 1, DrainResult.WORKED, DrainResult.COMPLETED);
@@ -372,7 +372,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void closingTakesNoDrainOfWhatIsCancelled() {
+    void closingCancelsWithoutDraining() {
         TestProcess sleeper = compute("sleeper", 2, DrainResult.IDLE);
         stepped.executor().submit(sleeper);
         allAsleep();
@@ -390,7 +390,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void whatComesAfterClosingIsCancelledAtOnce() {
+    void submissionsAfterClosingAreCancelledAtOnce() {
         stepped.close();
         TestProcess late = compute("late", 2, DrainResult.WORKED);
         TestProcess lateSuspended =
@@ -406,7 +406,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void callerHelpsWithAProcessThatWorkersHave() {
+    void callerHelpsToDrainASlottedProcess() {
         AtomicInteger tiles = new AtomicInteger(5);
         TestProcess process = new TestProcess(
                 ProcessOptions.named("shared").wanting(4),
@@ -420,7 +420,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void callerLeavesAProcessThatSleepsToWhoeverSchedulesIt() {
+    void callerLeavesASleepingProcessAlone() {
         TestProcess process = logging(ProcessOptions.named("p"), DrainResult.IDLE, DrainResult.COMPLETED);
         assertThat(stepped.executor().tryDrainInline(process)).isFalse();
         process.schedule();
@@ -429,7 +429,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void callerDoesNotDrainWhenTooManyDo() {
+    void callerDoesNotDrainBeyondTheLimit() {
         rebuild(ProcessExecutor.builder(1).callers(0));
         TestProcess process = logging(ProcessOptions.named("p"), DrainResult.COMPLETED);
         assertThat(stepped.executor().tryDrainInline(process)).isFalse();
@@ -438,7 +438,7 @@ class SteppedExecutorTest {
         assertThat(process.releases).hasValue(1);
     }
 
-    /** TASK-14: work left to a worker that spins. */
+    /** TASK-14: work left to a spinning worker. */
     @Test
     void moreWorkThanASpinningWorkerCanTakeWakesAnother() {
         allAsleep();
@@ -446,7 +446,7 @@ class SteppedExecutorTest {
         stepped.executor().wakes().idle().remove(0);
         stepped.executor().wakes().spinners().getAndAddVolatile(1);
         stepped.executor().submit(logging(ProcessOptions.named("a"), DrainResult.COMPLETED));
-        assertThat(awake()).as("left to the one that spins").isEqualTo(1);
+        assertThat(awake()).as("left to the spinning worker").isEqualTo(1);
         stepped.executor().submit(logging(ProcessOptions.named("b"), DrainResult.COMPLETED));
         assertThat(awake()).isEqualTo(1);
         stepped.executor().wakes().spinners().getAndAddVolatile(-1);
@@ -456,7 +456,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void oneThingLeftToASpinningWorkerWakesNobody() {
+    void oneProcessLeftToASpinningWorkerWakesNoOther() {
         allAsleep();
         stepped.executor().wakes().idle().remove(0);
         stepped.executor().submit(logging(ProcessOptions.named("a"), DrainResult.COMPLETED));
@@ -467,7 +467,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void drainThatRaisesItsOwnBudgetWakesAsManyMore() {
+    void drainThatRaisesItsOwnBudgetWakesTheDifference() {
         allAsleep();
         TestProcess[] self = new TestProcess[1];
         self[0] = new TestProcess(ProcessOptions.named("grows").placed(Placement.COMPUTE), worker -> {
@@ -481,7 +481,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void drainThatSchedulesItsOwnProcessCountsItselfAmongThoseWhoDrainIt() {
+    void drainThatSchedulesItsOwnProcessCountsItselfAsWoken() {
         allAsleep();
         TestProcess[] self = new TestProcess[1];
         self[0] = new TestProcess(ProcessOptions.named("again").wanting(2).placed(Placement.COMPUTE), worker -> {

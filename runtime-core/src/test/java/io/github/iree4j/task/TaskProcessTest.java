@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The life of one process, seen from outside; a stepped executor drains it when a test says so. */
+/** The life cycle of one process; a stepped executor drains it on command. */
 class TaskProcessTest {
     private final SteppedExecutor stepped =
             ProcessExecutor.builder(1).name("stepped").buildStepped();
@@ -36,7 +36,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void isSuspendedWhileItWaitsForEvents() {
+    void isSuspendedWhileItAwaitsEvents() {
         TestProcess process =
                 new TestProcess(ProcessOptions.named("p").suspended(3).wanting(7), worker -> DrainResult.COMPLETED);
         assertThat(process.state()).isEqualTo(ProcessState.SUSPENDED);
@@ -47,7 +47,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void isRunnableWhenItWaitsForNothing() {
+    void isRunnableWhenItAwaitsNothing() {
         TestProcess process = suspended(0);
         assertThat(process.state()).isEqualTo(ProcessState.RUNNABLE);
         assertThat(process.wakeBudget()).isEqualTo(1);
@@ -72,7 +72,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void oneEventTooManyIsRefusedAndChangesNothing() {
+    void surplusEventIsRefusedAndChangesNothing() {
         TestProcess process = suspended(1);
         process.wake();
         assertThatThrownBy(process::wake).isInstanceOf(IreeException.class).hasMessageContaining("more often");
@@ -125,7 +125,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void hooksThatThrowDisturbNobody() {
+    void throwingHooksDoNotAffectOthers() {
         TestProcess dependent = suspended(0);
         TaskProcess rude = new TaskProcess(ProcessOptions.named("rude")) {
             @Override
@@ -211,7 +211,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void noDrainBeginsAfterAFailureFromOutside() {
+    void noDrainBeginsAfterAnExternalFailure() {
         TestProcess process = TestProcess.of("p", worker -> DrainResult.IDLE);
         run(process);
         IreeException failure = internal("from outside");
@@ -221,7 +221,7 @@ class TaskProcessTest {
         assertThat(process.completedWith).isSameAs(failure);
     }
 
-    /** TASK-4: the first stays. */
+    /** TASK-4: the first failure is final. */
     @Test
     void firstFailureWins() {
         TestProcess process = TestProcess.of("p", worker -> DrainResult.IDLE);
@@ -235,7 +235,7 @@ class TaskProcessTest {
         assertThat(process.state()).isEqualTo(ProcessState.COMPLETED);
     }
 
-    /** TASK-4: success stays too. */
+    /** TASK-4: success is final too. */
     @Test
     void failureAfterSuccessIsDropped() {
         TestProcess process = suspended(0);
@@ -305,7 +305,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void cancellationGoesDownAChainWithoutDrainingAny() {
+    void cancellationPropagatesDownAChainWithoutDraining() {
         TestProcess a = TestProcess.of("a", worker -> DrainResult.IDLE);
         TestProcess b = suspended(0);
         TestProcess c = suspended(0);
@@ -320,7 +320,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void dependentMayTakeAFailureItsOwnWay() {
+    void dependentMayHandleAFailureItself() {
         AtomicInteger told = new AtomicInteger();
         TestProcess parent = suspended(1);
         TestProcess cleanup = new TestProcess(ProcessOptions.named("cleanup"), worker -> DrainResult.COMPLETED) {
@@ -351,7 +351,7 @@ class TaskProcessTest {
         assertThat(sleeper.drains).hasValue(1);
     }
 
-    /** TASK-1: of 8 threads that bring one event each, one makes it runnable. */
+    /** TASK-1: of 8 threads that signal one event each, one makes it runnable. */
     @Test
     void eventsFromManyThreadsMakeItRunnableOnce() throws InterruptedException {
         for (int round = 0; round < 200; round++) {
@@ -366,7 +366,7 @@ class TaskProcessTest {
         }
     }
 
-    /** TASK-4: of 8 threads that fail it, one does. */
+    /** TASK-4: of 8 threads that fail it, one succeeds. */
     @Test
     void failuresFromManyThreadsLeaveOne() throws InterruptedException {
         for (int round = 0; round < 200; round++) {
@@ -394,7 +394,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void rearmedProcessLivesAgainFromTheBeginning() {
+    void rearmedProcessStartsFromItsInitialState() {
         AtomicInteger lives = new AtomicInteger();
         TestProcess process =
                 new TestProcess(ProcessOptions.named("again").wanting(4).workerState(2), worker -> {
@@ -425,7 +425,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void eachWorkerFindsItsWordsAsItLeftThem() {
+    void eachWorkerKeepsItsOwnWords() {
         int[] seen = new int[2];
         try (SteppedExecutor two = ProcessExecutor.builder(2).buildStepped()) {
             TestProcess process =

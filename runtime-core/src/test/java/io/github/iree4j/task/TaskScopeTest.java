@@ -19,7 +19,7 @@ class TaskScopeTest {
     }
 
     @Test
-    void lookingOnlySaysWhenItIsBusy() {
+    void zeroWaitReportsPendingProcesses() {
         scope.begun();
         assertThatThrownBy(() -> scope.awaitIdle(Duration.ZERO))
                 .isInstanceOfSatisfying(
@@ -41,7 +41,7 @@ class TaskScopeTest {
     }
 
     @Test
-    void endingMoreThanWasBegunIsRefused() {
+    void endingMoreThanBegunIsRefused() {
         assertThatThrownBy(() -> scope.ended(null)).isInstanceOf(IreeException.class);
         assertThat(scope.isIdle()).isTrue();
     }

@@ -49,7 +49,7 @@ class TopologyTest {
     }
 
     @Test
-    void eachThreadGetsAWorkerWhereAsked() {
+    void eachThreadGetsAWorkerOnRequest() {
         Topology topology = machine.twoSockets().topology("mode=threads");
         assertThat(processors(topology)).hasSize(32).contains(List.of(0), List.of(16));
     }
@@ -65,7 +65,7 @@ class TopologyTest {
     }
 
     @Test
-    void workersStayOnTheNodesThatAreNamed() {
+    void workersStayOnTheRequestedNodes() {
         machine.twoSockets();
         assertThat(firsts(machine.topology("nodes=1"))).isEqualTo("8,9,10,11,12,13,14,15");
         assertThat(machine.topology("nodes=0-1").groups()).hasSize(16);
@@ -100,7 +100,7 @@ class TopologyTest {
     }
 
     @Test
-    void quotaOfVersionOneIsFoundWhereItIsMounted() {
+    void quotaOfVersionOneIsFoundAtItsMount() {
         machine.twoSockets()
                 .file("/proc/self/cgroup", "5:cpuset:/docker/ab\n4:cpu,cpuacct:/docker/ab\n0::/elsewhere")
                 .file(
@@ -115,7 +115,7 @@ class TopologyTest {
     }
 
     @Test
-    void noQuotaIsNoLimit() {
+    void noQuotaMeansNoLimit() {
         machine.twoSockets()
                 .file("/sys/fs/cgroup/cpu.max", "max 100000")
                 .file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1");
@@ -126,20 +126,20 @@ class TopologyTest {
     void affinityAndCpusetRestrict() {
         machine.twoSockets().allowed("2-5,18-21").file("/sys/fs/cgroup/cpuset.cpus.effective", "4-9,20-25");
         assertThat(processors(machine.topology("auto"))).containsExactly(List.of(4, 20), List.of(5, 21));
-        // A core of which only one thread may be used is a place as well.
+        // A core with only one usable thread counts as well.
         machine.allowed("4,21");
         assertThat(processors(machine.topology("auto"))).containsExactly(List.of(4), List.of(21));
     }
 
     @Test
-    void processorsThatAreSwitchedOffGetNoWorkers() {
+    void offlineProcessorsGetNoWorkers() {
         machine.twoSockets().online("0-2,5,16-18,21");
         assertThat(processors(machine.topology("auto")))
                 .containsExactly(List.of(0, 16), List.of(1, 17), List.of(2, 18), List.of(5, 21));
     }
 
     @Test
-    void slowCoresAreToldFromFastOnes() {
+    void slowCoresAreDistinguishedFromFastOnes() {
         machine.bigLittle();
         assertThat(firsts(machine.topology("auto"))).isEqualTo("4,5,6,7,0,1,2,3"); // fast ones first
         assertThat(firsts(machine.topology("cores=performance"))).isEqualTo("4,5,6,7");
@@ -162,14 +162,14 @@ class TopologyTest {
     }
 
     @Test
-    void oneKindOfCoreIsAllKinds() {
+    void oneKindOfCoreMatchesEveryKind() {
         machine.twoSockets();
         assertThat(machine.topology("cores=efficiency").groups()).hasSize(16);
         assertThat(machine.topology("cores=performance").groups()).hasSize(16);
     }
 
     @Test
-    void machineThatTellsNothingGetsAsManyWorkersAsTheJvmHasProcessors() {
+    void undescribedMachineGetsOneWorkerPerJvmProcessor() {
         assertThat(Topology.of("auto", root, 3).toString()).isEqualTo("workers=3");
         assertThat(Topology.of("auto", root, 0).toString()).isEqualTo("workers=1");
         machine.file("/sys/fs/cgroup/cpu.max", "200000 100000");
@@ -177,19 +177,19 @@ class TopologyTest {
     }
 
     @Test
-    void jvmThatIsToldOfFewerProcessorsGetsFewerWorkers() {
+    void jvmWithFewerProcessorsGetsFewerWorkers() {
         machine.twoSockets();
         assertThat(Topology.of("auto", root, 2).groups()).hasSize(2);
     }
 
     @Test
-    void processorsWithoutDescriptionsArePlacesOfTheirOwn() {
+    void undescribedProcessorsAreGroupsOfTheirOwn() {
         machine.online("0-3").allowed("0-3");
         assertThat(machine.topology("auto").toString()).isEqualTo("cpus=0; cpus=1; cpus=2; cpus=3");
     }
 
     @Test
-    void nonsenseIsLeftOutAndNoted() {
+    void implausibleValuesAreLeftOutAndNoted() {
         machine.twoSockets()
                 .file("/sys/fs/cgroup/cpu.max", "many 100000")
                 .file("/sys/devices/system/node/node1/cpulist", "8-zebra")
@@ -212,7 +212,7 @@ class TopologyTest {
     }
 
     @Test
-    void affinityThatNamesNothingOnlineIsIgnored() {
+    void affinityWithoutOnlineProcessorsIsIgnored() {
         machine.twoSockets().allowed("100-110");
         Topology topology = machine.topology("auto");
         assertThat(topology.groups()).hasSize(16);
@@ -221,7 +221,7 @@ class TopologyTest {
     }
 
     @Test
-    void damagedFilesNeverMakeDetectionFail() {
+    void detectionNeverFailsOnDamagedFiles() {
         long seed = Effort.seed(20261120);
         Random random = new Random(seed);
         machine.twoSockets().file("/proc/self/cgroup", "0::/a").file("/sys/fs/cgroup/a/cpu.max", "1 2");
@@ -252,7 +252,7 @@ class TopologyTest {
     }
 
     @Test
-    void thisMachineHasPlacesWithinItsAffinity() {
+    void thisMachinesGroupsAreWithinItsAffinity() {
         Topology topology = Topology.detect(TopologyOptions.DEFAULTS);
         assertThat(topology.groups()).hasSizeBetween(1, Runtime.getRuntime().availableProcessors());
         assertThat(Topology.of(topology.toString())).isEqualTo(topology);

@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Topologies that somebody wrote down. */
+/** Explicitly specified topologies. */
 class TopologyTextTest {
     @Test
-    void groupsAreTakenAsWritten() {
+    void groupsAreTakenAsSpecified() {
         Topology topology =
                 Topology.of("cpus=0,8 node=0 class=efficiency l1=32K l2=1M l3=33554432 cache=0; cpus=any;\n");
         assertThat(topology.groups())
@@ -89,7 +89,7 @@ class TopologyTextTest {
                 "workers=257 | 'workers' is '257'",
                 "workers=-1 | 'workers' is '-1'",
                 "workers=99999999999999999999 | 'workers' is '9999",
-                "workers=2 cpus=1 | 'workers' stands alone in its group, without 'cpus'",
+                "workers=2 cpus=1 | 'workers' must be alone in its group, without 'cpus'",
                 "each=0-256 | more than 256 groups",
                 "each=0-255; cpus=any | more than 256 groups",
                 "cpus=1; node=3 | group 1 of the topology has no 'cpus'",
@@ -120,7 +120,7 @@ class TopologyTextTest {
 
     @ParameterizedTest
     @ValueSource(ints = {70_000, 60_000, 200})
-    void longTextsAreCutInMessages(int length) {
+    void longTextsAreAbbreviatedInMessages(int length) {
         assertThatThrownBy(() -> Topology.of("cpus=\0" + "9".repeat(length)))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT))

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** A worker has a thread once there was work for it. */
+/** A worker gets its thread with its first work. */
 class WorkerStartTest {
     private static final AtomicInteger NAMES = new AtomicInteger();
 
@@ -25,7 +25,7 @@ class WorkerStartTest {
     }
 
     @Test
-    void anExecutorThatHadNoWorkHasNoThreads() {
+    void anExecutorWithoutWorkHasNoThreads() {
         try (ProcessExecutor executor = executor(4)) {
             assertThat(executor.sleepingWorkers()).isEqualTo(4);
             TestProcess asleep = TestProcess.oneShot("asleep");
@@ -63,7 +63,7 @@ class WorkerStartTest {
     }
 
     @Test
-    void closingEndsWhatSleepsThoughNobodyWasEverAwake() {
+    void closingEndsSleepersWithoutStartedWorkers() {
         TestProcess asleep = TestProcess.oneShot("asleep");
         TestProcess suspended = TestProcess.after(
                 3, ProcessOptions.named("suspended").suspended(1).placed(Placement.COMPUTE));
@@ -79,9 +79,9 @@ class WorkerStartTest {
         assertThat(threads()).isZero();
     }
 
-    /** TASK-17: the first work comes while the executor is closed. */
+    /** TASK-17: the first work arrives while the executor is being closed. */
     @Test
-    void firstWorkAndCloseMayComeAtTheSameTime() throws InterruptedException {
+    void firstWorkAndCloseMayRace() throws InterruptedException {
         for (int round = 0; round < Effort.rounds(3_000); round++) {
             ProcessExecutor executor = executor(1 + round % 3);
             List<TestProcess> processes = new ArrayList<>();

@@ -6,7 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Marks a method, static or not and of whatever visibility, as a function of its {@link IreeModule}. */
+/** Marks a method, static or not and of any visibility, as a function of its {@link IreeModule}. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
@@ -14,7 +14,7 @@ public @interface Export {
     /**
      * Returns the name within the module. Several methods may share one if their calling conventions differ.
      *
-     * @return may have dots, as {@code string.create}; empty for the method's own name
+     * @return the name, which may contain dots, as in {@code string.create}; empty for the method's own name
      */
     String value() default "";
 }

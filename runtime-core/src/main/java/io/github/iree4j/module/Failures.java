@@ -12,11 +12,11 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
-/** What exceptions of Java methods mean to programs. */
+/** Maps exceptions of Java methods to failures of programs. */
 final class Failures {
     private Failures() {}
 
-    /** A failure that names the method. Errors other than a full stack or heap are thrown as they are. */
+    /** Returns a failure that names the method. Rethrows errors, except those of the JVM such as stack overflow or lack of memory. */
     static IreeException of(Throwable thrown, String function, String method) {
         Throwable cause = thrown;
         while ((cause instanceof UndeclaredThrowableException || cause instanceof CompletionException)

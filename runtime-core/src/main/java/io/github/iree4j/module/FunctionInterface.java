@@ -24,9 +24,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Implements an interface by method handles: one hidden class for the interface, with the handles of each object in its fields.
+ * Implements an interface by method handles: one hidden class per interface, with fields for each object's handles.
  *
- * <p>Implemented are the abstract methods and those annotated {@link Import}. Immutable and safe from any thread.
+ * <p>Implements the abstract methods and those annotated {@link Import}. Immutable and safe from any thread.
  *
  * @param <T> the interface
  */
@@ -44,7 +44,7 @@ public final class FunctionInterface<T> {
         this.type = type;
         if (!type.isInterface() || type.isSealed() || type.isHidden() || type.isAnnotation()) {
             throw new IllegalArgumentException(
-                    "'%s' is no interface that can be implemented".formatted(type.getName()));
+                    "'%s' is not an interface that can be implemented".formatted(type.getName()));
         }
         methods = Arrays.stream(type.getMethods())
                 .filter(m -> Modifier.isAbstract(m.getModifiers()) || m.isAnnotationPresent(Import.class))
@@ -65,9 +65,9 @@ public final class FunctionInterface<T> {
     /**
      * Prepares an interface.
      *
-     * @param type the interface, of whatever visibility, in a package that is open to this module
+     * @param type the interface, of any visibility, in a package that is open to this module
      * @param <T> the interface
-     * @return what makes objects of it
+     * @return a factory of implementations
      * @throws IllegalArgumentException when it cannot be implemented or reached
      */
     public static <T> FunctionInterface<T> of(Class<T> type) {
@@ -84,31 +84,31 @@ public final class FunctionInterface<T> {
     }
 
     /**
-     * Returns the methods that handles are asked for.
+     * Returns the methods that need handles.
      *
-     * @return in the order of names
+     * @return the methods, sorted by name
      */
     public List<Method> methods() {
         return methods;
     }
 
-    /** What the methods of an object do. */
+    /** Provides the handles for an object's methods. */
     @FunctionalInterface
     public interface Binding {
         /**
-         * Returns what a method does.
+         * Returns the implementation of a method.
          *
          * @param method one of {@link FunctionInterface#methods()}
-         * @return a handle of the method's type, without the object; null to have a default method run its own body
+         * @return a handle of the method's type, without the receiver; null to have a default method run its own body
          */
         @Nullable
         MethodHandle handle(Method method);
     }
 
     /**
-     * Makes an object.
+     * Creates an object.
      *
-     * @param binding what its methods do; asked once for each method
+     * @param binding provides the handles; called once for each method
      * @return the object
      */
     public T implement(Binding binding) {
@@ -127,7 +127,7 @@ public final class FunctionInterface<T> {
         try {
             return type.cast((Object) constructor.invokeExact(handles.toArray(MethodHandle[]::new)));
         } catch (Throwable e) {
-            throw new AssertionError(e); // it stores its arguments
+            throw new AssertionError(e); // the constructor only stores its arguments
         }
     }
 
@@ -166,7 +166,7 @@ public final class FunctionInterface<T> {
             code.aload(0).getfield(self, field, HANDLE).ifnonnull(bound);
             code.aload(0);
             loadArguments(code, descriptor);
-            // The interface given: the body may be inherited from one that is no direct parent.
+            // Name the given interface: the body may be inherited from one that is not a direct parent.
             code.invokespecial(type.describeConstable().orElseThrow(), method.getName(), descriptor, true);
             code.return_(TypeKind.from(descriptor.returnType()));
             code.labelBinding(bound);

@@ -21,14 +21,14 @@ final class Handles {
             return MethodHandles.dropArguments(target, 0, Scope.class);
         }
         MethodHandle handle = target;
-        // The outermost is evaluated first, so the first argument comes last here.
+        // The outermost handle is evaluated first, so process the first argument last.
         for (int i = readers.size() - 1; i >= 0; i--) {
             handle = MethodHandles.collectArguments(handle, i, readers.get(i));
         }
         return onOneScope(handle);
     }
 
-    /** Has what a handle returns set as a result: {@code (Scope)void}. */
+    /** Sets a handle's return value as a result: {@code (Scope)void}. */
     static MethodHandle write(MethodHandle value, MethodHandle writer) {
         return onOneScope(MethodHandles.collectArguments(writer, 1, value));
     }
@@ -51,7 +51,7 @@ final class Handles {
         return all;
     }
 
-    /** How to make a record: {@code (components)record}. */
+    /** The constructor of a record: {@code (components)record}. */
     static MethodHandle constructor(Class<?> type) {
         Class<?>[] components = Arrays.stream(type.getRecordComponents())
                 .map(RecordComponent::getType)
@@ -72,7 +72,7 @@ final class Handles {
         }
     }
 
-    /** A lookup with which everything of a class of a user can be reached. */
+    /** A lookup with full access to a user's class. */
     static MethodHandles.Lookup lookup(Class<?> type) {
         try {
             Handles.class.getModule().addReads(type.getModule());
@@ -93,7 +93,7 @@ final class Handles {
                 cause);
     }
 
-    /** Whether null is said to be fine, by an annotation of whatever library. */
+    /** Whether an annotation {@code Nullable} of any library is present. */
     static boolean isNullable(AnnotatedElement declaration, AnnotatedElement type) {
         return isNullable(declaration) || isNullable(type);
     }
@@ -103,7 +103,7 @@ final class Handles {
                 .anyMatch(a -> a.annotationType().getSimpleName().equals("Nullable"));
     }
 
-    /** {@code float Scaler.scale(float)}, for people. */
+    /** A readable signature such as {@code float Scaler.scale(float)}. */
     static String text(Executable method) {
         String result = method instanceof Method m ? m.getReturnType().getSimpleName() + " " : "";
         return result + method.getDeclaringClass().getSimpleName() + "." + method.getName()

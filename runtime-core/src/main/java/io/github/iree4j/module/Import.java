@@ -7,10 +7,10 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Says which function of a program a method of an interface is.
+ * Maps a method of an interface to a function of a program.
  *
- * <p>A function of a Java module takes such an interface as a parameter, which is then no argument of the function: it stands for other
- * functions of the context that the call is in. For calls from outside there is {@code Program.bind}.
+ * <p>A function of a Java module can take such an interface as a parameter, which is then not an argument of the function: it represents
+ * other functions of the call's context. For calls by applications use {@code Program.bind}.
  *
  * <p>An import on a {@code default} method is optional: where the function is absent, the method's own body runs.
  */
@@ -27,7 +27,7 @@ public @interface Import {
 
     /**
      * Returns whether the function belongs to a module that is linked after the one that imports it, such as the program that calls the
-     * Java module: it is looked up at the first call, and a mismatch shows only then. Ignored by calls from outside.
+     * Java module: it is looked up at the first call, and a mismatch is reported only then. Ignored by {@code Program.bind}.
      *
      * @return true to look up late
      */

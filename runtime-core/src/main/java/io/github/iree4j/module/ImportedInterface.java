@@ -25,7 +25,7 @@ final class ImportedInterface {
         }
     }
 
-    /** Hears of the types that programs may name. */
+    /** Receives the types that programs may name. */
     interface TypeListener {
         void seen(Type type);
     }
@@ -52,12 +52,12 @@ final class ImportedInterface {
      *
      * @param method the method that calls it
      * @param fullName {@code module.function}
-     * @param optional whether the method has a body for when it is absent
+     * @param optional whether the method has a body for the case that the function is absent
      * @param late whether it is looked up at the first call
      * @param arguments types of the arguments
      * @param results types of the results
-     * @param record the type that several results come as; null for none or one
-     * @param convention how it is called
+     * @param record the record type of several results; null for none or one
+     * @param convention its calling convention
      */
     record Imported(
             Method method,

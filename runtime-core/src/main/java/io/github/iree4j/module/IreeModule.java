@@ -6,7 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Marks a class as a module of programs; its {@link Export} methods are the functions. See {@link JavaModule}. */
+/** Marks a class as a module; its {@link Export} methods are the functions. See {@link JavaModule}. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
@@ -14,7 +14,7 @@ public @interface IreeModule {
     /**
      * Returns the name that imports refer to.
      *
-     * @return without a dot
+     * @return the name, without a dot
      */
     String value();
 

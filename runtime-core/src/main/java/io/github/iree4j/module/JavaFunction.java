@@ -24,7 +24,9 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A method as a function of programs: its convention, and one handle from a call to the method and back. */
+/**
+ * A method as a function of programs: its calling convention, and one handle that converts arguments, calls the method and sets results.
+ */
 final class JavaFunction {
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
@@ -77,14 +79,14 @@ final class JavaFunction {
         body = body(handle);
     }
 
-    /** What functions are made with: the module's types, and interfaces that it finds among the parameters. */
+    /** Collects what a function needs of its module: adapters, types, and the import interfaces among its parameters. */
     interface Builder {
         References references();
 
-        /** Notes a type that programs may name. */
+        /** Records a type that programs may name. */
         void seen(Type type);
 
-        /** Notes an interface of imports and returns its index. */
+        /** Records an interface of imports and returns its index. */
         int imports(Class<?> type);
     }
 
@@ -94,7 +96,7 @@ final class JavaFunction {
 
     @SuppressWarnings("unchecked")
     private static NativeFunction<Scope> body(MethodHandle handle) {
-        // Behind an interface of its own each handle is a constant to the compiler, and is inlined.
+        // A hidden class per handle makes the handle a constant, which the JIT compiler inlines.
         return MethodHandleProxies.asInterfaceInstance(
                 NativeFunction.class, MethodHandles.dropArguments(handle, 1, VmCall.class));
     }
@@ -129,7 +131,7 @@ final class JavaFunction {
                 readers.add(value.reader(where, Handles.isNullable(component, component.getAnnotatedType())));
             }
             if (readers.isEmpty()) {
-                throw new IllegalArgumentException("%s has tuples of nothing".formatted(where));
+                throw new IllegalArgumentException("%s has tuples without components".formatted(where));
             }
             return Handles.collect(Handles.constructor(type), readers);
         }
@@ -159,7 +161,7 @@ final class JavaFunction {
             }
             return Handles.writeRecord(record, writers);
         }
-        // Only futures have boxes for numbers.
+        // Results of futures are boxed.
         Class<?> unboxed =
                 type instanceof Class<?> c ? MethodType.methodType(c).unwrap().returnType() : null;
         builder.seen(type);
@@ -193,7 +195,7 @@ final class JavaFunction {
         return method;
     }
 
-    /** Runs the method, or goes on when what it returned has come. */
+    /** Runs the method, or resumes once the future that it returned has completed. */
     void call(JavaState state, VmCall call) {
         if (call.resumed()) {
             if (!(call.attachment() instanceof LaterResult.Pending pending)) {

@@ -24,7 +24,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A module that is a Java class, to be put into a program before the modules that import from it.
+ * A module implemented by a Java class. Add it to a program before the modules that import from it.
  *
  * <pre>{@code
  * @IreeModule("custom")
@@ -41,22 +41,23 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Types.</b> {@code int}, {@code short}, {@code byte} and {@code boolean} are i32, {@code long} i64, {@code float} f32,
  * {@code double} f64. Everything else is a reference: {@code String} (UTF-8) and {@code byte[]} copy a {@code !vm.buffer},
- * {@code MemorySegment} looks at it, {@code List} copies a {@code !vm.list} with its elements (numbers boxed), and
- * in programs {@code Tensor} stands for {@code !hal.buffer_view}; all other objects, such as buffers, buffer views, fences and those of your own
- * classes, are passed as they are. An array other than {@code byte[]} is a variadic argument, one of records a variadic argument of tuples. A
- * record returned is several results, {@code void} none. A future returned makes the call wait for it without a thread. A class with
- * {@link ReferenceType} is always one reference. Where programs pass null, parameters need an annotation called {@code Nullable}.
+ * {@code MemorySegment} is a view of it, {@code List} copies a {@code !vm.list} with its elements (numbers boxed), and in programs
+ * {@code Tensor} stands for {@code !hal.buffer_view}; all other objects, such as buffers, buffer views, fences and those of your own
+ * classes, are passed unchanged. An array other than {@code byte[]} is a variadic argument, one of records a variadic argument of tuples. A
+ * returned record is several results, {@code void} none. A returned future makes the call wait for it without occupying a thread. A class
+ * with {@link ReferenceType} is always one reference. Parameters that accept null need an annotation called {@code Nullable}.
  *
- * <p><b>Ownership.</b> References passed, and those that functions called return, are borrowed until the method returns, or the future that it
- * returned completes; retain what you keep. They may be returned as they are; any other counted object that is returned, or is an element of a list returned, is given away. Tensors passed are
- * closed when the method returns, and those returned are the program's.
+ * <p><b>Ownership.</b> Arguments, and results of called functions, are borrowed until the method returns, or the future that it returned
+ * completes; retain what you keep. Borrowed references may be returned unchanged; returning any other counted object, also as an element of
+ * a list, transfers ownership. Tensor arguments are closed when the method returns; returned tensors belong to the program.
  *
- * <p><b>State.</b> {@link #of(Class, Supplier)} makes an object for each context (each program loaded), which calls use one at a time
- * and which is closed with it if it is {@link AutoCloseable}. {@link #of(Object)} has all contexts share one, which must be safe from any
- * thread and stays the caller's.
+ * <p><b>State.</b> {@link #of(Class, Supplier)} creates an object for each context (each loaded program), which calls use one at a time and
+ * which is closed with the context if it is {@link AutoCloseable}. With {@link #of(Object)} all contexts share one object, which must be
+ * safe from any thread and remains owned by the caller.
  *
- * <p><b>Calling programs.</b> A parameter whose type is an interface with {@link Import} methods is no argument: it calls other functions of the same
- * context, for as long as the method runs and on its thread. Functions of modules before this one are linked like those of any module, others are {@linkplain Import#late late}.
+ * <p><b>Calling programs.</b> A parameter whose type is an interface with {@link Import} methods is not an argument: it calls other
+ * functions of the same context, while the method runs and on its thread. Functions of modules before this one are linked like those of any
+ * module, others are {@linkplain Import#late late}.
  *
  * <p><b>Failures.</b> An exception fails the call with a status that names function and method, and the exception as its cause:
  * an {@link io.github.iree4j.status.IreeException} with its own code, {@code IllegalArgumentException} INVALID_ARGUMENT,
@@ -106,9 +107,9 @@ public final class JavaModule implements VmModule {
     }
 
     /**
-     * Makes a module of an object, shared by all contexts.
+     * Creates a module of an object, shared by all contexts.
      *
-     * @param instance its class or a class above it is an {@link IreeModule}; must be safe from any thread, stays the caller's
+     * @param instance its class or a superclass is an {@link IreeModule}; must be safe from any thread; remains owned by the caller
      * @return the module
      * @throws IllegalArgumentException when the class is not annotated, or a method cannot be a function of programs
      */
@@ -117,10 +118,10 @@ public final class JavaModule implements VmModule {
     }
 
     /**
-     * Makes a module of an object that is asked for when the first program with the module is loaded, shared by all contexts.
+     * Creates a module of an object, shared by all contexts, that is obtained when the first program with the module is loaded.
      *
-     * @param type the object's class; it or a class above it is an {@link IreeModule}
-     * @param instance returns the object, the same each time; must be safe from any thread, stays the caller's
+     * @param type the object's class; it or a superclass is an {@link IreeModule}
+     * @param instance returns the object, the same each time; must be safe from any thread; remains owned by the caller
      * @param <T> the class
      * @return the module
      * @throws IllegalArgumentException when the class is not annotated, or a method cannot be a function of programs
@@ -130,10 +131,10 @@ public final class JavaModule implements VmModule {
     }
 
     /**
-     * Makes a module of a class, with an object for each context.
+     * Creates a module of a class, with an object for each context.
      *
-     * @param type the class or a class above it is an {@link IreeModule}
-     * @param instances makes an object; it is closed with its context if it is {@link AutoCloseable}
+     * @param type the class; it or a superclass is an {@link IreeModule}
+     * @param instances creates an object; it is closed with its context if it is {@link AutoCloseable}
      * @param <T> the class
      * @return the module
      * @throws IllegalArgumentException when the class is not annotated, or a method cannot be a function of programs
@@ -143,10 +144,10 @@ public final class JavaModule implements VmModule {
     }
 
     /**
-     * Returns this module with another understanding of a type.
+     * Returns this module with another adapter for a type.
      *
-     * @param javaType a type of parameters, results and elements of lists; subtypes are not meant
-     * @param adapter turns references into it and back
+     * @param javaType a type of parameters, results and list elements, not including subtypes
+     * @param adapter converts references to the type and back
      * @param <T> the type
      * @return the new module
      */
@@ -164,7 +165,7 @@ public final class JavaModule implements VmModule {
         throw new IllegalArgumentException("'%s' is not annotated @IreeModule".formatted(type.getName()));
     }
 
-    /** Those of superclasses too, unless overridden, in an order that does not change. */
+    /** The exported methods, including inherited ones unless overridden, in a stable order. */
     private static List<Method> exportedMethods(Class<?> type) {
         Map<String, Method> found = new LinkedHashMap<>();
         Set<String> overridden = new LinkedHashSet<>();
@@ -194,7 +195,7 @@ public final class JavaModule implements VmModule {
         for (JavaFunction other : functions) {
             String duplicate = function.duplicateOf(other);
             if (duplicate != null) {
-                throw new IllegalArgumentException("function '%s' with convention '%s' is there twice: %s and %s"
+                throw new IllegalArgumentException("function '%s' with convention '%s' is declared twice: %s and %s"
                         .formatted(function, function.convention(), duplicate, function.method()));
             }
         }

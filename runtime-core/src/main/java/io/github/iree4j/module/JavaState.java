@@ -16,9 +16,9 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A Java module in one context: the object whose methods are called, the imports it was linked to, and the calls under way. */
+/** A Java module's state in one context: the object whose methods are called, the linked imports, and the active calls. */
 final class JavaState implements VmModuleState {
-    /** How many calls of the module's methods may be within each other; each takes some of the thread's stack. */
+    /** How deeply calls of the module's methods may be nested; each takes some of the thread's stack. */
     static final int MAX_DEPTH = 64;
 
     private final JavaModule module;
@@ -60,7 +60,7 @@ final class JavaState implements VmModuleState {
         if (!function.convention().matches(call.imported().convention())) {
             throw new IreeException(
                     StatusCode.INTERNAL,
-                    "module '%s' calls '%s' with convention '%s', and it has '%s'"
+                    "module '%s' calls '%s' with convention '%s', but it has '%s'"
                             .formatted(
                                     moduleName(),
                                     call.imported().fullName(),
@@ -94,7 +94,7 @@ final class JavaState implements VmModuleState {
         return instance;
     }
 
-    /** The implementation of an interface; made when it is first asked for, when everything is linked. */
+    /** The implementation of an interface; created on first use, once everything is linked. */
     Object imported(int index) {
         Object made = implementations[index];
         if (made == null) {
@@ -112,7 +112,7 @@ final class JavaState implements VmModuleState {
         if (depth == MAX_DEPTH) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "'%s' is called within %d other calls of module '%s', which is the most"
+                    "'%s' is called within %d other calls of module '%s', the maximum"
                             .formatted(function, MAX_DEPTH, moduleName()));
         }
         if (depth == scopes.size()) {
@@ -134,7 +134,7 @@ final class JavaState implements VmModuleState {
         return scopes.get(depth - 1);
     }
 
-    /** Ends a call; one whose results come later keeps its scope until then. */
+    /** Ends a call; a deferred call keeps its scope until its results arrive. */
     void leave(Scope scope, boolean later) {
         depth--;
         scope.leave();

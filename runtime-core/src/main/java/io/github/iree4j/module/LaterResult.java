@@ -19,7 +19,7 @@ final class LaterResult {
         this.writer = writer.asType(MethodType.methodType(void.class, Scope.class, Object.class));
     }
 
-    /** {@code (Scope, stage)void}, from what sets the result once it is there. */
+    /** {@code (Scope, stage)void}, from the writer that sets the result. */
     static MethodHandle writer(JavaFunction function, MethodHandle writer, Class<?> stage) {
         try {
             return MethodHandles.lookup()
@@ -48,7 +48,7 @@ final class LaterResult {
         scope.defer();
     }
 
-    /** A call that waits; closed when it is given up. */
+    /** A waiting call; closed if the call is abandoned. */
     record Pending(LaterResult result, Scope scope, CompletableFuture<?> future) implements AutoCloseable {
         void finish() throws Throwable {
             result.writer.invokeExact(scope, (Object) future.join());

@@ -1,42 +1,42 @@
 package io.github.iree4j.module;
 
 /**
- * Turns references that programs pass into what Java methods take, and back. Safe from any thread.
+ * Converts references of programs to values of Java methods, and back. Safe from any thread.
  *
- * @param <T> what methods take and return
+ * @param <T> the type that methods take and return
  */
 public interface ReferenceAdapter<T> {
     /**
-     * Makes what the method takes.
+     * Converts an argument.
      *
-     * @param reference what the program passes, not null, of any type; borrowed
-     * @return what the method gets, valid until the call ends
+     * @param reference the program's reference, not null, of any type; borrowed
+     * @return the value for the method, valid until the call ends
      * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the reference is of another type
      */
     T take(Object reference);
 
     /**
-     * Makes a reference of what the method returns, and frees that if it needs to be freed.
+     * Converts a result, and frees the value if necessary.
      *
-     * @param value not null
-     * @return the reference; its one count goes to the program
+     * @param value the value, not null
+     * @return the reference; the program takes ownership of its one count
      */
     Object give(T value);
 
     /**
-     * Makes a reference to pass to a function that the method calls, and leaves the value alone.
+     * Converts an argument of a function that the method calls, without freeing the value. The default is {@link #give}.
      *
-     * @param value not null
-     * @return the reference; its one count goes to whoever calls this. The default is {@link #give}
+     * @param value the value, not null
+     * @return the reference; the caller takes ownership of its one count
      */
     default Object lend(T value) {
         return give(value);
     }
 
     /**
-     * Frees what {@link #take} made. Called once, when the call has ended; the default does nothing.
+     * Frees a value that {@link #take} returned. Called once, when the call has ended; the default does nothing.
      *
-     * @param value what was made
+     * @param value the value
      */
     default void done(T value) {}
 }

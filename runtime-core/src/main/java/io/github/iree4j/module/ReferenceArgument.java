@@ -6,9 +6,9 @@ import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An argument that is a reference.
+ * A reference argument.
  *
- * @param adapter makes what the method takes
+ * @param adapter converts the reference for the method
  * @param where names the parameter in messages
  * @param nullable whether the method takes null
  */
@@ -21,7 +21,7 @@ record ReferenceArgument(ReferenceAdapter<Object> adapter, String where, boolean
                 return null;
             }
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "%s is null; annotate it @Nullable to take that".formatted(where));
+                    StatusCode.INVALID_ARGUMENT, "%s is null; annotate it @Nullable to accept null".formatted(where));
         }
         if (reference instanceof RefCounted) {
             scope.borrow(reference);

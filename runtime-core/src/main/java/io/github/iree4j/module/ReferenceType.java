@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Names a class in the type tables of programs, so that they can have references to its objects. A module brings along the types that its
+ * Names a class in the type tables of programs, so that they can hold references to its objects. A module registers the types that its
  * functions take or return.
  */
 @Documented
@@ -17,7 +17,7 @@ public @interface ReferenceType {
     /**
      * Returns the name in programs.
      *
-     * @return without the leading {@code !}, for example {@code custom.string}
+     * @return the name, without the leading {@code !}, for example {@code custom.string}
      */
     String value();
 }

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How Java types stand for references, of one module. Immutable. */
+/** The adapters between Java types and references, of one module. Immutable. */
 final class References {
     private final Map<Class<?>, ReferenceAdapter<?>> adapters;
 
@@ -25,7 +25,7 @@ final class References {
         this.adapters = adapters;
     }
 
-    /** Texts, bytes and memory; everything else is passed as it is. */
+    /** The adapters of texts, bytes and memory; everything else is passed unchanged. */
     static References standard() {
         return new References(
                 Map.of(String.class, new Text(), byte[].class, new Bytes(), MemorySegment.class, new Memory()));
@@ -52,7 +52,7 @@ final class References {
         return known != null ? (ReferenceAdapter<Object>) known : new AsItIs(raw);
     }
 
-    /** Elements of lists may be numbers, too. */
+    /** The adapter of list elements, which may also be numbers. */
     private ReferenceAdapter<Object> element(Type type, String where) {
         if (type instanceof Class<?> box) {
             Box known = Box.of(box);
@@ -125,7 +125,7 @@ final class References {
         }
     }
 
-    /** Objects that are the same in programs and in Java. */
+    /** Objects that are passed unchanged. */
     private record AsItIs(Class<?> type) implements ReferenceAdapter<Object> {
         @Override
         public Object take(Object reference) {
@@ -146,7 +146,7 @@ final class References {
         }
     }
 
-    /** Objects of no type in particular: taken as they are, given as their class is. */
+    /** Objects of unspecified type: taken unchanged, given by the adapter of their class. */
     private record Anything(References references) implements ReferenceAdapter<Object> {
         @Override
         public Object take(Object reference) {

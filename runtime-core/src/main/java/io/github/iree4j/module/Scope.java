@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One call of a Java method: what it was given and what is to be freed when it ends. Used again for later calls. */
+/** One call of a Java method: its borrowed references and what to free when it ends. Reused for later calls. */
 final class Scope implements AutoCloseable {
     private final JavaState state;
     private final List<Object> borrowed = new ArrayList<>();
     private final List<RefCounted> kept = new ArrayList<>();
-    /** Adapters with something to free, each followed by what. */
+    /** Pairs of an adapter and a value for it to free. */
     private final List<Object> opened = new ArrayList<>();
 
     private @Nullable VmCall call;
@@ -34,7 +34,7 @@ final class Scope implements AutoCloseable {
         deferred = false;
     }
 
-    /** The method has come back, though what it returned may not be there yet. */
+    /** The method has returned, though its results may be pending. */
     void leave() {
         call = null;
         thread = null;
@@ -60,7 +60,7 @@ final class Scope implements AutoCloseable {
         return state.imported(index);
     }
 
-    /** What the method returned comes later: nothing is freed until then. */
+    /** The method returned an incomplete future: nothing is freed until it completes. */
     void defer() {
         deferred = true;
     }
@@ -83,7 +83,7 @@ final class Scope implements AutoCloseable {
         return false;
     }
 
-    /** Takes over a reference that a nested call returned, until the end. */
+    /** Takes ownership of a reference that a nested call returned, until the end. */
     void keep(Object reference) {
         if (reference instanceof RefCounted counted) {
             kept.add(counted);
@@ -96,7 +96,7 @@ final class Scope implements AutoCloseable {
         opened.add(value);
     }
 
-    /** Frees what was opened and kept. */
+    /** Frees the opened values and kept references. */
     @Override
     @SuppressWarnings("unchecked")
     public void close() {

@@ -11,7 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Java type that is one value of programs: how it is read from a call, set as a result, and passed to other functions.
+ * A Java type that represents one value of programs: how to read it from a call, set it as a result, and pass it to other functions.
  *
  * @param type the Java type
  * @param letter its letter in calling conventions
@@ -95,7 +95,7 @@ record ValueType(Class<?> type, char letter, @Nullable ReferenceAdapter<Object> 
         }
     }
 
-    // What handles call; found by name.
+    // Called by handles; found by name.
 
     static boolean takeBoolean(Scope scope) {
         return scope.call().i32() != 0;
@@ -167,7 +167,7 @@ record ValueType(Class<?> type, char letter, @Nullable ReferenceAdapter<Object> 
         call.returnRef(given);
     }
 
-    // Calls that methods make themselves.
+    // For calls that methods make.
 
     /** Sets the next argument. */
     void pass(Invocation call, @Nullable Object value) {
@@ -179,7 +179,7 @@ record ValueType(Class<?> type, char letter, @Nullable ReferenceAdapter<Object> 
                 call.ref(lent);
             } finally {
                 if (lent instanceof RefCounted counted) {
-                    counted.release(); // the call has its own
+                    counted.release(); // the call has its own reference
                 }
             }
         } else {
@@ -192,7 +192,7 @@ record ValueType(Class<?> type, char letter, @Nullable ReferenceAdapter<Object> 
         }
     }
 
-    /** Takes the next result, which stays with the scope. */
+    /** Takes the next result; the scope keeps its reference. */
     @Nullable
     Object result(Invocation call, Scope scope) {
         if (adapter != null) {

@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Java modules that call functions of programs: modules before them, and the program that calls them. */
+/** Java modules that call functions of earlier modules, and of the program that calls them. */
 class CallbackTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
@@ -183,7 +183,7 @@ class CallbackTest {
     }
 
     @Test
-    void severalResultsComeAsARecord() {
+    void severalResultsAreReturnedAsARecord() {
         try (Program program = load(JavaModule.of(new Host()));
                 Results results = program.function("split").invoke(17, 5)) {
             assertThat(results.intValue(0)).isEqualTo(302);
@@ -191,7 +191,7 @@ class CallbackTest {
     }
 
     @Test
-    void aFailureOfAFunctionCalledComesToTheMethodAndOn() {
+    void aFailureOfACalledFunctionPropagatesThroughTheMethod() {
         try (Program program = load(JavaModule.of(new Host()))) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("split").invoke(17, 0))
@@ -217,7 +217,7 @@ class CallbackTest {
     }
 
     @Test
-    void callsBackAndForthAreLimited() {
+    void nestingOfCallsIsLimited() {
         try (Program program = load(JavaModule.of(new Host()))) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("factorial").invoke(65L))
@@ -236,7 +236,7 @@ class CallbackTest {
             CompletableFuture<Results> call = program.function("spin").invokeAsync();
             host.spinning.await();
             call.cancel(true);
-            try (Results results = program.function("factorial").invoke(5L)) { // in its turn, so after the other
+            try (Results results = program.function("factorial").invoke(5L)) { // serialized, so after the other call
                 assertThat(results.longValue(0)).isEqualTo(120);
             }
         }
@@ -278,7 +278,7 @@ class CallbackTest {
                 .withMessageContaining("'0f_F'");
     }
 
-    // -- from outside
+    // -- from applications
 
     interface Direct {
         float scale(float value);
@@ -325,7 +325,7 @@ class CallbackTest {
     }
 
     @Test
-    void anInterfaceThatDoesNotFitIsRefusedByNameOfBoth() {
+    void anInterfaceThatDoesNotMatchIsRefusedNamingBoth() {
         try (Program program = load(JavaModule.of(new Host()))) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.bind(WrongCount.class))

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How Java types and exceptions are those of programs, and whose objects a module's are. */
+/** How Java types and exceptions map to those of programs, and who owns a module's objects. */
 class JavaModuleTest {
     record Mixed(double d, float f, long l, int i, boolean z) {}
 
@@ -135,7 +135,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void primitivesGoInAndARecordComesOutAsResults() {
+    void primitivesAreArgumentsAndARecordIsResults() {
         assertThat(calls.call("mix", "0iIfFi_FfIii", 1, 2L, 3f, 4.0, 0)).containsExactly(-4.0, -3f, -2L, -1, 1);
     }
 
@@ -181,7 +181,7 @@ class JavaModuleTest {
     @Test
     void listsOfNumbersAreBoxed() {
         try (VmList list = VmList.ofVariants(2)) {
-            list.push(1); // an i32 where longs are wanted
+            list.push(1); // an i32 where longs are expected
             list.push(2L);
             try (VmList result = calls.one("boxed", "0r_r", list)) {
                 assertThat(List.of(
@@ -225,7 +225,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void nullIsForParametersThatSaySo() {
+    void nullNeedsANullableParameter() {
         assertThat(calls.<Integer>one("isNull", "0r_i", ModuleCalls.NULL)).isEqualTo(1);
         assertThat(calls.failure(StatusCode.INVALID_ARGUMENT, "greet", "0r_r", ModuleCalls.NULL))
                 .hasMessageContaining("argument 'name' of 'types.greet' (String Types.greet(String)) is null");
@@ -239,7 +239,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void nameAndVersionAreThoseOfTheAnnotation() {
+    void nameAndVersionComeFromTheAnnotation() {
         assertThat(TYPES.name()).isEqualTo("types");
         assertThat(TYPES.version()).isEqualTo(3);
         assertThat(Objects.requireNonNull(TYPES.resolve("greet", "")).declaration())
@@ -303,7 +303,7 @@ class JavaModuleTest {
         }
     }
 
-    // -- whose objects
+    // -- ownership of objects
 
     static final AtomicInteger CLOSED = new AtomicInteger();
 
@@ -330,7 +330,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void eachContextHasAnObjectOfItsOwnThatIsClosedWithIt() {
+    void eachContextHasItsOwnObjectWhichIsClosedWithIt() {
         CLOSED.set(0);
         JavaModule module = JavaModule.of(Counter.class, Counter::new);
         try (Context a = Context.create(List.of(module), ContextOptions.DEFAULTS);
@@ -343,7 +343,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void allContextsShareAnObjectThatIsGivenAndLeaveItOpen() {
+    void allContextsShareAGivenObjectAndLeaveItOpen() {
         CLOSED.set(0);
         JavaModule module = JavaModule.of(new Counter());
         try (Context a = Context.create(List.of(module), ContextOptions.DEFAULTS);
@@ -396,7 +396,7 @@ class JavaModuleTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> JavaModule.of(new Twice()))
                 .withMessageContaining("'twice.f'")
-                .withMessageContaining("is there twice");
+                .withMessageContaining("is declared twice");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> JavaModule.of(new Chars()))
                 .withMessageContaining("argument 'c' of 'chars.f'")

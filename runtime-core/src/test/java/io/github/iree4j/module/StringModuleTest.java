@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A module with a type of its own, as IREE's {@code custom_module/basic}: strings that a program makes, measures and prints. */
+/** A module with its own type, like IREE's {@code custom_module/basic}: strings that a program creates, measures and prints. */
 class StringModuleTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
@@ -123,7 +123,7 @@ class StringModuleTest {
         }
     }
 
-    /** Imports from a module that may be offered as well. */
+    /** Imports from a module that may also be offered. */
     @IreeModule("custom")
     static final class Printer {
         final List<String> printed = new ArrayList<>();
@@ -158,7 +158,7 @@ class StringModuleTest {
     }
 
     @Test
-    void ofWhatIsOfferedAProgramHasWhatItImportsFrom() {
+    void aProgramLinksOnlyTheOfferedModulesItImportsFrom() {
         Strings strings = new Strings();
         Strings second = new Strings();
         try (Program program = runtime.load(ProgramOptions.builder()
@@ -177,7 +177,7 @@ class StringModuleTest {
     }
 
     @Test
-    void whatOfferedModulesImportIsOfferedToThemAsWell() {
+    void offeredModulesCanImportFromOfferedModules() {
         Printer printer = new Printer();
         try (Program program = runtime.load(ProgramOptions.builder()
                         .offer(JavaModule.of(printer))
@@ -192,7 +192,7 @@ class StringModuleTest {
     }
 
     @Test
-    void aModuleThatWasAddedComesBeforeOneThatIsOffered() {
+    void anAddedModuleTakesPrecedenceOverAnOfferedOne() {
         Strings added = new Strings();
         Strings offered = new Strings();
         try (Program program = runtime.load(ProgramOptions.builder()
@@ -208,7 +208,7 @@ class StringModuleTest {
     }
 
     @Test
-    void aTypeThatNoModuleBringsIsRefusedByName() {
+    void aTypeThatNoModuleRegistersIsRefusedByName() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> runtime.load(ProgramOptions.builder()
                         .module("main", VmAssembler.assemble(MAIN))

@@ -22,14 +22,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Modules that take and return tensors, as IREE's {@code custom_module/sync} and {@code custom_module/async}. */
+/** Modules that take and return tensors, like IREE's {@code custom_module/sync} and {@code custom_module/async}. */
 class TensorModuleTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
     @AfterEach
     void close() {
         runtime.close();
-        // A call that was given up frees its inputs on its own thread.
+        // An abandoned call frees its inputs on its own thread.
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (runtime.device().allocator().statistics().bytesLive() != 0 && System.nanoTime() < deadline) {
             Thread.onSpinWait();
@@ -62,7 +62,7 @@ class TensorModuleTest {
             return input;
         }
 
-        /** Doubles in place once the input is there, on a thread of its own. */
+        /** Doubles in place once the input is ready, on a thread of its own. */
         @Export("call.async")
         BufferView twice(BufferView input, Fence wait, Fence signal) {
             input.retain();
@@ -78,7 +78,7 @@ class TensorModuleTest {
                         int value = memory.getAtIndex(ValueLayout.JAVA_INT, i);
                         memory.setAtIndex(ValueLayout.JAVA_INT, i, 2 * value);
                     }
-                    input.release(); // before anybody hears of it
+                    input.release(); // before signalling
                     signal.signal();
                 } catch (IreeException e) {
                     signal.fail(e);
@@ -174,7 +174,7 @@ class TensorModuleTest {
     }
 
     @Test
-    void tensorsGoThroughJavaMethods() {
+    void tensorsPassThroughJavaMethods() {
         try (Program program = load(new Doubler());
                 Results results = program.function("main").invoke(new int[] {1, 2, 3})) {
             assertThat(results.tensor(0)).hasToString("3xi32=2 4 6");
@@ -215,7 +215,7 @@ class TensorModuleTest {
     }
 
     @Test
-    void aFutureThatFailsFailsTheCallWithItsOwnWords() {
+    void aFailedFutureFailsTheCallWithItsMessage() {
         try (Program program = load(new Doubler())) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("broken").invoke())
@@ -226,7 +226,7 @@ class TensorModuleTest {
     }
 
     @Test
-    void aCallThatIsGivenUpCancelsTheFutureAndFreesItsArguments() {
+    void anAbandonedCallCancelsTheFutureAndFreesItsArguments() {
         try (Program program = load(new Doubler())) {
             CompletableFuture<Results> call = program.function("never").invokeAsync(Tensor.ofInts(new int[] {1}));
             call.cancel(true);

@@ -13,8 +13,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Directories for files that native code is going to trust, libraries and compiled code for example: others must not be able to put
- * theirs there.
+ * Directories for files that native code trusts, such as libraries and compiled code: other users must not be able to write there.
  */
 public final class CacheDirectory {
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
@@ -22,10 +21,10 @@ public final class CacheDirectory {
     private CacheDirectory() {}
 
     /**
-     * Returns where files may go.
+     * Returns candidate directories.
      *
      * @param configured a directory to use; null or blank for the user's caches
-     * @return in the order to try; a directory inside the configured one, should that be open to others
+     * @return the directories, in the order to try; includes a directory inside the configured one, in case others can write to that
      */
     public static List<Path> candidates(@Nullable String configured) {
         String own = "iree4j-" + System.getProperty("user.name", "user");
@@ -43,14 +42,14 @@ public final class CacheDirectory {
     }
 
     /**
-     * Creates a file for this user alone, and the directory if it is not there.
+     * Creates a file that only this user can access, and the directory if it does not exist.
      *
-     * @param directory where
-     * @param prefix of the name
-     * @param property names the setting that chooses the directory, in messages
-     * @return the file, to be renamed or deleted
+     * @param directory the directory
+     * @param prefix prefix of the file name
+     * @param property names the setting that selects the directory, in messages
+     * @return the file; the caller renames or deletes it
      * @throws IOException when it cannot be created
-     * @throws IreeException UNAVAILABLE when others could replace what is in the directory
+     * @throws IreeException UNAVAILABLE when other users could replace files in the directory
      */
     public static Path createTemporary(Path directory, String prefix, String property) throws IOException {
         createPrivately(directory);
@@ -76,12 +75,12 @@ public final class CacheDirectory {
                 if (!Files.isDirectory(directory)) {
                     throw e;
                 }
-                // another process was faster
+                // another process created it first
             }
         }
     }
 
-    /** Others who can rename files in the directory could have their code loaded. */
+    /** Other users who can rename files in the directory could have their code loaded. */
     private static void requireOurs(Path directory, Path ownFile, String property) throws IOException {
         Set<PosixFilePermission> rights = Files.getPosixFilePermissions(directory);
         boolean othersWrite =

@@ -11,34 +11,34 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 
 /**
- * How threads of drivers tell Java that operations have ended, without calling it: they push 16-byte records to a ring in native
- * memory, one Java thread takes them out.
+ * Reports completions from driver threads to Java without upcalls: driver threads push 16-byte records to a ring in native memory, and one
+ * Java thread consumes them.
  *
- * <p>{@link #poll} reads the ring directly, without a native call; {@link #await} sleeps until there is something to read. Both
- * belong to one thread at a time, a platform thread for {@code await}. {@link #push} and {@link #wake} may be called by anyone.
+ * <p>{@link #poll} reads the ring directly, without a native call; {@link #await} sleeps until there is something to read. Both may be
+ * called by one thread at a time, {@code await} only by a platform thread. {@link #push} and {@link #wake} may be called from any thread.
  *
- * <p>A record that finds the ring full is lost, which {@link #isLossy} then says for good. To rule that out, reserve a place before
+ * <p>A record that finds the ring full is lost, which {@link #isLossy} reports from then on. To prevent that, reserve a place before
  * submitting the operation that will push.
  */
 public final class CompletionRing extends Resource {
     /*
      * The layout and protocol are those of native-shim/src/shim_ring.c. A slot whose sequence is head + 1 holds the record of
-     * position head; storing head + capacity gives it back to the producers. The acquire load of the sequence makes the
-     * record, and all that its producer wrote before pushing, visible here; the release store keeps our reads of the record before
-     * the next producer's writes.
+     * position head; storing head + capacity returns it to the producers. The acquire load of the sequence makes the record, and everything
+     * that its producer wrote before pushing, visible here; the release store orders our reads of the record before the next producer's
+     * writes.
      */
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
-    /** Receives what {@link #poll} takes out. */
+    /** Receives the records that {@link #poll} consumes. */
     @FunctionalInterface
     public interface Consumer {
         /**
          * Called once per record, in the order of publication, on the polling thread. MUST NOT poll or close the ring.
          *
-         * @param token what the submitter chose
-         * @param status canonical number of the outcome
-         * @param nativeCode the driver's own number
+         * @param token the submitter's token
+         * @param status canonical status number
+         * @param nativeCode the driver's code
          */
         void completed(long token, int status, int nativeCode);
     }
@@ -58,7 +58,7 @@ public final class CompletionRing extends Resource {
     }
 
     /**
-     * Creates a ring. The caller closes it, when no driver can push to it any more.
+     * Creates a ring. The caller closes it once no driver can push to it any more.
      *
      * @param capacity number of records, a power of two from 2 to 1,048,576
      * @return the ring
@@ -77,7 +77,7 @@ public final class CompletionRing extends Resource {
     }
 
     /**
-     * Returns how many records fit.
+     * Returns the capacity in records.
      *
      * @return a power of two
      */
@@ -86,11 +86,11 @@ public final class CompletionRing extends Resource {
     }
 
     /**
-     * Takes out what is there, up to a limit.
+     * Consumes the available records, up to a limit.
      *
-     * @param limit most records to take
-     * @param consumer called for each; if it throws, that record counts as taken
-     * @return how many were taken
+     * @param limit the most records to consume
+     * @param consumer called for each; if it throws, that record counts as consumed
+     * @return the number of records consumed
      * @throws IreeException FAILED_PRECONDITION when closed
      */
     public int poll(int limit, Consumer consumer) {
@@ -121,10 +121,10 @@ public final class CompletionRing extends Resource {
     }
 
     /**
-     * Blocks until there is a record, one was lost, {@link #wake} was called, or time is up; now and then it returns early.
+     * Blocks until there is a record, one was lost, {@link #wake} was called, or the timeout expires; may return early.
      *
-     * @param timeout how long at most
-     * @return false when time was up
+     * @param timeout the longest wait
+     * @return false on timeout
      * @throws IreeException FAILED_PRECONDITION when closed, or on a virtual thread, whose carrier it would block
      */
     public boolean await(Duration timeout) {
@@ -155,10 +155,10 @@ public final class CompletionRing extends Resource {
     }
 
     /**
-     * Has the next record make {@link #readiness} readable, for a poller that waits for it together with other things. Called before
-     * each such wait.
+     * Arms the ring: the next record makes {@link #readiness} readable, for a poller that waits for several descriptors. Call before each
+     * such wait.
      *
-     * @return whether there is something to poll already
+     * @return whether there is already something to poll
      */
     public boolean arm() {
         guard.enter();
@@ -170,7 +170,7 @@ public final class CompletionRing extends Resource {
     }
 
     /**
-     * Returns what becomes readable when a record comes after {@link #arm}, and is to be taken then.
+     * Returns a descriptor that becomes readable when a record arrives after {@link #arm}; take it then.
      *
      * @return a descriptor; the caller closes it
      */
@@ -183,7 +183,7 @@ public final class CompletionRing extends Resource {
         }
     }
 
-    /** Ends the current or next {@link #await}. */
+    /** Ends the current or the next {@link #await}. */
     public void wake() {
         guard.enter();
         try {
@@ -196,9 +196,9 @@ public final class CompletionRing extends Resource {
     /**
      * Publishes a record from Java, as a driver's thread would.
      *
-     * @param token chosen by the submitter
-     * @param status canonical number of the outcome
-     * @param nativeCode the driver's own number
+     * @param token the submitter's token
+     * @param status canonical status number
+     * @param nativeCode the driver's code
      * @return false when the ring was full and the record is lost
      */
     public boolean push(long token, int status, int nativeCode) {
@@ -211,9 +211,9 @@ public final class CompletionRing extends Resource {
     }
 
     /**
-     * Returns whether a record was ever lost. Never goes back to false.
+     * Returns whether a record was ever lost. Never reverts to false.
      *
-     * @return whether operations may have ended unnoticed
+     * @return true if completions may have been missed
      */
     public boolean isLossy() {
         guard.enter();

@@ -3,12 +3,12 @@ package io.github.iree4j.nativeaccess;
 /**
  * A function that a compiled CPU library exports.
  *
- * @param name its name; made up from its ordinal when the library does not say
- * @param constantCount how many 32-bit constants it reads, 0 to 64; -1 when the library does not say
- * @param bindingCount how many bindings it accesses, 0 to 64; -1 when the library does not say
- * @param workgroupSizeX what the compiler recorded, 0 for nothing; it does not influence a call
- * @param workgroupSizeY what the compiler recorded, 0 for nothing
- * @param workgroupSizeZ what the compiler recorded, 0 for nothing
+ * @param name its name; derived from its ordinal when the library has none
+ * @param constantCount number of 32-bit constants it reads, 0 to 64; -1 when unknown
+ * @param bindingCount number of bindings it accesses, 0 to 64; -1 when unknown
+ * @param workgroupSizeX the compiler's recorded size, 0 for none; does not affect calls
+ * @param workgroupSizeY the compiler's recorded size, 0 for none
+ * @param workgroupSizeZ the compiler's recorded size, 0 for none
  * @param localMemoryBytes scratch memory that each concurrent call needs, a multiple of 4096
  * @param flags bit 0 sequential, bit 1 dynamic workgroup size
  */
@@ -27,7 +27,7 @@ public record CpuExport(
     /**
      * Returns whether all workgroups must run in order on one thread.
      *
-     * @return whether the dispatch may not be split
+     * @return true if a dispatch must not be split
      */
     public boolean isSequential() {
         return (flags & SEQUENTIAL) != 0;
@@ -36,7 +36,7 @@ public record CpuExport(
     /**
      * Returns whether the workgroup size is taken from the dispatch.
      *
-     * @return whether the recorded size says nothing
+     * @return true if the recorded size is meaningless
      */
     public boolean isWorkgroupSizeDynamic() {
         return (flags & WORKGROUP_SIZE_DYNAMIC) != 0;

@@ -6,9 +6,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What this processor and operating system offer to compiled code.
+ * The features that this processor and operating system offer to compiled code.
  *
- * <p>Asked once; every method needs the native library and throws UNAVAILABLE without it.
+ * <p>Queried once; every method needs the native library and throws UNAVAILABLE without it.
  */
 public final class CpuFeatures {
     /** Number of 64-bit fields in a kernel's environment. */
@@ -16,7 +16,7 @@ public final class CpuFeatures {
 
     private CpuFeatures() {}
 
-    /** Asks on first use, when the library is known to be there. */
+    /** Queries on first use, when the library is known to be available. */
     private static final class Holder {
         static final String ARCHITECTURE = Shim.text(Shim::cpuArchitecture);
         static final long[] FIELDS = readFields();
@@ -31,7 +31,7 @@ public final class CpuFeatures {
     }
 
     /**
-     * Returns the architecture as executable formats name it.
+     * Returns the architecture, as named in executable formats.
      *
      * @return {@code x86_64} or {@code arm_64}, as in {@code embedded-elf-x86_64}
      */
@@ -44,17 +44,17 @@ public final class CpuFeatures {
      * Returns whether the processor has a feature and the operating system saves its registers.
      *
      * @param featureName LLVM's name, for example {@code avx512f} or {@code dotprod}
-     * @return false also for names that this architecture does not know
+     * @return false also for names unknown to this architecture
      */
     public static boolean has(String featureName) {
         return lookup(featureName) == 1;
     }
 
     /**
-     * Returns whether this architecture has a feature of that name at all, present or not.
+     * Returns whether this architecture defines a feature of that name, present or not.
      *
      * @param featureName LLVM's name
-     * @return false for names of other architectures and unknown ones
+     * @return false for names of other architectures and unknown names
      */
     public static boolean isKnown(String featureName) {
         return lookup(featureName) >= 0;

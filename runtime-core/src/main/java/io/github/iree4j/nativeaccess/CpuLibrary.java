@@ -18,22 +18,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A compiled CPU library (what {@code embedded-elf-<arch>} and {@code system-elf-<arch>} executables contain) in executable memory:
- * version 3 to 6 of the interface, of IREE from March 2023 on.
+ * versions 3 to 6 of the interface, produced by IREE since March 2023.
  *
- * <p>The file is hostile input: whatever its tables say, {@link #load} throws and does not crash. Its machine code is not checked
- * and cannot be: loading runs its initializers and query function in this process, with this process's rights. The loader of the
- * system, which {@link #loadBySystem} uses, checks less: a malformed file may end the process.
+ * <p>The file is untrusted input: for any content of its tables, {@link #load} throws rather than crashes. Its machine code cannot be
+ * checked: loading runs its initializers and query function in this process, with this process's privileges. The system's loader, which
+ * {@link #loadBySystem} uses, checks less: a malformed file may crash the process.
  *
- * <p>Safe for use by many threads. Closing while calls run is fine: the memory goes when the last of them returns. A call that
- * comes after the last reference has gone throws FAILED_PRECONDITION.
+ * <p>Safe from any thread. Closing while calls run is allowed: the memory is freed when the last of them returns. A call after the last
+ * reference was released throws FAILED_PRECONDITION.
  */
 public final class CpuLibrary extends Resource {
     /** Larger files are refused before they are copied. */
     private static final long MAX_FILE_SIZE = 512L << 20;
 
     /**
-     * The system property with which faults of compiled code are not caught, if it is {@code false}: they end the process then, with
-     * what the virtual machine says of it.
+     * System property: if {@code false}, faults of compiled code are not caught and end the process with the JVM's error report.
      */
     static final String CATCH_FAULTS = "iree.native.catch-faults";
 
@@ -46,7 +45,7 @@ public final class CpuLibrary extends Resource {
     private static final long EXPORT_BINDINGS = 16;
     private static final long EXPORT_WORKGROUP_SIZE = 20;
 
-    /** An error struct at hand for callers that bring none. */
+    /** A spare error struct for callers that pass none. */
     private static final AtomicReference<@Nullable NativeError> SPARE_ERROR = new AtomicReference<>();
 
     private final String name;
@@ -68,9 +67,9 @@ public final class CpuLibrary extends Resource {
     /**
      * Loads a library. The caller closes it.
      *
-     * @param name for messages, for example the module's name and the executable's
+     * @param name name for messages, for example of the module and the executable
      * @param elf an ELF or FatELF file for this machine; copied, may be heap or mapped memory of any alignment
-     * @param specializationConstants as many as the library takes; copied
+     * @param specializationConstants values, as many as the library takes; copied
      * @return the library
      * @throws IreeException UNAVAILABLE without the native library or for an import; INVALID_ARGUMENT malformed; INCOMPATIBLE other
      *     machine or library version; PERMISSION_DENIED memory both writable and executable; UNIMPLEMENTED a relocation or feature
@@ -82,14 +81,13 @@ public final class CpuLibrary extends Resource {
     }
 
     /**
-     * Has the loader of the operating system load a library, from a sealed copy in memory, with the libraries that it names. The
-     * caller closes it.
+     * Loads a library and its dependencies with the operating system's loader, from a sealed copy in memory. The caller closes it.
      *
-     * @param name for messages
-     * @param elf a shared library for this machine, trusted in all it says; copied
-     * @param specializationConstants as many as the library takes; copied
+     * @param name name for messages
+     * @param elf a shared library for this machine, fully trusted; copied
+     * @param specializationConstants values, as many as the library takes; copied
      * @return the library
-     * @throws IreeException as {@link #load}; INCOMPATIBLE also where the system's loader refuses the file
+     * @throws IreeException as {@link #load}; INCOMPATIBLE also when the system's loader rejects the file
      */
     public static CpuLibrary loadBySystem(String name, MemorySegment elf, int[] specializationConstants) {
         return load(name, elf, specializationConstants, BY_SYSTEM);
@@ -102,7 +100,7 @@ public final class CpuLibrary extends Resource {
                     StatusCode.RESOURCE_EXHAUSTED,
                     "executable '%s' has %d bytes, the limit is %d".formatted(name, elf.byteSize(), MAX_FILE_SIZE));
         }
-        // The copy makes heap memory usable and keeps the bytes from changing, or going away, while they are checked.
+        // The copy allows heap memory and keeps the bytes from changing or being freed while they are checked.
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment file = arena.allocate(elf.byteSize() + 1, 64);
             MemorySegment.copy(elf, 0, file, 0, elf.byteSize());
@@ -176,7 +174,7 @@ public final class CpuLibrary extends Resource {
     }
 
     /**
-     * Finds an export by its name; of several with one name, the first.
+     * Finds an export by name; the first of several with the same name.
      *
      * @param exportName its name
      * @return its ordinal, or -1 when there is none
@@ -218,18 +216,18 @@ public final class CpuLibrary extends Resource {
      * first that fails. Allocates nothing unless it fails.
      *
      * <p>Kernels are machine code: bindings shorter or less aligned than they were compiled for are undefined behaviour, so the
-     * caller checks those. The floating point state of the thread (rounding, denormals) is left as it is.
+     * caller checks those. The floating-point state of the thread (rounding, denormals) does not change.
      *
      * @param ordinal the export
-     * @param state filled in for this dispatch; may be shared with other calls
+     * @param state the state of this dispatch; may be shared with other calls
      * @param begin first workgroup, x innermost, then y, then z
      * @param end end of the range, at most the number of workgroups
-     * @param localMemory native scratch of this call only, aligned to 64 bytes, at least the export's
+     * @param localMemory native scratch memory exclusive to this call, aligned to 64 bytes, at least the export's
      *     {@link CpuExport#localMemoryBytes}; {@link MemorySegment#NULL} when it needs none
-     * @param processorId what kernels are told as the processor they run on
-     * @param error of this thread only
+     * @param processorId the processor number reported to kernels
+     * @param error error struct, exclusive to this call
      * @throws IreeException INTERNAL when a kernel fails, naming export and workgroup; INTERNAL, DATA_LOSS (of a mapped file) or
-     *     INCOMPATIBLE (an instruction) when it faults: it is stopped then, and what it has stored stays; OUT_OF_RANGE for a range
+     *     INCOMPATIBLE (an instruction) when it faults: the kernel is stopped, and its stores so far remain; OUT_OF_RANGE for a range
      *     outside of the grid; INVALID_ARGUMENT for too few constants, bindings or local memory; FAILED_PRECONDITION when closed
      */
     public void dispatch(
@@ -272,15 +270,14 @@ public final class CpuLibrary extends Resource {
     }
 
     /**
-     * As {@link #dispatch(int, DispatchState, long, long, MemorySegment, int, NativeError)}, for callers without an error struct of
-     * their own.
+     * Like {@link #dispatch(int, DispatchState, long, long, MemorySegment, int, NativeError)}, for callers without an error struct.
      *
      * @param ordinal the export
-     * @param state filled in for this dispatch; may be shared with other calls
+     * @param state the state of this dispatch; may be shared with other calls
      * @param begin first workgroup
      * @param end end of the range
-     * @param localMemory native scratch of this call only
-     * @param processorId what kernels are told as the processor they run on
+     * @param localMemory native scratch memory exclusive to this call
+     * @param processorId the processor number reported to kernels
      */
     public void dispatch(
             int ordinal, DispatchState state, long begin, long end, MemorySegment localMemory, int processorId) {

@@ -9,18 +9,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all workgroups of one dispatch share, laid out in native memory as kernels read it: workgroup counts and sizes, constants,
+ * The state shared by all workgroups of one dispatch, in the native layout that kernels read: workgroup counts and sizes, constants,
  * addresses and lengths of bindings ({@code shim_dispatch_state_t} in {@code shim_cpu_abi.h}, then room for 64 of each).
  *
- * <p>Reusable: {@link #begin}, fill in, dispatch, begin again. Filling in allocates nothing. One thread fills in at a time; once
- * filled in and safely published, any number of threads may pass it to {@link CpuLibrary#dispatch}. Freed by the collector; keeps
- * the segments of its bindings reachable until the next {@link #begin}, but not open: whoever dispatches sees to that.
+ * <p>Reusable: {@link #begin}, set, dispatch, begin again. Setters allocate nothing. One thread at a time may set values; once set and
+ * safely published, any number of threads may pass it to {@link CpuLibrary#dispatch}. Freed by the garbage collector; keeps the segments of
+ * its bindings reachable until the next {@link #begin}, but not open: that is up to the caller of dispatch.
  */
 public final class DispatchState {
-    /** Most constants of a dispatch. */
+    /** The most constants of a dispatch. */
     public static final int MAX_CONSTANTS = 64;
 
-    /** Most bindings of a dispatch. */
+    /** The most bindings of a dispatch. */
     public static final int MAX_BINDINGS = 64;
 
     private static final long WORKGROUP_SIZE_X = 0;
@@ -72,7 +72,7 @@ public final class DispatchState {
         this.bindingCount = bindingCount;
         memory.set(ValueLayout.JAVA_SHORT, CONSTANT_COUNT, (short) constantCount);
         memory.set(ValueLayout.JAVA_BYTE, BINDING_COUNT, (byte) bindingCount);
-        for (int i = 0; i < constantCount; i++) { // a few words: what a bulk operation checks takes longer
+        for (int i = 0; i < constantCount; i++) { // a few words: the checks of a bulk operation cost more
             memory.set(ValueLayout.JAVA_INT, CONSTANTS + 4L * i, 0);
         }
         for (int i = 0; i < bindingCount; i++) {
@@ -110,7 +110,7 @@ public final class DispatchState {
     }
 
     /**
-     * Sets the workgroup size that kernels are told; 0 is told as 1.
+     * Sets the workgroup size reported to kernels; 0 becomes 1.
      *
      * @param x unsigned 32-bit number
      * @param y unsigned 32-bit number
@@ -134,9 +134,9 @@ public final class DispatchState {
     }
 
     /**
-     * Sets how many workgroups may run at once, as a hint to kernels.
+     * Sets how many workgroups may run concurrently, as a hint to kernels.
      *
-     * @param workers at least 1; more than 255 is told as 255
+     * @param workers at least 1; clamped to 255
      * @return this
      */
     public DispatchState maxConcurrency(int workers) {
@@ -160,7 +160,7 @@ public final class DispatchState {
     /**
      * Sets all constants.
      *
-     * @param values holds as many as {@link #begin} was told, from {@code from} on
+     * @param values contains the number given to {@link #begin} of values, from {@code from} on
      * @param from index of the first
      * @return this
      */
@@ -170,10 +170,10 @@ public final class DispatchState {
     }
 
     /**
-     * Sets one binding to a range of native memory, which stays reachable as long as it is set.
+     * Sets one binding to a range of native memory, which stays reachable while it is set.
      *
      * @param index less than the number given to {@link #begin}
-     * @param segment native memory; compiled code expects 64-byte alignment of what it was compiled for
+     * @param segment native memory; compiled code expects the alignment it was compiled for, usually 64 bytes
      * @param offset first byte
      * @param length number of bytes
      * @return this

@@ -9,8 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 
 /**
- * A descriptor of the operating system that becomes readable once: an eventfd made here, or a duplicate of a descriptor from outside
- * (eventfd, sync_fd, pipe). Closed with its last reference. Safe from any thread.
+ * A descriptor of the operating system that becomes readable once: a new eventfd, or a duplicate of an external descriptor (eventfd,
+ * sync_fd, pipe). Closed with its last reference. Safe from any thread.
  */
 public final class EventDescriptor extends Resource {
     private final int descriptor;
@@ -27,7 +27,7 @@ public final class EventDescriptor extends Resource {
         int open(long outDescriptor, long error);
     }
 
-    /** Calls a method that opens something. */
+    /** Calls a method that opens a descriptor. */
     static int open(Opening opening) {
         NativeLibrary.ensureAvailable();
         NativeError error = new NativeError();
@@ -54,7 +54,7 @@ public final class EventDescriptor extends Resource {
     }
 
     /**
-     * Duplicates a descriptor, which stays its owner's.
+     * Duplicates a descriptor, without taking ownership of it.
      *
      * @param descriptor the number of an open descriptor of this process
      * @return the duplicate; the caller closes it
@@ -68,7 +68,7 @@ public final class EventDescriptor extends Resource {
     /**
      * Returns the number of the descriptor.
      *
-     * @return the number; borrowed, valid until the last reference goes
+     * @return the number; borrowed, valid until the last reference is released
      */
     public int number() {
         return descriptor;
@@ -77,8 +77,8 @@ public final class EventDescriptor extends Resource {
     /**
      * Adds to the counter of an eventfd, which makes it readable.
      *
-     * @param amount how much, above 0
-     * @throws IreeException INVALID_ARGUMENT when it is no eventfd; FAILED_PRECONDITION when closed
+     * @param amount the amount, above 0
+     * @throws IreeException INVALID_ARGUMENT when it is not an eventfd; FAILED_PRECONDITION when closed
      */
     public void signal(long amount) {
         NativeError error = new NativeError();
@@ -95,10 +95,10 @@ public final class EventDescriptor extends Resource {
     }
 
     /**
-     * Sets the counter of an eventfd back.
+     * Resets the counter of an eventfd.
      *
-     * @return what it was, 0 when it was not signalled
-     * @throws IreeException INVALID_ARGUMENT when it is no eventfd; FAILED_PRECONDITION when closed
+     * @return the previous value, 0 when it was not signalled
+     * @throws IreeException INVALID_ARGUMENT when it is not an eventfd; FAILED_PRECONDITION when closed
      */
     public long take() {
         NativeError error = new NativeError();
@@ -117,9 +117,9 @@ public final class EventDescriptor extends Resource {
     }
 
     /**
-     * Asks how what a readable descriptor stands for has ended.
+     * Returns the outcome of the work behind a readable descriptor.
      *
-     * @return 0 when it was completed, or when the descriptor cannot say, which only a sync_fd can; else the errno of its failure
+     * @return 0 on success, or for any descriptor but a sync_fd, which alone reports outcomes; else the errno of the failure
      * @throws IreeException FAILED_PRECONDITION when closed
      */
     public int outcome() {

@@ -12,8 +12,7 @@ import java.time.Duration;
 import java.util.function.LongToIntFunction;
 
 /**
- * A set of event descriptors, of which one platform thread waits for those that become readable. Descriptors are added and removed
- * from any thread, also while it waits.
+ * A set of event descriptors that one platform thread waits on. Descriptors may be added and removed from any thread, even during a wait.
  */
 public final class EventPoller extends Resource {
     private static final int BATCH = 64;
@@ -23,7 +22,7 @@ public final class EventPoller extends Resource {
     private final int poller;
     private final UseGuard guard;
 
-    // Of the one thread that waits; not freed while it may.
+    // Used by the waiting thread only; not freed while it may use them.
     private final MemorySegment records =
             Arena.ofAuto().allocate((long) BATCH * RECORD_SIZE, ValueLayout.JAVA_LONG.byteAlignment());
     private final MemorySegment outCount = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
@@ -45,11 +44,11 @@ public final class EventPoller extends Resource {
     }
 
     /**
-     * Has a token reported once, when a descriptor is or becomes readable, or can no longer become so. Whoever adds it removes it
-     * before closing it.
+     * Adds a descriptor: its token is reported once, when the descriptor is or becomes readable, or can no longer become readable. The
+     * caller removes the descriptor before closing it.
      *
      * @param event the descriptor, not in the set
-     * @param token what is reported
+     * @param token the token to report
      * @throws IreeException INVALID_ARGUMENT when it is of a kind that cannot be waited for; ALREADY_EXISTS when it is in the set;
      *     FAILED_PRECONDITION when the set is closed
      */
@@ -58,10 +57,10 @@ public final class EventPoller extends Resource {
     }
 
     /**
-     * As {@link #add}, for a descriptor that stays: the token is reported by every wait that finds it readable.
+     * Like {@link #add}, but permanently: every wait that finds the descriptor readable reports the token.
      *
      * @param event the descriptor, not in the set
-     * @param token what is reported
+     * @param token the token to report
      * @throws IreeException as {@link #add}
      */
     public void keep(EventDescriptor event, long token) {
@@ -83,7 +82,7 @@ public final class EventPoller extends Resource {
     }
 
     /**
-     * Takes a descriptor out; it may be reported once more if it just was. Harmless when it is not in the set.
+     * Removes a descriptor; a concurrent wait may still report it once. Does nothing if it is not in the set.
      *
      * @param event the descriptor, not closed yet
      */
@@ -97,24 +96,24 @@ public final class EventPoller extends Resource {
         }
     }
 
-    /** Receives what {@link #await} reports. */
+    /** Receives the reports of {@link #await}. */
     @FunctionalInterface
     public interface Consumer {
         /**
          * Called once per report, on the waiting thread.
          *
-         * @param token what was passed when the descriptor was added
+         * @param token the token of the descriptor
          * @param readable false when the descriptor can no longer become readable
          */
         void reported(long token, boolean readable);
     }
 
     /**
-     * Blocks until there is something to report or time is up. One thread at a time.
+     * Blocks until there is something to report or the timeout expires. One thread at a time.
      *
-     * @param timeout how long at most; negative is forever
+     * @param timeout the longest wait; negative is forever
      * @param consumer called for each report
-     * @return how many there were; 0 when time was up
+     * @return the number of reports; 0 on timeout
      * @throws IreeException FAILED_PRECONDITION when closed, or on a virtual thread, whose carrier it would block
      */
     public int await(Duration timeout, Consumer consumer) {

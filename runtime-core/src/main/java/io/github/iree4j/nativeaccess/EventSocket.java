@@ -11,7 +11,9 @@ import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** A socket of messages of one descriptor and one number each, below a path. Safe from any thread; what blocks needs a platform thread. */
+/**
+ * A Unix domain socket for messages of one descriptor and one number each. Safe from any thread; blocking methods need a platform thread.
+ */
 public final class EventSocket extends Resource {
     private final int socket;
     private final UseGuard guard;
@@ -21,7 +23,7 @@ public final class EventSocket extends Resource {
         this.guard = new UseGuard(this::describe, () -> Shim.eventClose(socket));
     }
 
-    /** A native method that makes a socket at a path. */
+    /** A native method that creates a socket at a path. */
     @FunctionalInterface
     private interface Making {
         int make(long path, int length, long outSocket, long error);
@@ -37,9 +39,9 @@ public final class EventSocket extends Resource {
     }
 
     /**
-     * Waits at a path for others to connect.
+     * Listens at a path for connections.
      *
-     * @param path where nothing is yet; the caller removes it in the end
+     * @param path a path that does not exist yet; the caller deletes it afterwards
      * @return a socket for {@link #accept}; the caller closes it
      * @throws IreeException ALREADY_EXISTS, NOT_FOUND, PERMISSION_DENIED; INVALID_ARGUMENT when the path has more than 107 bytes;
      *     UNAVAILABLE without the native library
@@ -49,11 +51,11 @@ public final class EventSocket extends Resource {
     }
 
     /**
-     * Connects to who listens at a path.
+     * Connects to a process that listens at a path.
      *
-     * @param path where
+     * @param path the path
      * @return a socket; the caller closes it
-     * @throws IreeException UNAVAILABLE when nobody listens there, or without the native library; NOT_FOUND, PERMISSION_DENIED;
+     * @throws IreeException UNAVAILABLE when no process listens there, or without the native library; NOT_FOUND, PERMISSION_DENIED;
      *     INVALID_ARGUMENT when the path has more than 107 bytes
      */
     public static EventSocket connect(String path) {
@@ -61,9 +63,9 @@ public final class EventSocket extends Resource {
     }
 
     /**
-     * Waits for the next that connects. Closing this does not end it.
+     * Waits for the next connection. Closing this does not end the wait.
      *
-     * @param timeout how long at most; negative is forever
+     * @param timeout the longest wait; negative is forever
      * @return a socket; the caller closes it
      * @throws IreeException DEADLINE_EXCEEDED; FAILED_PRECONDITION when closed, or on a virtual thread, whose carrier it would block
      */
@@ -79,10 +81,10 @@ public final class EventSocket extends Resource {
     }
 
     /**
-     * Sends what a descriptor stands for.
+     * Sends a descriptor.
      *
-     * @param event the descriptor, which stays the caller's
-     * @param tag tells the receiver what it is
+     * @param event the descriptor; still owned by the caller
+     * @param tag identifies it to the receiver
      * @throws IreeException UNAVAILABLE when the other side is gone; FAILED_PRECONDITION when closed, or on a virtual thread
      */
     public void send(EventDescriptor event, long tag) {
@@ -103,18 +105,18 @@ public final class EventSocket extends Resource {
     }
 
     /**
-     * What was received.
+     * A received message.
      *
-     * @param event a descriptor; the receiver closes it
-     * @param tag what the sender says it is
+     * @param event the descriptor; the receiver closes it
+     * @param tag the sender's number for it
      */
     public record Received(EventDescriptor event, long tag) {}
 
     /**
-     * Waits for the next message. Closing this does not end it.
+     * Waits for the next message. Closing this does not end the wait.
      *
-     * @param timeout how long at most; negative is forever
-     * @return what came
+     * @param timeout the longest wait; negative is forever
+     * @return the message
      * @throws IreeException DEADLINE_EXCEEDED; UNAVAILABLE when the other side is gone; INVALID_ARGUMENT for a message of another form;
      *     FAILED_PRECONDITION when closed, or on a virtual thread
      */

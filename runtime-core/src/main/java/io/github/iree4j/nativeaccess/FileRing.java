@@ -8,17 +8,16 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 
 /**
- * Transfers between files and native memory that the kernel makes on its own: one io_uring.
+ * Asynchronous transfers between files and native memory by the kernel: one io_uring.
  *
- * <p>Belongs to one thread for as long as anything is under way: the kernel gives up what a thread submitted when that thread ends.
+ * <p>Confined to one thread while transfers are in flight: the kernel abandons a thread's submissions when that thread ends.
  */
 public final class FileRing extends Resource {
-    /** Most bytes of one transfer. */
+    /** The most bytes of one transfer. */
     public static final int MAX_LENGTH = 1 << 30;
 
     /*
-     * shim_file_operation_t and shim_completion_t of native-shim/include. Operations are written one after the other until they are
-     * submitted together.
+     * shim_file_operation_t and shim_completion_t of native-shim/include. Operations are written consecutively and submitted together.
      */
     private static final int OPERATION_SIZE = 40;
     private static final int COMPLETION_SIZE = 16;
@@ -46,9 +45,9 @@ public final class FileRing extends Resource {
     /**
      * Creates a ring.
      *
-     * @param capacity how many transfers may be under way, a power of two up to 4,096
-     * @return the ring; the caller closes it, when nothing is under way
-     * @throws IreeException UNAVAILABLE when the kernel has no io_uring, or not for this process, or there is no native library;
+     * @param capacity how many transfers may be in flight, a power of two up to 4,096
+     * @return the ring; the caller closes it once nothing is in flight
+     * @throws IreeException UNAVAILABLE when the kernel has no io_uring, or forbids it to this process, or there is no native library;
      *     RESOURCE_EXHAUSTED without memory or descriptors; INVALID_ARGUMENT for another capacity
      */
     public static FileRing create(int capacity) {
@@ -63,7 +62,7 @@ public final class FileRing extends Resource {
     }
 
     /**
-     * Returns what becomes readable when there is something to poll.
+     * Returns a descriptor that becomes readable when there is something to poll.
      *
      * @return a descriptor; the caller closes it
      */
@@ -73,7 +72,7 @@ public final class FileRing extends Resource {
     }
 
     /**
-     * Returns how many more operations can be prepared before they have to be submitted.
+     * Returns how many more operations can be prepared before the next submission.
      *
      * @return the number
      */
@@ -85,11 +84,11 @@ public final class FileRing extends Resource {
      * Prepares a transfer.
      *
      * @param write from memory to file; else from file to memory
-     * @param token of its completion, not -1
-     * @param file stays open until it is submitted
-     * @param offset in the file
+     * @param token identifies the completion; not -1
+     * @param file the file; stays open until submission
+     * @param offset first byte in the file
      * @param memory native memory that stays valid until the completion, at most {@link #MAX_LENGTH} bytes
-     * @param punt whether threads of the kernel are to make it also when it would not block
+     * @param punt whether a kernel thread makes the transfer even if it would not block
      */
     public void prepare(boolean write, long token, OpenFile file, long offset, MemorySegment memory, boolean punt) {
         if (memory.byteSize() > MAX_LENGTH) {
@@ -106,9 +105,9 @@ public final class FileRing extends Resource {
     }
 
     /**
-     * Prepares a request to end a transfer early, which has no completion of its own.
+     * Prepares a request to cancel a transfer; the request has no completion of its own.
      *
-     * @param token of the transfer
+     * @param token the token of the transfer
      */
     public void prepareCancel(long token) {
         prepare(CANCEL, 0, token, 0, 0, -1, 0);
@@ -128,10 +127,10 @@ public final class FileRing extends Resource {
     }
 
     /**
-     * Hands what was prepared to the kernel and forgets it.
+     * Submits the prepared operations to the kernel and clears them.
      *
-     * @return how many of it, from the first on, the kernel took: all, or fewer when it is busy for now
-     * @throws IreeException INTERNAL when it took none and will not any more
+     * @return how many of them, from the first on, the kernel accepted: all, or fewer when it is temporarily busy
+     * @throws IreeException INTERNAL when it accepted none and will not accept any later
      */
     public int submit() {
         checkLive();
@@ -142,28 +141,28 @@ public final class FileRing extends Resource {
         if (status != 0 && taken == 0) {
             throw error.toException(status);
         }
-        return taken; // those have completions, whatever became of the rest, which is told the next time
+        return taken; // accepted operations will complete; the next submission reports an error of the rest
     }
 
-    /** Receives what {@link #poll} takes out. */
+    /** Receives the completions that {@link #poll} consumes. */
     @FunctionalInterface
     public interface Consumer {
         /**
          * Called once per transfer, on the polling thread.
          *
-         * @param token what was passed when it was prepared
-         * @param status canonical number of the outcome
+         * @param token the token of the transfer
+         * @param status canonical status number
          * @param result bytes moved, or errno
          */
         void completed(long token, int status, int result);
     }
 
     /**
-     * Takes out what has ended.
+     * Consumes completions.
      *
-     * @param limit most completions to take
+     * @param limit the most completions to consume
      * @param consumer called for each
-     * @return how many there were
+     * @return the number of completions consumed
      */
     public int poll(int limit, Consumer consumer) {
         checkLive();

@@ -8,10 +8,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Native memory into which one call at a time may write what went wrong: {@code shim_error_t} of {@code shim.h}, 256 bytes.
+ * Native memory into which one call at a time writes its error: {@code shim_error_t} of {@code shim.h}, 256 bytes.
  *
- * <p>A worker that makes many calls owns one and reuses it. Not thread-safe: two calls must not share one at the same time. Freed
- * by the collector. There is deliberately none per thread: virtual threads change carriers between a call and the look at its error.
+ * <p>A worker that makes many calls owns one and reuses it. Not thread-safe: concurrent calls must not share one. Freed by the garbage
+ * collector. Deliberately not thread-local in native code: virtual threads may change carriers between a call and the read of its error.
  */
 public final class NativeError {
     private final MemorySegment memory = Arena.ofAuto().allocate(Shim.ERROR_SIZE, 8);
@@ -24,9 +24,9 @@ public final class NativeError {
     }
 
     /**
-     * The failure of the call that returned {@code status}, which is not 0.
+     * The failure of a call that returned {@code status}, which is not 0.
      *
-     * @return what the call wrote, with that code
+     * @return the error that the call wrote, with that code
      */
     IreeException toException(int status) {
         byte[] text = memory.asSlice(Shim.ERROR_MESSAGE).toArray(ValueLayout.JAVA_BYTE);
@@ -34,12 +34,12 @@ public final class NativeError {
         while (length < text.length && text[length] != 0) {
             length++;
         }
-        // A message that was cut in the middle of a character ends with a replacement character.
+        // A message truncated within a character ends with a replacement character.
         String message = new String(text, 0, length, StandardCharsets.UTF_8);
         return new IreeException(status == 0 ? StatusCode.INTERNAL : StatusCode.of(status), message);
     }
 
-    /** As {@link #toException(int)}, for calls that return a handle and leave the code in the error. */
+    /** Like {@link #toException(int)}, for calls that return a handle and leave the code in the error. */
     IreeException toException() {
         return toException(memory.get(ValueLayout.JAVA_INT, 0));
     }

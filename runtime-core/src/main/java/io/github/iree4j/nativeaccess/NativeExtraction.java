@@ -20,11 +20,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library as a resource, and copies of it as files, which is all that an operating system can load.
+ * The library as a resource, and copies of it as files, because operating systems load only files.
  *
- * <p>The copy's name carries the checksum of its contents, so that it is written once per version and shared by all processes of the
- * user. An existing file is used only if its contents are right; it is replaced by renaming, so that processes that have the old one
- * mapped are not disturbed.
+ * <p>The copy's name contains the checksum of its contents, so that it is written once per version and shared by all processes of the user.
+ * An existing file is used only if its contents match; it is replaced by renaming, so that processes that have the old one mapped are not
+ * affected.
  */
 final class NativeExtraction {
     /** System property naming the directory for copies. */
@@ -61,7 +61,7 @@ final class NativeExtraction {
                 if (found != null && !Arrays.equals(found, bytes)) {
                     throw new IreeException(
                             StatusCode.UNAVAILABLE,
-                            "several native libraries that differ are on the class path, keep one: " + places);
+                            "the class path contains several different native libraries, keep one: " + places);
                 }
                 found = bytes;
             }
@@ -92,22 +92,22 @@ final class NativeExtraction {
         }
     }
 
-    /** Where copies may go, in the order to try; a directory inside the configured one, should that be open to others. */
+    /** The directories for copies, in the order to try; see {@link CacheDirectory#candidates}. */
     List<Path> directories() {
         return CacheDirectory.candidates(System.getProperty(EXTRACT_DIR));
     }
 
     /**
-     * Makes sure that the directory has the copy.
+     * Extracts a shared copy into a directory unless it exists.
      *
-     * @throws IreeException UNAVAILABLE when it cannot be written, or others could replace what is in it
+     * @throws IreeException UNAVAILABLE when the directory cannot be written, or other users could replace its files
      */
     Path extractTo(Path directory) {
         String name = "libiree4j_shim-" + checksum.substring(0, 16) + ".so";
         return write(directory, name, true);
     }
 
-    /** A copy that nobody else uses, removed when the JVM exits. */
+    /** A copy exclusive to this class loader, removed when the JVM exits. */
     Path privateCopyIn(Path directory) {
         String name = "libiree4j_shim-%s-%d-%d.so"
                 .formatted(checksum.substring(0, 16), ProcessHandle.current().pid(), System.nanoTime());

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether native code can be used, and if not, why. The library is looked for once, on first use:
+ * Whether native code is available, and if not, why. The library is searched once, on first use:
  *
  * <ol>
  *   <li>the file or directory named by the system property {@value #LIBRARY_PATH} or else the environment variable
@@ -25,13 +25,13 @@ import org.slf4j.LoggerFactory;
  *       directory named by {@value NativeExtraction#EXTRACT_DIR}, or else to the user's cache directory, or else to the temporary one.
  * </ol>
  *
- * <p>All failures on the way are reported together. Nothing is ever downloaded.
+ * <p>All failed attempts are reported together. Nothing is ever downloaded.
  */
 public final class NativeLibrary {
-    /** System property naming the library's file, or the directory it is in. */
+    /** System property for the library's file or its directory. */
     public static final String LIBRARY_PATH = "iree.native.library-path";
 
-    /** Environment variable of the same meaning. */
+    /** Environment variable with the same meaning. */
     public static final String LIBRARY_PATH_VARIABLE = "IREE4J_NATIVE_LIBRARY_PATH";
 
     static final String FILE_NAME = "libiree4j_shim.so";
@@ -46,30 +46,30 @@ public final class NativeLibrary {
     }
 
     /**
-     * Returns why native code cannot be used.
+     * Returns why native code is unavailable.
      *
-     * @return an exception with status UNAVAILABLE whose message says what to do, or null when all is well. Its cause is an
-     *     {@link IllegalCallerException} when the JVM was not told to allow native access
+     * @return an exception with status UNAVAILABLE whose message says what to do, or null if native code is available. Its cause is an
+     *     {@link IllegalCallerException} when the JVM does not permit native access
      */
     public static @Nullable IreeException unavailabilityCause() {
         return Holder.CAUSE;
     }
 
     /**
-     * Throws unless native code can be used.
+     * Throws unless native code is available.
      *
      * @throws IreeException UNAVAILABLE, saying what to do
      */
     public static void ensureAvailable() {
         IreeException cause = Holder.CAUSE;
         if (cause != null) {
-            // A new one each time: the stack trace is the caller's.
+            // A new exception each time, for the caller's stack trace.
             throw new IreeException(cause.code(), cause.getMessage(), cause);
         }
     }
 
     /**
-     * Returns the platform as it occurs in the resource's path.
+     * Returns the platform's name in the resource path.
      *
      * @return for example {@code linux-x86_64} or {@code linux-aarch_64}
      */
@@ -153,7 +153,7 @@ public final class NativeLibrary {
                 load(file);
                 return file;
             } catch (UnsatisfiedLinkError e) {
-                // One file serves one class loader; a second application in this JVM gets a copy of its own.
+                // One file serves one class loader; a second application in this JVM gets its own copy.
                 if (e.getMessage() == null || !e.getMessage().contains("already loaded in another classloader")) {
                     throw e;
                 }
@@ -186,7 +186,7 @@ public final class NativeLibrary {
                 .formatted(grantee);
     }
 
-    /** Fails when the library was built from other sources than these classes. */
+    /** Throws if the library does not match these classes. */
     private static void checkInterface(Path file) {
         int version = Shim.abiVersion();
         if (version != Shim.ABI_VERSION) {

@@ -8,8 +8,8 @@ import java.lang.ref.Reference;
 import java.util.BitSet;
 
 /**
- * What the operating system knows of the calling thread. For platform threads of ours: what is set for a virtual thread would be its
- * carrier's.
+ * Operating system attributes of the calling thread. For the runtime's platform threads: on a virtual thread, changes would affect its
+ * carrier.
  */
 public final class NativeThreads {
     private static final int WORDS = 8192 / Long.SIZE; // SHIM_MAX_PROCESSORS
@@ -17,11 +17,11 @@ public final class NativeThreads {
     private NativeThreads() {}
 
     /**
-     * Lets the calling thread run on these processors only.
+     * Restricts the calling thread to a set of processors.
      *
      * @param mask bit n % 64 of word n / 64 is processor n; at most 128 words
-     * @throws IreeException INVALID_ARGUMENT when none of them is there and allowed for this process, PERMISSION_DENIED when the system
-     *     forbids it, UNAVAILABLE without the native library
+     * @throws IreeException INVALID_ARGUMENT when this process may use none of them, PERMISSION_DENIED when the system forbids it,
+     *     UNAVAILABLE without the native library
      */
     public static void setAffinity(long[] mask) {
         NativeLibrary.ensureAvailable();
@@ -39,9 +39,9 @@ public final class NativeThreads {
     }
 
     /**
-     * Returns on which processors the calling thread may run.
+     * Returns the processors that the calling thread may run on.
      *
-     * @return in the form of {@link #setAffinity}, without words that are zero at the end
+     * @return a mask as for {@link #setAffinity}, without trailing zero words
      * @throws IreeException UNAVAILABLE without the native library
      */
     public static long[] affinity() {
@@ -60,10 +60,10 @@ public final class NativeThreads {
     }
 
     /**
-     * Returns whether arithmetic of the calling thread takes denormals for zero, which only compiled kernels want and Java must never
+     * Returns whether arithmetic on the calling thread flushes denormals to zero, which only compiled kernels want and Java code must never
      * see.
      *
-     * @return false on every thread of Java
+     * @return false on every thread that runs Java code
      */
     public static boolean flushesDenormals() {
         NativeLibrary.ensureAvailable();

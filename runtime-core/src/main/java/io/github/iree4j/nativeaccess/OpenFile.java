@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 
-/** A file that the operating system has open for transfers at any place, for a {@link FileRing}. Safe from any thread. */
+/** An open file for transfers at any offset by a {@link FileRing}. Safe from any thread. */
 public final class OpenFile extends Resource {
     /** Access: reading. */
     public static final int READ = 1;
@@ -30,10 +30,10 @@ public final class OpenFile extends Resource {
     /**
      * Opens a regular file or a block device, which must exist.
      *
-     * @param path where it is
+     * @param path the path
      * @param access {@link #READ}, {@link #WRITE} or both
      * @return the file; the caller closes it
-     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for anything else than a file; RESOURCE_EXHAUSTED without
+     * @throws IreeException NOT_FOUND; PERMISSION_DENIED; INVALID_ARGUMENT for any other kind of file; RESOURCE_EXHAUSTED without
      *     descriptors; UNAVAILABLE without the native library
      */
     public static OpenFile open(String path, int access) {
@@ -49,7 +49,7 @@ public final class OpenFile extends Resource {
     /**
      * Returns the length.
      *
-     * @return bytes, at some moment
+     * @return the length in bytes at the time of the call
      * @throws IreeException FAILED_PRECONDITION when closed
      */
     public long length() {
@@ -68,7 +68,7 @@ public final class OpenFile extends Resource {
         }
     }
 
-    /** The descriptor, valid while this is retained. */
+    /** The descriptor, valid while a reference is held. */
     int number() {
         return descriptor;
     }

@@ -6,15 +6,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * A part of sealed memory that may be written: stores are seen here and in no other view. What nobody writes is in memory once. Its
- * owner sees to it that nobody uses the bytes while it is restored or closed; else safe from any thread.
+ * A private copy-on-write view of a part of sealed memory: stores are visible only in this view, and unwritten pages are shared. The owner
+ * must not use the bytes while the view is restored or closed; otherwise safe from any thread.
  */
 public final class PrivateView implements AutoCloseable {
     private final long handle;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment bytes;
 
-    @SuppressWarnings("restricted") // the shim says where the bytes are, and how many there are is what was asked for
+    @SuppressWarnings("restricted") // address from the shim, length as requested
     PrivateView(long handle, long length) {
         this.handle = handle;
         this.bytes = MemorySegment.ofAddress(Shim.viewBytes(handle)).reinterpret(length, arena, null);
@@ -23,25 +23,25 @@ public final class PrivateView implements AutoCloseable {
     /**
      * Returns the bytes.
      *
-     * @return writable, valid until this is closed
+     * @return the bytes, writable, valid until this is closed
      */
     public MemorySegment bytes() {
         return bytes;
     }
 
     /**
-     * Returns whether something was stored there since it was made or restored.
+     * Returns whether the view was written since it was created or restored.
      *
-     * @return seen by whoever sees what was stored
+     * @return true for any thread that sees the stored bytes
      */
     public boolean isWritten() {
         return Shim.viewIsWritten(handle) != 0;
     }
 
     /**
-     * Has it read what was sealed again.
+     * Restores the sealed contents.
      *
-     * @throws IreeException RESOURCE_EXHAUSTED when the system refuses; it is to be closed then
+     * @throws IreeException RESOURCE_EXHAUSTED when the system refuses; close the view then
      */
     public void restore() {
         NativeError error = new NativeError();
@@ -52,10 +52,10 @@ public final class PrivateView implements AutoCloseable {
         Reference.reachabilityFence(error);
     }
 
-    /** Gives the mapping back. Whoever reads it from Java afterwards fails; nobody else may. */
+    /** Unmaps the view. Later accesses from Java throw; native code must not access it any more. */
     @Override
     public void close() {
-        arena.close(); // fails while somebody reads: then nothing is freed
+        arena.close(); // throws during an access: then nothing is freed
         Shim.viewRelease(handle);
     }
 }

@@ -10,25 +10,25 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory that is filled once and only read from then on: a store into it faults. It begins at a page. Filled and sealed by one
- * thread, read by any once it has been published to them.
+ * Native memory that is filled once and read-only from then on: later stores fault. Page-aligned. Filled and sealed by one thread, then
+ * readable by any thread it was safely published to.
  */
 public final class SealedMemory implements AutoCloseable {
-    /** Those that are sealed, by the address of their first byte. */
+    /** Sealed memories by address. */
     private static final ConcurrentNavigableMap<Long, SealedMemory> SEALED = new ConcurrentSkipListMap<>();
 
     private final long handle;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment bytes;
 
-    @SuppressWarnings("restricted") // the shim says where the bytes are
+    @SuppressWarnings("restricted") // address from the shim
     private SealedMemory(long handle, long size) {
         this.handle = handle;
         this.bytes = MemorySegment.ofAddress(Shim.sealedBytes(handle)).reinterpret(size, arena, null);
     }
 
     /**
-     * Allocates zeroed memory that can be written until it is sealed.
+     * Allocates zeroed memory that is writable until sealed.
      *
      * @param size bytes, above 0
      * @return the memory; the caller closes it
@@ -47,7 +47,7 @@ public final class SealedMemory implements AutoCloseable {
     }
 
     /**
-     * Maps a file, which is as sealed as it: it must not be written or cut off as long as it is mapped.
+     * Maps a file. The file must not be written or truncated while it is mapped.
      *
      * @param path a file of at least one byte
      * @return the memory, sealed; the caller closes it
@@ -70,9 +70,9 @@ public final class SealedMemory implements AutoCloseable {
     }
 
     /**
-     * Returns the bytes of memory that is sealed.
+     * Returns the bytes of sealed memory.
      *
-     * @return read-only, valid until this is closed
+     * @return the bytes, read-only, valid until this is closed
      */
     public MemorySegment bytes() {
         return bytes.asReadOnly();
@@ -81,17 +81,18 @@ public final class SealedMemory implements AutoCloseable {
     /**
      * Returns the bytes, to be filled.
      *
-     * @return writable until {@link #seal()}; a store that comes later kills the virtual machine
+     * @return the bytes, writable until {@link #seal()}; a later store crashes the JVM
      */
     public MemorySegment writable() {
         return bytes;
     }
 
     /**
-     * Ends writing.
+     * Makes the memory read-only.
+     *
      *
      * @return the bytes, read-only, valid until this is closed
-     * @throws IreeException RESOURCE_EXHAUSTED when the system cannot
+     * @throws IreeException RESOURCE_EXHAUSTED when the system refuses
      */
     public MemorySegment seal() {
         NativeError error = new NativeError();
@@ -105,10 +106,10 @@ public final class SealedMemory implements AutoCloseable {
     }
 
     /**
-     * Makes a part of sealed memory that may be written.
+     * Creates a writable view of a part of sealed memory.
      *
-     * @param part bytes of memory that was sealed and is open
-     * @return a view of the same bytes; the caller closes it. Null for an empty part, and when the bytes are no sealed memory's
+     * @param part a range of sealed memory that is open
+     * @return a view of the same bytes; the caller closes it. Null for an empty part, and for bytes that are not in sealed memory
      * @throws IreeException RESOURCE_EXHAUSTED without memory or mappings
      */
     public static @Nullable PrivateView viewOf(MemorySegment part) {
@@ -127,10 +128,10 @@ public final class SealedMemory implements AutoCloseable {
     }
 
     /**
-     * Returns whether {@link #viewOf} makes a view.
+     * Returns whether {@link #viewOf} would create a view.
      *
-     * @param part any bytes
-     * @return true for some of memory that is sealed and open
+     * @param part any memory
+     * @return true for a nonempty range of sealed memory that is open
      */
     public static boolean contains(MemorySegment part) {
         return around(part) != null;
@@ -146,11 +147,11 @@ public final class SealedMemory implements AutoCloseable {
         return offset + part.byteSize() > memory.bytes.byteSize() ? null : memory;
     }
 
-    /** Frees the memory. Whoever reads it from Java afterwards fails; nobody else may. */
+    /** Frees the memory. Later accesses from Java throw; native code must not access it any more. */
     @Override
     public void close() {
         SEALED.remove(bytes.address(), this);
-        arena.close(); // fails while somebody reads: then nothing is freed
+        arena.close(); // throws during an access: then nothing is freed
         Shim.sealedRelease(handle);
     }
 }

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The native methods, all but Vulkan's ({@link VulkanShim}). They convert arguments and nothing else: an address is native memory that the caller keeps alive
- * for the call, a handle is what a {@code create} returned. Callers check everything before they come here.
+ * All native methods except Vulkan's ({@link VulkanShim}). They only convert arguments: an address is native memory that the caller keeps
+ * alive for the call, a handle is the result of a {@code create}. Callers validate all arguments.
  *
  * <p>May only be used after {@link NativeLibrary#ensureAvailable()}. Registered by name when the library is loaded
  * ({@code native-shim/src/jni}), where each table has one line per method, in the order of this file.
@@ -27,7 +27,7 @@ final class Shim {
     static final int RING_SLOT_SIZE = 32;
     static final int RING_SLOT_COMPLETION = 8;
 
-    /** What C says about the same numbers, in the order of {@code jni_layout}; compared when the library is loaded. */
+    /** The layout constants in the order of {@code jni_layout}; compared with those of C when the library is loaded. */
     static final int[] LAYOUT = {
         ERROR_SIZE,
         ERROR_NATIVE_CODE,

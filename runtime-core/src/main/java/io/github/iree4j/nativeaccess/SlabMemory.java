@@ -5,20 +5,20 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
-/** Memory of pools, on large pages where the system gives them to those who ask (transparent huge pages). Safe from any thread. */
+/** Memory for pools, on huge pages where the system provides them on request (transparent huge pages). Safe from any thread. */
 public final class SlabMemory {
     private SlabMemory() {}
 
     /**
-     * Allocates memory that lies between two pages of zeros.
+     * Allocates memory between two pages of zeros.
      *
      * @param size bytes, above 0
      * @param alignment a power of two
-     * @param arena frees it when it is closed
-     * @return zeroed, all of it there
+     * @param arena frees the memory when closed
+     * @return the memory, zeroed and committed
      * @throws IreeException RESOURCE_EXHAUSTED without memory; UNAVAILABLE without the native library
      */
-    @SuppressWarnings("restricted") // the shim says where the bytes are, and how many there are is what was asked for
+    @SuppressWarnings("restricted") // address from the shim, length as requested
     public static MemorySegment allocate(long size, long alignment, Arena arena) {
         NativeLibrary.ensureAvailable();
         NativeError error = new NativeError();

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of a Vulkan device: one allocation, one buffer over all of it, mapped for good where the host can see it coherently.
+ * Memory of a Vulkan device: one allocation with one buffer over all of it, permanently mapped if it is host-visible and coherent.
  *
- * <p>Whoever closes it knows that no submitted work uses it any more.
+ * <p>The caller closes it once no submitted work uses it any more.
  */
 public final class VulkanAllocation extends VulkanObject {
     private static final AtomicLong GENERATIONS = new AtomicLong();
@@ -37,63 +37,63 @@ public final class VulkanAllocation extends VulkanObject {
     }
 
     /**
-     * Returns what tells it from all other allocations of this process. Handles and addresses do not: drivers give them out again as soon as
-     * they are free.
+     * Returns a number that identifies this allocation within the process. Handles and addresses do not: drivers reuse them as soon as they
+     * are free.
      *
-     * @return more than 0, and more than any that was made before
+     * @return a number above 0 that increases with each allocation
      */
     public long generation() {
         return generation;
     }
 
     /**
-     * Returns the buffer, for the words of this package's calls only.
+     * Returns the buffer, only for words passed to this package.
      *
-     * @return valid until closed; another allocation's afterwards
+     * @return the handle, valid until closed; may be reused by another allocation afterwards
      */
     public long buffer() {
         return buffer;
     }
 
     /**
-     * Returns where shaders find it.
+     * Returns the device address for shaders.
      *
-     * @return its address, or 0 when the device was opened without {@link VulkanFeature#BUFFER_DEVICE_ADDRESS}
+     * @return the address, or 0 when the device was opened without {@link VulkanFeature#BUFFER_DEVICE_ADDRESS}
      */
     public long deviceAddress() {
         return deviceAddress;
     }
 
     /**
-     * Returns where the host finds it.
+     * Returns the host address of the mapping.
      *
-     * @return its address, valid until closed; 0 when the host cannot see it
+     * @return the address, valid until closed; 0 when not mapped
      */
     public long host() {
         return host;
     }
 
     /**
-     * Returns the mapping as a segment, which must not be touched once this is closed.
+     * Returns the mapping as a segment, which must not be accessed once this is closed.
      *
-     * @return all bytes, or null when the host cannot see them
+     * @return all bytes, or null when not mapped
      */
-    @SuppressWarnings("restricted") // of as many bytes as are mapped
+    @SuppressWarnings("restricted") // length as mapped
     public @Nullable MemorySegment memory() {
         return host == 0 ? null : MemorySegment.ofAddress(host).reinterpret(size);
     }
 
     /**
-     * Returns its size.
+     * Returns the size.
      *
-     * @return bytes, as asked for
+     * @return the size in bytes, as requested
      */
     public long size() {
         return size;
     }
 
     /**
-     * Returns the memory type it has.
+     * Returns the memory type.
      *
      * @return index into {@link VulkanDeviceProperties#memoryTypes}
      */
@@ -102,10 +102,10 @@ public final class VulkanAllocation extends VulkanObject {
     }
 
     /**
-     * Exports it to other processes and drivers.
+     * Exports the memory to other processes and drivers.
      *
-     * @return a descriptor of the operating system, the caller's to close
-     * @throws IreeException FAILED_PRECONDITION unless it was made exportable, or when closed
+     * @return a descriptor of the operating system; the caller closes it
+     * @throws IreeException FAILED_PRECONDITION unless it was created exportable, or when closed
      */
     public int exportDescriptor() {
         guard.enter();
@@ -120,9 +120,9 @@ public final class VulkanAllocation extends VulkanObject {
     }
 
     /**
-     * Closes a descriptor that {@link #exportDescriptor} gave out and nobody imports.
+     * Closes a descriptor that {@link #exportDescriptor} returned and no driver imported.
      *
-     * @param descriptor the descriptor; not to be used any more
+     * @param descriptor the descriptor; invalid afterwards
      */
     public static void closeDescriptor(int descriptor) {
         Shim.eventClose(descriptor);

@@ -13,17 +13,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Vulkan library of this machine, with an instance of its own and the devices it had when it was opened. Safe for use from any
- * thread. Opened devices keep it.
+ * The Vulkan library of this machine, with its own instance and the devices found when it was opened. Safe from any thread. Open devices
+ * hold a reference to it.
  */
 public final class VulkanApi extends Resource {
-    /** System property naming the library to open instead of {@code libvulkan.so.1}, a file or what the linker finds. */
+    /** System property naming the library to open instead of {@code libvulkan.so.1}: a file, or a name that the dynamic linker resolves. */
     public static final String LIBRARY = "iree.vulkan.library";
 
-    /** Environment variable of the same meaning. */
+    /** Environment variable with the same meaning. */
     public static final String LIBRARY_VARIABLE = "IREE4J_VULKAN_LIBRARY";
 
-    /** Kinds of objects that are counted while they live, in the order of the counts. */
+    /** The kinds of objects whose live instances are counted, in the order of the counts. */
     public static final List<String> KINDS = List.of(
             "INSTANCES",
             "DEVICES",
@@ -56,14 +56,14 @@ public final class VulkanApi extends Resource {
     }
 
     /**
-     * Opens the library and looks at the devices there are.
+     * Opens the library and enumerates the devices.
      *
-     * @param library file or name of the library; null for what {@value #LIBRARY} or {@value #LIBRARY_VARIABLE} says, or else
+     * @param library file or name of the library; null for the value of {@value #LIBRARY} or {@value #LIBRARY_VARIABLE}, or else
      *     {@code libvulkan.so.1}
-     * @param validation whether to have calls checked by the Khronos validation layer where it is installed
-     * @return the library, the caller's to close. No device is no failure
-     * @throws IreeException UNAVAILABLE when there is no such library, naming it; when it has not what is needed, naming the symbol;
-     *     when it makes no instance; or without the native library of this runtime
+     * @param validation whether the Khronos validation layer, if installed, checks calls
+     * @return the library; the caller closes it. Having no devices is not a failure
+     * @throws IreeException UNAVAILABLE when there is no such library, naming it; when it lacks a symbol, naming that; when it cannot
+     *     create an instance; or without the native library of this runtime
      */
     public static VulkanApi open(@Nullable String library, boolean validation) {
         NativeLibrary.ensureAvailable();
@@ -107,7 +107,7 @@ public final class VulkanApi extends Resource {
     /**
      * Returns the devices, in the library's order.
      *
-     * @return those there were when the library was opened; empty when no driver found one
+     * @return the devices found when the library was opened; may be empty
      */
     public List<VulkanDeviceProperties> devices() {
         return devices;
@@ -116,25 +116,25 @@ public final class VulkanApi extends Resource {
     /**
      * Returns the version of the library.
      *
-     * @return packed as Vulkan does
+     * @return the version in Vulkan's packed form
      */
     public int version() {
         return version;
     }
 
     /**
-     * Returns whether calls are checked.
+     * Returns whether calls are validated.
      *
-     * @return false also when that was asked for and the layer is not installed (package {@code vulkan-validationlayers})
+     * @return false also when validation was requested but the layer is not installed (package {@code vulkan-validationlayers})
      */
     public boolean validates() {
         return (flags & VulkanShim.VALIDATION) != 0;
     }
 
     /**
-     * Returns whether complaints of validation are collected.
+     * Returns whether validation messages are collected.
      *
-     * @return whether {@link #validationMessages} counts
+     * @return true if {@link #validationMessages} counts them
      */
     public boolean collectsMessages() {
         return (flags & VulkanShim.DEBUG_UTILS) != 0;
@@ -145,9 +145,9 @@ public final class VulkanApi extends Resource {
      *
      * @param index its {@link VulkanDeviceProperties#index}
      * @param request its queues and features
-     * @return the device, the caller's to close
-     * @throws IreeException INCOMPATIBLE when it lacks what this runtime cannot do without, naming it; OUT_OF_RANGE for a device, family
-     *     or queue that is not there; what the driver says otherwise; FAILED_PRECONDITION when closed
+     * @return the device; the caller closes it
+     * @throws IreeException INCOMPATIBLE when it lacks a required feature, naming it; OUT_OF_RANGE for a device, family or queue that does
+     *     not exist; the driver's error otherwise; FAILED_PRECONDITION when closed
      */
     public VulkanHandle openDevice(int index, VulkanDeviceRequest request) {
         if (index < 0 || index >= devices.size()) {
@@ -156,7 +156,7 @@ public final class VulkanApi extends Resource {
         int[] families =
                 request.queueFamilies().stream().mapToInt(Integer::intValue).toArray();
         NativeError error = new NativeError();
-        retain(); // the device's
+        retain(); // for the device
         long device = 0;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment words = arena.allocate(4L * families.length + 4, 4);
@@ -175,9 +175,9 @@ public final class VulkanApi extends Resource {
     }
 
     /**
-     * Returns how many complaints validation had since the library was opened.
+     * Returns the number of validation messages since the library was opened.
      *
-     * @return 0 when it is not in force
+     * @return 0 when validation is off
      */
     public long validationMessages() {
         guard.enter();
@@ -189,9 +189,9 @@ public final class VulkanApi extends Resource {
     }
 
     /**
-     * Returns the texts of the latest complaints.
+     * Returns the texts of the latest validation messages.
      *
-     * @return up to 64, the oldest first
+     * @return up to 64 texts, oldest first
      */
     public List<String> lastValidationMessages() {
         guard.enter();
@@ -213,7 +213,7 @@ public final class VulkanApi extends Resource {
     }
 
     /**
-     * Returns how many Vulkan objects of each of {@link #KINDS} live in this process.
+     * Returns how many Vulkan objects of each of {@link #KINDS} are live in this process.
      *
      * @return the counts; all 0 when everything is closed
      */

@@ -6,10 +6,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * Commands that are recorded once and submitted any number of times, to queues of one family.
+ * Commands recorded once and submitted any number of times, to queues of one family.
  *
- * <p>One thread at a time records, binds or submits; recording, binding and closing also not while submitted work uses it. It may be
- * submitted again before that is over. What was recorded with it outlives its submissions: buffers and pipelines are named, not kept.
+ * <p>Only one thread at a time may record, bind or submit, and none may record, bind or close while submitted work uses this. It may be
+ * submitted again before earlier submissions have completed. Recorded buffers and pipelines are not retained and must outlive the
+ * submissions.
  */
 public final class VulkanCommands extends VulkanObject {
     private final int family;
@@ -20,16 +21,16 @@ public final class VulkanCommands extends VulkanObject {
     }
 
     /**
-     * Returns the handle, for the words of this package's calls only.
+     * Returns the handle, only for words passed to this package.
      *
-     * @return valid until closed
+     * @return the handle, valid until closed
      */
     public long handle() {
         return handle;
     }
 
     /**
-     * Returns the family of queues it can be submitted to.
+     * Returns the queue family that it can be submitted to.
      *
      * @return index into {@link VulkanDeviceProperties#queueFamilies}
      */
@@ -38,12 +39,12 @@ public final class VulkanCommands extends VulkanObject {
     }
 
     /**
-     * Replaces what is recorded.
+     * Replaces the recording.
      *
-     * @param words operations as {@link VulkanWords} tells, of native memory; read during the call only
-     * @param count how many words there are
-     * @throws IreeException INVALID_ARGUMENT or OUT_OF_RANGE for words that do not add up or ask for more than the device's limits,
-     *     naming the operation; RESOURCE_EXHAUSTED; ABORTED when the device is lost; FAILED_PRECONDITION when closed
+     * @param words operations in the format of {@link VulkanWords}, in native memory; read during the call only
+     * @param count number of words
+     * @throws IreeException INVALID_ARGUMENT or OUT_OF_RANGE for malformed words or beyond the device's limits, naming the operation;
+     *     RESOURCE_EXHAUSTED; ABORTED when the device is lost; FAILED_PRECONDITION when closed
      */
     public void record(MemorySegment words, long count) {
         checkWords(words, count);
@@ -59,13 +60,13 @@ public final class VulkanCommands extends VulkanObject {
     }
 
     /**
-     * Changes the bindings of a dispatch that was recorded with {@link VulkanWords#MODE_SETS}, for the submissions that follow.
-     * Where the device cannot change descriptors of recorded commands ({@link VulkanFeature#STORAGE_BUFFER_UPDATE_AFTER_BIND}), the
-     * next submission records them again, natively.
+     * Changes the bindings of a dispatch that was recorded with {@link VulkanWords#MODE_SETS}, for subsequent submissions. Where the device
+     * cannot change descriptors of recorded commands ({@link VulkanFeature#STORAGE_BUFFER_UPDATE_AFTER_BIND}), the next submission records
+     * them again, natively.
      *
      * @param dispatchOrdinal number of the dispatch among all dispatches of the recording, indirect ones included
-     * @param words (buffer, offset, range) for each binding, of native memory; read during the call only
-     * @throws IreeException FAILED_PRECONDITION when there is no such dispatch or closed; INVALID_ARGUMENT or OUT_OF_RANGE for
+     * @param words (buffer, offset, range) for each binding, in native memory; read during the call only
+     * @throws IreeException FAILED_PRECONDITION when there is no such dispatch, or when closed; INVALID_ARGUMENT or OUT_OF_RANGE for
      *     bindings that do not fit; ABORTED when the device is lost
      */
     public void bind(int dispatchOrdinal, MemorySegment words) {

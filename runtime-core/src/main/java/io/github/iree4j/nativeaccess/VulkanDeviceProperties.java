@@ -8,24 +8,24 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * What can be known of a Vulkan device without opening it.
+ * The properties of a Vulkan device, available without opening it.
  *
- * @param index its number in this list of devices
+ * @param index its index in the list of devices
  * @param name the driver's name for it
- * @param type what it is made of
- * @param vendorId number of its maker, mostly the PCI one
- * @param deviceId number among that maker's
+ * @param type the kind of device
+ * @param vendorId vendor number, usually the PCI vendor ID
+ * @param deviceId the vendor's number for the device
  * @param apiVersion Vulkan version, packed
- * @param driverVersion in the driver's own packing
+ * @param driverVersion driver version, packed as the driver chooses
  * @param driverName for example {@code llvmpipe}; empty before Vulkan 1.2
  * @param driverInfo the driver's version as text; empty before Vulkan 1.2
  * @param deviceUuid 32 hexadecimal digits, the same in every process; zeros before Vulkan 1.2
- * @param pipelineCacheUuid 32 hexadecimal digits that change with what compiled pipelines depend on
+ * @param pipelineCacheUuid 32 hexadecimal digits that identify the format of compiled pipelines
  * @param limits its limits
  * @param features bits of {@link VulkanFeature}
- * @param heaps its memories
- * @param memoryTypes how they can be used, by index
- * @param queueFamilies its queues, by index
+ * @param heaps memory heaps, by index
+ * @param memoryTypes memory types, by index
+ * @param queueFamilies queue families, by index
  */
 public record VulkanDeviceProperties(
         int index,
@@ -59,30 +59,30 @@ public record VulkanDeviceProperties(
     private static final int MAX_FAMILIES = 16;
     private static final int TEXT_SIZE = 256;
 
-    /** What a device is made of, numbered as Vulkan does. */
+    /** The kinds of devices, in Vulkan's numbering. */
     public enum Type {
-        /** Nothing of what follows. */
+        /** None of the following. */
         OTHER,
         /** Shares the host's memory. */
         INTEGRATED_GPU,
         /** Has its own memory. */
         DISCRETE_GPU,
-        /** Part of a virtual machine. */
+        /** A GPU of a virtual machine. */
         VIRTUAL_GPU,
         /** Software. */
         CPU
     }
 
     /**
-     * A memory.
+     * A memory heap.
      *
      * @param size bytes
-     * @param deviceLocal whether it is the device's own
+     * @param deviceLocal whether it is device-local
      */
     public record MemoryHeap(long size, boolean deviceLocal) {}
 
     /**
-     * A way to use a memory.
+     * A memory type.
      *
      * @param flags property flags as Vulkan numbers them: {@link #DEVICE_LOCAL} and so on
      * @param heap index of its heap
@@ -92,7 +92,7 @@ public record VulkanDeviceProperties(
          * Returns whether it has all of some properties.
          *
          * @param wanted flags, or-ed
-         * @return whether none is missing
+         * @return true if none is missing
          */
         public boolean has(int wanted) {
             return (flags & wanted) == wanted;
@@ -100,10 +100,10 @@ public record VulkanDeviceProperties(
     }
 
     /**
-     * Queues of one kind.
+     * A queue family.
      *
-     * @param flags what they can do, as Vulkan numbers it: 1 graphics, 2 compute, 4 transfer
-     * @param queueCount how many there are
+     * @param flags capabilities, in Vulkan's numbering: 1 graphics, 2 compute, 4 transfer
+     * @param queueCount number of queues
      */
     public record QueueFamily(int flags, int queueCount) {
         /**
@@ -116,7 +116,7 @@ public record VulkanDeviceProperties(
         }
 
         /**
-         * Returns whether its queues copy and fill.
+         * Returns whether its queues support transfers.
          *
          * @return whether it has the transfer flag or one that implies it
          */
@@ -235,7 +235,7 @@ public record VulkanDeviceProperties(
             return word;
         }
 
-        /** What Java can say of an unsigned number. */
+        /** An unsigned number, saturated to Java's range. */
         long limit() {
             long limit = next();
             return limit < 0 ? Long.MAX_VALUE : limit;

@@ -4,21 +4,21 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * How a Vulkan device is opened.
+ * Options for opening a Vulkan device.
  *
  * @param queueFamilies the family of each queue to open; the n-th mention of a family is its n-th queue
- * @param withoutFeatures features that are left off though the device has them, to try what is done without; the two that are needed
- *     cannot be left off
+ * @param withoutFeatures features to leave disabled although the device has them, to test the fallbacks; the two required ones cannot be
+ *     disabled
  */
 public record VulkanDeviceRequest(List<Integer> queueFamilies, Set<VulkanFeature> withoutFeatures) {
-    /** Copies. */
+    /** Copies the collections. */
     public VulkanDeviceRequest {
         queueFamilies = List.copyOf(queueFamilies);
         withoutFeatures = Set.copyOf(withoutFeatures);
     }
 
     /**
-     * Opens some queues, with all features the device has.
+     * Requests some queues, with all features of the device.
      *
      * @param queueFamilies the family of each
      * @return the request

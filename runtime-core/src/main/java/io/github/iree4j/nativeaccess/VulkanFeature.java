@@ -3,11 +3,11 @@ package io.github.iree4j.nativeaccess;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What a Vulkan device may have; the names are those of the specification. */
+/** Features of Vulkan devices, named as in the specification. */
 public enum VulkanFeature {
-    /** Semaphores with a counter; needed. */
+    /** Semaphores with a counter; required. */
     TIMELINE_SEMAPHORE("timelineSemaphore"),
-    /** Barriers and submissions of Vulkan 1.3; needed. */
+    /** Barriers and submissions of Vulkan 1.3; required. */
     SYNCHRONIZATION_2("synchronization2"),
     /** C-like layouts of blocks. */
     SCALAR_BLOCK_LAYOUT("scalarBlockLayout"),
@@ -49,23 +49,23 @@ public enum VulkanFeature {
     VULKAN_MEMORY_MODEL("vulkanMemoryModel"),
     /** The same, with device scope. */
     VULKAN_MEMORY_MODEL_DEVICE_SCOPE("vulkanMemoryModelDeviceScope"),
-    /** Pointers into one storage buffer that are chosen at run time. */
+    /** Pointers into one storage buffer, chosen at run time. */
     VARIABLE_POINTERS_STORAGE_BUFFER("variablePointersStorageBuffer"),
-    /** Pointers that are chosen at run time. */
+    /** Pointers chosen at run time. */
     VARIABLE_POINTERS("variablePointers"),
     /** Matrix operations of whole subgroups. */
     COOPERATIVE_MATRIX("cooperativeMatrix"),
-    /** Descriptors of storage buffers change once they are recorded. */
+    /** Descriptors of storage buffers can be changed after recording. */
     STORAGE_BUFFER_UPDATE_AFTER_BIND("descriptorBindingStorageBufferUpdateAfterBind"),
-    /** Descriptors of uniform buffers change once they are recorded. */
+    /** Descriptors of uniform buffers can be changed after recording. */
     UNIFORM_BUFFER_UPDATE_AFTER_BIND("descriptorBindingUniformBufferUpdateAfterBind"),
-    /** Descriptors can be recorded. */
+    /** Descriptors can be recorded into command buffers. */
     PUSH_DESCRIPTOR("VK_KHR_push_descriptor"),
-    /** Memory of buffers is exported and imported as descriptors of the operating system. */
+    /** Buffer memory can be exported and imported as file descriptors. */
     EXTERNAL_MEMORY_FD("VK_KHR_external_memory_fd"),
-    /** Memory of the host is used in place. */
+    /** Host memory can be used in place. */
     EXTERNAL_MEMORY_HOST("VK_EXT_external_memory_host"),
-    /** Timelines are exported and imported as descriptors of the operating system. */
+    /** Semaphores can be exported and imported as file descriptors. */
     EXTERNAL_SEMAPHORE_FD("VK_KHR_external_semaphore_fd");
 
     private final String specName;
@@ -93,20 +93,20 @@ public enum VulkanFeature {
     }
 
     /**
-     * Returns whether it is among some.
+     * Returns whether a set of features contains this one.
      *
      * @param bits bits of features, or-ed
-     * @return whether its bit is set
+     * @return true if its bit is set
      */
     public boolean in(long bits) {
         return (bits & bit()) != 0;
     }
 
     /**
-     * Returns the features of some bits.
+     * Returns the features of a set of bits.
      *
      * @param bits or-ed
-     * @return those that have a name
+     * @return the features known to this runtime
      */
     public static Set<VulkanFeature> of(long bits) {
         EnumSet<VulkanFeature> features = EnumSet.noneOf(VulkanFeature.class);

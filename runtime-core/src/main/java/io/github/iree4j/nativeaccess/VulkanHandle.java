@@ -14,18 +14,18 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An opened Vulkan device. Safe for use from any thread; submissions to one queue are put in line.
+ * An open Vulkan device. Safe from any thread; submissions to one queue are serialized.
  *
- * <p>What is made from it keeps it: it goes when it and the last of those are closed, waiting until the device is idle. A device that was
- * lost stays so, and each call that needs it throws ABORTED saying so; closing still works.
+ * <p>Its objects hold references to it: it is destroyed when it and the last of them are closed, after waiting until the device is idle. A
+ * lost device stays lost, and each call that needs it throws ABORTED; closing still works.
  */
 public final class VulkanHandle extends Resource {
-    /** What {@link #waitAny} returns when a timeline has its value. */
+    /** Result of {@link #waitAny}: a timeline reached its value. */
     public static final int REACHED = 0;
-    /** What {@link #waitAny} returns when time is up. */
+    /** Result of {@link #waitAny}: the timeout expired. */
     public static final int TIMED_OUT = 1;
 
-    /** Flag of {@link #allocate} and {@link #createTimeline(long, int)}: it can be exported. */
+    /** Flag of {@link #allocate} and {@link #createTimeline(long, int)}: the object can be exported. */
     public static final int EXPORTABLE = VulkanShim.EXPORTABLE;
 
     private static final int KINDS = VulkanApi.KINDS.size();
@@ -39,7 +39,7 @@ public final class VulkanHandle extends Resource {
     private volatile long @Nullable [] lastCounts;
     private volatile boolean wasLost;
 
-    /** Takes over the native device and a reference to the library. */
+    /** Takes ownership of the native device and of a reference to the library. */
     VulkanHandle(VulkanApi api, VulkanDeviceProperties properties, VulkanDeviceRequest request, long handle) {
         this.properties = properties;
         this.queueFamilies = request.queueFamilies();
@@ -56,16 +56,16 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Returns what is known of the device.
+     * Returns the properties of the device.
      *
-     * @return its properties
+     * @return the properties
      */
     public VulkanDeviceProperties properties() {
         return properties;
     }
 
     /**
-     * Returns the features that were enabled.
+     * Returns the enabled features.
      *
      * @return bits of {@link VulkanFeature}
      */
@@ -77,7 +77,7 @@ public final class VulkanHandle extends Resource {
      * Returns whether a feature was enabled.
      *
      * @param feature the feature
-     * @return whether it can be used
+     * @return true if it can be used
      */
     public boolean has(VulkanFeature feature) {
         return feature.in(features);
@@ -86,7 +86,7 @@ public final class VulkanHandle extends Resource {
     /**
      * Returns the number of queues.
      *
-     * @return as many as were asked for
+     * @return the number requested
      */
     public int queueCount() {
         return queueFamilies.size();
@@ -105,7 +105,7 @@ public final class VulkanHandle extends Resource {
     /**
      * Returns whether a call found the device lost.
      *
-     * @return true for good once it did
+     * @return true permanently once one did
      */
     public boolean isLost() {
         if (!guard.tryEnter()) {
@@ -118,13 +118,13 @@ public final class VulkanHandle extends Resource {
         }
     }
 
-    /** A native method that makes an object. */
+    /** A native method that creates an object. */
     private interface Creator {
         long create(long device, long error);
     }
 
     private <T> T create(Creator creator, LongFunction<T> wrap) {
-        retain(); // the object's
+        retain(); // for the object
         VulkanScratch call = scratch.take();
         long object = 0;
         try {
@@ -142,14 +142,14 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Allocates memory, with one buffer over all of it for every use this runtime has.
+     * Allocates memory, with one buffer over all of it for all usages of this runtime.
      *
      * @param size bytes, more than 0
      * @param memoryType index into {@link VulkanDeviceProperties#memoryTypes}
      * @param flags 0 or {@link #EXPORTABLE}
-     * @return the memory, the caller's to close
-     * @throws IreeException RESOURCE_EXHAUSTED beyond a limit or when there is none left; INVALID_ARGUMENT for a type that buffers
-     *     cannot have; OUT_OF_RANGE for a type that is not there; UNIMPLEMENTED for an export the device does not offer
+     * @return the memory; the caller closes it
+     * @throws IreeException RESOURCE_EXHAUSTED beyond a limit or out of memory; INVALID_ARGUMENT for a type that does not support buffers;
+     *     OUT_OF_RANGE for a type that does not exist; UNIMPLEMENTED for an export that the device does not support
      */
     public VulkanAllocation allocate(long size, int memoryType, int flags) {
         return create(
@@ -158,11 +158,11 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Makes memory of the host usable in place. It has to outlive the result.
+     * Imports host memory for use in place. The memory must outlive the result.
      *
      * @param address a multiple of {@link VulkanLimits#minImportedHostPointerAlignment}
      * @param size bytes, also such a multiple
-     * @return a view of it, the caller's to close
+     * @return a view of the memory; the caller closes it
      * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_HOST}; INVALID_ARGUMENT for memory of a kind or
      *     alignment that cannot be imported
      */
@@ -173,14 +173,14 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Opens memory that {@link VulkanAllocation#exportDescriptor} gave out.
+     * Imports memory that {@link VulkanAllocation#exportDescriptor} exported.
      *
-     * @param descriptor of the operating system; belongs to the driver when this returns, else still to the caller
-     * @param size bytes, as it was made with
-     * @param memoryType as it was made with
-     * @return the same memory, the caller's to close
-     * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_FD}; INVALID_ARGUMENT for a descriptor of
-     *     something else
+     * @param descriptor the file descriptor; owned by the driver when this returns, by the caller when it throws
+     * @param size bytes, as at creation
+     * @param memoryType memory type, as at creation
+     * @return the same memory; the caller closes it
+     * @throws IreeException UNIMPLEMENTED without {@link VulkanFeature#EXTERNAL_MEMORY_FD}; INVALID_ARGUMENT for a descriptor of another
+     *     kind
      */
     public VulkanAllocation importDescriptor(int descriptor, long size, int memoryType) {
         return create(
@@ -189,22 +189,22 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Makes a timeline.
+     * Creates a timeline.
      *
-     * @param initial where it begins
-     * @return the timeline, the caller's to close
+     * @param initial the initial value
+     * @return the timeline; the caller closes it
      */
     public VulkanTimeline createTimeline(long initial) {
         return createTimeline(initial, 0);
     }
 
     /**
-     * Makes a timeline.
+     * Creates a timeline.
      *
-     * @param initial where it begins
+     * @param initial the initial value
      * @param flags 0 or {@link #EXPORTABLE}
-     * @return the timeline, the caller's to close
-     * @throws IreeException UNIMPLEMENTED for an export the device does not offer, naming the extension
+     * @return the timeline; the caller closes it
+     * @throws IreeException UNIMPLEMENTED for an export that the device does not support, naming the extension
      */
     public VulkanTimeline createTimeline(long initial, int flags) {
         return create(
@@ -213,15 +213,16 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Blocks until one of some timelines has its value or time is up. A timeline that is closed meanwhile goes when this returns.
+     * Blocks until one of several timelines reaches its value or the timeout expires. A timeline closed meanwhile is destroyed when this
+     * returns.
      *
-     * @param timelines of this device
-     * @param values one for each
-     * @param count how many of both are meant, at least 1
-     * @param timeoutNanos how long at most; negative is forever
+     * @param timelines timelines of this device
+     * @param values a value for each
+     * @param count how many elements of both to use, at least 1
+     * @param timeoutNanos the longest wait; negative is forever
      * @return {@link #REACHED} or {@link #TIMED_OUT}
-     * @throws IreeException ABORTED when the device is lost; FAILED_PRECONDITION when something of it is closed, or on a virtual
-     *     thread, whose carrier it would block; OUT_OF_RANGE for no timelines, or more than there are or than 65536
+     * @throws IreeException ABORTED when the device is lost; FAILED_PRECONDITION when the device or a timeline is closed, or on a virtual
+     *     thread, whose carrier it would block; OUT_OF_RANGE for a count below 1, above the lengths of the arrays, or above 65536
      */
     public int waitAny(VulkanTimeline[] timelines, long[] values, int count, long timeoutNanos) {
         if (Thread.currentThread().isVirtual()) {
@@ -270,11 +271,11 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Makes a cache of compiled pipelines.
+     * Creates a cache of compiled pipelines.
      *
-     * @param data what {@link VulkanPipelineCache#data} gave, or null for an empty one
-     * @return the cache, the caller's to close
-     * @throws IreeException INCOMPATIBLE when the data is damaged or of another device or driver
+     * @param data the result of {@link VulkanPipelineCache#data}, or null for an empty cache
+     * @return the cache; the caller closes it
+     * @throws IreeException INCOMPATIBLE when the data is damaged or from another device or driver
      */
     public VulkanPipelineCache createPipelineCache(byte @Nullable [] data) {
         try (Arena arena = Arena.ofConfined()) {
@@ -290,17 +291,17 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Compiles a function of a SPIR-V module. The module is trusted once its header is right: drivers do not check code.
+     * Compiles a function of a SPIR-V module. Only the module's header is checked: drivers do not validate code.
      *
      * @param spirv the module; copied, may be heap memory
      * @param entryPoint name of the function
-     * @param layout what it takes
+     * @param layout the pipeline's layout
      * @param specialization element i is specialization constant i
-     * @param subgroupSize the size it needs, or 0
-     * @param cache where compiled code is looked up and kept, or null
-     * @return the pipeline, the caller's to close
-     * @throws IreeException INVALID_ARGUMENT for what is no SPIR-V or a layout that does not add up; OUT_OF_RANGE beyond a limit;
-     *     UNIMPLEMENTED for push descriptors or a subgroup size the device does not offer; what the driver says otherwise
+     * @param subgroupSize the required subgroup size, or 0
+     * @param cache the cache to use, or null
+     * @return the pipeline; the caller closes it
+     * @throws IreeException INVALID_ARGUMENT for code that is not SPIR-V or an inconsistent layout; OUT_OF_RANGE beyond a limit;
+     *     UNIMPLEMENTED for push descriptors or a subgroup size that the device does not support; the driver's error otherwise
      */
     public VulkanPipeline createPipeline(
             MemorySegment spirv,
@@ -342,10 +343,10 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Makes commands with nothing recorded.
+     * Creates commands without a recording.
      *
-     * @param family the family of the queues they are for, of which the device was opened with one
-     * @return the commands, the caller's to close
+     * @param family the queue family, of which the device was opened with a queue
+     * @return the commands; the caller closes it
      * @throws IreeException OUT_OF_RANGE for another family
      */
     public VulkanCommands createCommands(int family) {
@@ -355,15 +356,14 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Submits commands, in one call of the driver. What the words name has to be open, and stays so until the work is over; waits may be for what is submitted
-     * later to another queue.
+     * Submits commands, in one driver call. Objects named in the words must stay open until the work has completed; waits may precede the
+     * matching signals on other queues.
      *
      * @param queue less than {@link #queueCount}
-     * @param words one or more submissions, one behind the other: numbers of waits, signals and commands; then (timeline, value) for
-     *     each wait and each signal; then the commands.
-     *     Native memory, all of which is meant; read during the call only
-     * @throws IreeException INVALID_ARGUMENT for words that do not add up; FAILED_PRECONDITION for commands without a recording or
-     *     when closed; ABORTED when the device is lost; RESOURCE_EXHAUSTED
+     * @param words one or more consecutive submissions: numbers of waits, signals and commands; then (timeline, value) for each wait and
+     *     each signal; then the commands. Native memory, used in full; read during the call only
+     * @throws IreeException INVALID_ARGUMENT for malformed words; FAILED_PRECONDITION for commands without a recording or when closed;
+     *     ABORTED when the device is lost; RESOURCE_EXHAUSTED
      */
     public void submit(int queue, MemorySegment words) {
         long count = words.byteSize() / Long.BYTES;
@@ -380,9 +380,9 @@ public final class VulkanHandle extends Resource {
     }
 
     /**
-     * Returns how many objects of each kind there are of this device, in the order of {@link VulkanApi#KINDS}.
+     * Returns how many objects of each kind this device has, in the order of {@link VulkanApi#KINDS}.
      *
-     * @return the counts; of a device that is gone, what it left behind, which is nothing unless something leaks
+     * @return the counts; for a destroyed device the leaked objects
      */
     public long[] liveObjects() {
         if (guard.tryEnter()) {

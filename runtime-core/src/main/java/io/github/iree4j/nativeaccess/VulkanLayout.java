@@ -6,17 +6,17 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * What a pipeline takes. Its descriptors are numbered through: by set, then as listed, then by element; that number is the place of a
- * binding in the words of a dispatch.
+ * The layout of a pipeline. Its descriptors are numbered consecutively: by set, then as listed, then by element; that number is the
+ * position of a binding in the words of a dispatch.
  *
  * @param sets descriptor sets, by number; empty ones count
- * @param pushConstantBytes a multiple of 4
- * @param pushDescriptors whether descriptors are recorded with each dispatch; of one set only
+ * @param pushConstantBytes size of the push constants, a multiple of 4
+ * @param pushDescriptors whether descriptors are recorded with each dispatch; allows one set only
  */
 public record VulkanLayout(List<List<Binding>> sets, int pushConstantBytes, boolean pushDescriptors) {
-    /** Descriptor type of a uniform buffer, as Vulkan numbers it. */
+    /** Vulkan's descriptor type of a uniform buffer. */
     public static final int UNIFORM_BUFFER = 6;
-    /** Descriptor type of a storage buffer. */
+    /** Vulkan's descriptor type of a storage buffer. */
     public static final int STORAGE_BUFFER = 7;
 
     /**
@@ -24,11 +24,11 @@ public record VulkanLayout(List<List<Binding>> sets, int pushConstantBytes, bool
      *
      * @param binding its number, below 1024
      * @param type {@link #UNIFORM_BUFFER} or {@link #STORAGE_BUFFER}
-     * @param count length of its array, 1 for a plain one
+     * @param count length of its array, 1 if it is not an array
      */
     public record Binding(int binding, int type, int count) {}
 
-    /** Copies. */
+    /** Copies the lists. */
     public VulkanLayout {
         sets = sets.stream().map(List::copyOf).toList();
     }
@@ -36,7 +36,7 @@ public record VulkanLayout(List<List<Binding>> sets, int pushConstantBytes, bool
     /**
      * Returns the number of descriptors.
      *
-     * @return over all sets
+     * @return the sum over all sets
      */
     public int descriptorCount() {
         return sets.stream().flatMap(List::stream).mapToInt(Binding::count).sum();

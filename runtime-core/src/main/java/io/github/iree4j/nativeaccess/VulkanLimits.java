@@ -1,31 +1,31 @@
 package io.github.iree4j.nativeaccess;
 
 /**
- * Limits of a Vulkan device, as the specification names them.
+ * Limits of a Vulkan device, named as in the specification.
  *
- * @param maxStorageBufferRange bytes that one binding can show
- * @param minStorageBufferOffsetAlignment what offsets of bindings are multiples of; of storage and uniform buffers, the larger
- * @param nonCoherentAtomSize granularity of memory that is not coherent
- * @param maxPushConstantsSize bytes
- * @param maxBoundDescriptorSets sets of one pipeline
- * @param maxPerStageDescriptorStorageBuffers storage buffers of one pipeline
- * @param maxComputeWorkGroupCountX workgroups of a dispatch, first dimension
- * @param maxComputeWorkGroupCountY second
- * @param maxComputeWorkGroupCountZ third
- * @param maxComputeWorkGroupSizeX size of a workgroup, first dimension
- * @param maxComputeWorkGroupSizeY second
- * @param maxComputeWorkGroupSizeZ third
- * @param maxComputeWorkGroupInvocations size of a workgroup, product
- * @param maxComputeSharedMemorySize bytes of a workgroup
- * @param maxMemoryAllocationCount allocations at a time
- * @param maxMemoryAllocationSize bytes of one allocation; 0 when the device does not say
+ * @param maxStorageBufferRange the most bytes of one binding
+ * @param minStorageBufferOffsetAlignment alignment of binding offsets: the larger of those of storage and uniform buffers
+ * @param nonCoherentAtomSize granularity of non-coherent memory
+ * @param maxPushConstantsSize the most bytes of push constants
+ * @param maxBoundDescriptorSets the most sets of one pipeline
+ * @param maxPerStageDescriptorStorageBuffers the most storage buffers of one pipeline
+ * @param maxComputeWorkGroupCountX the most workgroups of a dispatch, first dimension
+ * @param maxComputeWorkGroupCountY second dimension
+ * @param maxComputeWorkGroupCountZ third dimension
+ * @param maxComputeWorkGroupSizeX the largest workgroup, first dimension
+ * @param maxComputeWorkGroupSizeY second dimension
+ * @param maxComputeWorkGroupSizeZ third dimension
+ * @param maxComputeWorkGroupInvocations the most invocations of a workgroup
+ * @param maxComputeSharedMemorySize the most bytes of shared memory of a workgroup
+ * @param maxMemoryAllocationCount the most simultaneous allocations
+ * @param maxMemoryAllocationSize the most bytes of one allocation; 0 when unknown
  * @param maxTimelineSemaphoreValueDifference how far signals and waits of a timeline may be ahead of its value
- * @param subgroupSize of pipelines that do not choose
- * @param minSubgroupSize that can be chosen
- * @param maxSubgroupSize that can be chosen
- * @param maxPushDescriptors descriptors that can be recorded
- * @param timestampPeriodPicoseconds of one tick
- * @param minImportedHostPointerAlignment of memory to import; 0 when none can be
+ * @param subgroupSize the default subgroup size
+ * @param minSubgroupSize the smallest selectable subgroup size
+ * @param maxSubgroupSize the largest selectable subgroup size
+ * @param maxPushDescriptors the most descriptors that can be recorded
+ * @param timestampPeriodPicoseconds picoseconds per tick
+ * @param minImportedHostPointerAlignment alignment of host memory to import; 0 when import is not supported
  */
 public record VulkanLimits(
         long maxStorageBufferRange,

@@ -4,14 +4,14 @@ import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.lifetime.UseGuard;
 import java.util.function.LongConsumer;
 
-/** Something of a Vulkan device. It keeps the device; a close during a call takes effect after it. */
+/** An object of a Vulkan device, to which it holds a reference. A close during a call takes effect after the call. */
 abstract sealed class VulkanObject extends Resource
         permits VulkanAllocation, VulkanCommands, VulkanPipeline, VulkanPipelineCache, VulkanTimeline {
     final VulkanHandle device;
     final long handle;
     final UseGuard guard;
 
-    /** Takes over the native object and a reference to the device. */
+    /** Takes ownership of the native object and of a reference to the device. */
     VulkanObject(VulkanHandle device, long handle, LongConsumer free) {
         this.device = device;
         this.handle = handle;

@@ -1,8 +1,8 @@
 package io.github.iree4j.nativeaccess;
 
 /**
- * A compiled function of a SPIR-V module with its layout. Whoever closes it knows that no submitted work uses it any more, and that no
- * {@link VulkanCommands} will be submitted that were recorded with it.
+ * A compiled function of a SPIR-V module with its layout. The caller closes it once no submitted work uses it any more and no
+ * {@link VulkanCommands} recorded with it will be submitted.
  */
 public final class VulkanPipeline extends VulkanObject {
     private final VulkanLayout layout;
@@ -13,18 +13,18 @@ public final class VulkanPipeline extends VulkanObject {
     }
 
     /**
-     * Returns the handle, for the words of this package's calls only.
+     * Returns the handle, only for words passed to this package.
      *
-     * @return valid until closed
+     * @return the handle, valid until closed
      */
     public long handle() {
         return handle;
     }
 
     /**
-     * Returns what it takes.
+     * Returns the layout.
      *
-     * @return the layout it was made with
+     * @return the layout it was created with
      */
     public VulkanLayout layout() {
         return layout;

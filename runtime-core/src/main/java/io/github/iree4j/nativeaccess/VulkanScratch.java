@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Native memory for one call: what it writes, small arrays it reads, and its error. Lent by a {@link Pool}; freed by the collector. */
+/** Native memory for one call: its outputs, small input arrays, and its error. Lent by a {@link Pool}; freed by the garbage collector. */
 final class VulkanScratch {
     /** Bytes of {@link #memory}. */
     static final long SIZE = 2048;
@@ -20,7 +20,7 @@ final class VulkanScratch {
         }
     }
 
-    /** A few at hand, so that calls allocate nothing while few threads make them. */
+    /** A small pool, so that calls allocate nothing while few threads make them. */
     static final class Pool {
         private final AtomicReference<@Nullable VulkanScratch> first = new AtomicReference<>();
         private final AtomicReference<@Nullable VulkanScratch> second = new AtomicReference<>();
@@ -33,7 +33,7 @@ final class VulkanScratch {
             return scratch != null ? scratch : new VulkanScratch();
         }
 
-        /** Gives one back after the call, its memory no longer in use. */
+        /** Returns one after the call, when its memory is no longer in use. */
         void give(VulkanScratch scratch) {
             if (!first.compareAndSet(null, scratch)) {
                 second.set(scratch);

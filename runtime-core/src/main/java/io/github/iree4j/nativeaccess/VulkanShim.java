@@ -1,7 +1,7 @@
 package io.github.iree4j.nativeaccess;
 
 /**
- * The native methods for Vulkan, of which {@link Shim} says what holds for all. In the order of {@code jni_vulkan.c}; what they do is in
+ * The native methods for Vulkan; the conventions of {@link Shim} apply. In the order of {@code jni_vulkan.c}; documented in
  * {@code shim_vulkan.h}.
  */
 final class VulkanShim {

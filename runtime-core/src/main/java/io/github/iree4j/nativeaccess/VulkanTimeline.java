@@ -4,10 +4,10 @@ import io.github.iree4j.status.IreeException;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A timeline semaphore of a Vulkan device: a counter that submissions and the host raise and wait for. Safe for use from any thread.
+ * A timeline semaphore of a Vulkan device: a counter that submissions and the host signal and wait for. Safe from any thread.
  *
- * <p>Whoever closes it knows that no submitted work uses it any more; a close during {@link VulkanHandle#waitAny} takes effect when
- * that returns.
+ * <p>The caller closes it once no submitted work uses it any more; a close during {@link VulkanHandle#waitAny} takes effect when that
+ * returns.
  */
 public final class VulkanTimeline extends VulkanObject {
     VulkanTimeline(VulkanHandle device, long handle) {
@@ -15,16 +15,16 @@ public final class VulkanTimeline extends VulkanObject {
     }
 
     /**
-     * Returns the handle, for the words of this package's calls only.
+     * Returns the handle, only for words passed to this package.
      *
-     * @return valid until closed
+     * @return the handle, valid until closed
      */
     public long handle() {
         return handle;
     }
 
     /**
-     * Returns how far it is.
+     * Returns the current value.
      *
      * @return the counter
      * @throws IreeException ABORTED when the device is lost, FAILED_PRECONDITION when closed
@@ -42,9 +42,9 @@ public final class VulkanTimeline extends VulkanObject {
     }
 
     /**
-     * Raises it from the host.
+     * Signals it from the host.
      *
-     * @param value more than it is and than any signal that was submitted before it
+     * @param value greater than the current value and than any signal submitted before
      * @throws IreeException ABORTED when the device is lost, FAILED_PRECONDITION when closed
      */
     public void signal(long value) {
@@ -61,8 +61,8 @@ public final class VulkanTimeline extends VulkanObject {
     /**
      * Exports it to other processes and drivers.
      *
-     * @return a descriptor of the operating system, the caller's to close
-     * @throws IreeException UNIMPLEMENTED naming the extension the device lacks; FAILED_PRECONDITION unless it was made exportable
+     * @return a file descriptor; the caller closes it
+     * @throws IreeException UNIMPLEMENTED, naming the missing extension; FAILED_PRECONDITION unless it was created exportable
      */
     public int exportDescriptor() {
         guard.enter();
@@ -77,10 +77,10 @@ public final class VulkanTimeline extends VulkanObject {
     }
 
     /**
-     * Makes it another name of a timeline that was exported.
+     * Replaces its payload with that of an exported timeline.
      *
-     * @param descriptor of the operating system; belongs to the driver when this returns, else still to the caller
-     * @throws IreeException UNIMPLEMENTED naming the extension the device lacks; INVALID_ARGUMENT for a descriptor of something else
+     * @param descriptor the file descriptor; owned by the driver when this returns, by the caller when it throws
+     * @throws IreeException UNIMPLEMENTED, naming the missing extension; INVALID_ARGUMENT for a descriptor of another kind
      */
     public void importDescriptor(int descriptor) {
         guard.enter();

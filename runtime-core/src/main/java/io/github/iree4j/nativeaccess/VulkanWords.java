@@ -1,7 +1,7 @@
 package io.github.iree4j.nativeaccess;
 
 /**
- * Operations in the words of a recording ({@link VulkanCommands#record}), each with what follows it:
+ * The operations of a recording ({@link VulkanCommands#record}), each followed by its operands:
  *
  * <pre>
  *   BARRIER            source stage, source access, target stage, target access
@@ -17,7 +17,7 @@ package io.github.iree4j.nativeaccess;
  * {@code VkPipelineStageFlags2} and {@code VkAccessFlags2}.
  */
 public final class VulkanWords {
-    /** Orders what was recorded before against what follows. */
+    /** Orders earlier commands before later ones. */
     public static final long BARRIER = 1;
     /** Writes a pattern. */
     public static final long FILL = 2;
@@ -30,7 +30,7 @@ public final class VulkanWords {
     /** Writes data that is part of the recording. */
     public static final long UPDATE = 6;
 
-    /** Descriptors are recorded. */
+    /** Descriptors are recorded with the dispatch. */
     public static final long MODE_PUSH = 0;
     /** Descriptors can be changed between submissions ({@link VulkanCommands#bind}). */
     public static final long MODE_SETS = 1;

@@ -16,9 +16,9 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
 
-/** What {@code iree-compile} itself emitted, cut out of the modules. */
+/** Libraries emitted by {@code iree-compile}, extracted from modules. */
 class CompilerOutputTest {
-    /** The first ELF file embedded in a module. Its section table, which comes last, says where it ends. */
+    /** The first ELF file embedded in a module. Its section table, which comes last, determines its end. */
     private static MemorySegment elf(String module) throws IOException {
         byte[] bytes = Files.readAllBytes(Fixtures.file(module));
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -35,7 +35,7 @@ class CompilerOutputTest {
         try (CpuLibrary library = CpuLibrary.load(module, elf(module), new int[0]);
                 Arena arena = Arena.ofConfined()) {
             assertThat(library.exportCount()).isEqualTo(1);
-            // 3.11.0 leaves names out.
+            // 3.11.0 omits names.
             int ordinal = Math.max(0, library.lookup("add_dispatch_0_elementwise_4_f32"));
             assertThat(library.export(ordinal).bindingCount()).isEqualTo(3);
             MemorySegment data = arena.allocate(3 * 64, 64);
@@ -56,12 +56,12 @@ class CompilerOutputTest {
     }
 
     @Test
-    void codeOfALaterCompilerAddsFourFloats() throws IOException {
+    void codeOfANewerCompilerAddsFourFloats() throws IOException {
         addsFourFloats("3.13.0/cpu/add.vmfb");
     }
 
     @Test
-    void codeForAnotherMachineIsRefusedNamingBoth() throws IOException {
+    void codeForAnotherArchitectureIsRefusedNamingBoth() throws IOException {
         assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the module is compiled for arm_64");
         MemorySegment elf = elf("3.13.0/cpu-arm_64/add.vmfb");
         assertThatThrownBy(() -> CpuLibrary.load("add", elf, new int[0]))
@@ -72,7 +72,7 @@ class CompilerOutputTest {
     }
 
     @Test
-    void librariesOfEarlierCompilersAreLoadedAndDoNotSayWhatTheirFunctionsTake() throws IOException {
+    void librariesOfOlderCompilersLoadWithoutParameterCounts() throws IOException {
         assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the module is compiled for x86_64");
         MemorySegment elf = elf("20240226.813/cpu/pipeline.vmfb");
         try (CpuLibrary library = CpuLibrary.load("pipeline", elf, new int[0])) {

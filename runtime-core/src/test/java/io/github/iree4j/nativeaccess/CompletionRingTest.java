@@ -19,7 +19,7 @@ class CompletionRingTest {
     private static final Duration LONG = Duration.ofSeconds(50);
 
     @Test
-    void recordsComeOutAsTheyWerePushed() {
+    void recordsArriveAsPushed() {
         try (CompletionRing ring = CompletionRing.create(4)) {
             for (int lap = 0; lap < 10; lap++) {
                 assertThat(ring.push(Long.MIN_VALUE + lap, 8, -7)).isTrue();
@@ -62,7 +62,7 @@ class CompletionRingTest {
     }
 
     @Test
-    void aLostRecordIsRememberedForGood() {
+    void aLostRecordIsReportedPermanently() {
         try (CompletionRing ring = CompletionRing.create(2)) {
             ring.push(1, 0, 0);
             ring.push(2, 0, 0);
@@ -76,7 +76,7 @@ class CompletionRingTest {
     }
 
     @Test
-    void awaitEndsWithARecordAWakeOrTime() {
+    void awaitEndsOnARecordAWakeOrATimeout() {
         try (CompletionRing ring = CompletionRing.create(2)) {
             assertThat(ring.await(Duration.ofMillis(1))).isFalse();
             ring.wake();
@@ -86,8 +86,7 @@ class CompletionRingTest {
         }
     }
 
-    // RING-1: what a producer wrote before pushing is visible to whoever polls the record, and no record is lost or
-    // torn.
+    // RING-1: a producer's writes before its push are visible to the polling thread, and no record is lost or torn.
     @Test
     void pollSeesWhatProducersWroteBefore() throws Exception {
         int producers = 3;
@@ -162,7 +161,7 @@ class CompletionRingTest {
     }
 
     @Test
-    void closedRingsThrowAndCloseTwiceIsHarmless() {
+    void closedRingsThrowAndClosingIsIdempotent() {
         CompletionRing ring = CompletionRing.create(2);
         ring.close();
         ring.close();
@@ -183,7 +182,7 @@ class CompletionRingTest {
                 try {
                     ring.await(LONG);
                 } catch (IreeException e) {
-                    thrown.set(e); // the close came first
+                    thrown.set(e); // closed first
                 }
             });
             started.await();

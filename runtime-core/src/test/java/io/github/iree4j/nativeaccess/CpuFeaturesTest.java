@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class CpuFeaturesTest {
     @Test
-    void architectureFitsTheJvms() {
+    void architectureMatchesTheJvms() {
         String expected = switch (System.getProperty("os.arch")) {
             case "amd64" -> "x86_64";
             case "aarch64" -> "arm_64";
@@ -56,7 +56,7 @@ class CpuFeaturesTest {
     }
 
     @Test
-    void unknownFeaturesAreAbsentAndSaidToBeUnknown() {
+    void unknownFeaturesAreAbsentAndReportedAsUnknown() {
         assertThat(CpuFeatures.has("warp-drive")).isFalse();
         assertThat(CpuFeatures.isKnown("warp-drive")).isFalse();
         assertThat(CpuFeatures.has("")).isFalse();

@@ -72,7 +72,7 @@ class CpuLibraryTest {
     }
 
     @Test
-    void kernelsAreToldTheirWorkgroupConstantsProcessorAndFeatures() {
+    void kernelsSeeTheirWorkgroupConstantsProcessorAndFeatures() {
         try (CpuLibrary library = TestKernels.basic();
                 Arena arena = Arena.ofConfined()) {
             MemorySegment records = arena.allocate(30 * 32, 64).fill((byte) 0xEE);
@@ -200,7 +200,7 @@ class CpuLibraryTest {
     }
 
     @Test
-    void librariesThatCannotRunSayWhy() {
+    void librariesThatCannotRunReportWhy() {
         loadFails("old_version", StatusCode.INCOMPATIBLE, "version is 2, versions 3 to 6 can be run");
         loadFails("sanitized", StatusCode.UNIMPLEMENTED, "sanitizer 1 (address)");
         loadFails("required_import", StatusCode.UNAVAILABLE, "'iree_uk_mmt4d'");
@@ -246,7 +246,7 @@ class CpuLibraryTest {
     }
 
     @Test
-    void useAfterCloseThrowsAndClosingTwiceIsHarmless() {
+    void useAfterCloseThrowsAndClosingIsIdempotent() {
         CpuLibrary library = TestKernels.basic();
         DispatchState state =
                 new DispatchState().begin(1, 0).workgroupCount(1, 1, 1).constant(0, 5);

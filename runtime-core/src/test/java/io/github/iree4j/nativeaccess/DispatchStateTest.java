@@ -65,7 +65,7 @@ class DispatchStateTest {
     }
 
     @Test
-    void constantsMustBeInTheirCount() {
+    void constantIndicesAreChecked() {
         DispatchState state = new DispatchState().begin(2, 0);
         assertThatThrownBy(() -> state.constant(2, 0)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> state.constants(new int[3], 2)).isInstanceOf(IndexOutOfBoundsException.class);

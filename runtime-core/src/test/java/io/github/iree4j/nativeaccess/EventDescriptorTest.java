@@ -28,7 +28,7 @@ class EventDescriptorTest {
     }
 
     @Test
-    void aDuplicateOutlivesWhatItWasMadeFrom() {
+    void aDuplicateOutlivesItsOriginal() {
         EventDescriptor event = EventDescriptor.create();
         try (EventDescriptor copy = EventDescriptor.duplicate(event.number())) {
             event.signal(2);

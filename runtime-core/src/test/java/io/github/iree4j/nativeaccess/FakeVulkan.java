@@ -9,16 +9,16 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A Vulkan library without hardware, for tests: several queues, memory that the host cannot see, failures at will, complaints about
- * misuse as validation would have them. {@code native-shim/test/fake/fake_vulkan.h} has the settings. Each has a copy of the library, thus
- * settings and state of its own.
+ * A Vulkan library without hardware, for tests: several queues, memory that is not host-visible, injected failures, validation messages for
+ * misuse. {@code native-shim/test/fake/fake_vulkan.h} documents the settings. Each instance has its own copy of the library, and so its own
+ * settings and state.
  *
  * <pre>
  *   FakeVulkan fake = FakeVulkan.in(temporaryDirectory, "devices=discrete+cpu oom_allocation=3");
  *   try (VulkanApi api = VulkanApi.open(fake.library(), true)) { ... fake.loseDevice(); ... }
  * </pre>
  *
- * <p>Where a library is chosen by the system property {@value VulkanApi#LIBRARY}, set that to {@link #library}.
+ * <p>Where the system property {@value VulkanApi#LIBRARY} selects the library, set it to {@link #library}.
  */
 public final class FakeVulkan {
     private static final Path BUILT = Path.of(
@@ -32,7 +32,7 @@ public final class FakeVulkan {
         this.library = library;
     }
 
-    /** Makes a copy with some settings, separated by blanks. Skips the test where the build of the shim made none. */
+    /** Creates a copy with settings, separated by blanks. Skips the test if the build of the shim produced none. */
     public static FakeVulkan in(Path directory, String settings) {
         assumeTrue(Files.exists(BUILT), "no fake Vulkan library; bin/cmake-native release builds it");
         try {
@@ -45,12 +45,12 @@ public final class FakeVulkan {
         }
     }
 
-    /** What {@link VulkanApi#open} opens. */
+    /** The library's path, for {@link VulkanApi#open}. */
     public String library() {
         return library.toAbsolutePath().toString();
     }
 
-    /** Has its queues begin nothing that is submitted, until {@link #goOn}. */
+    /** Keeps its queues from starting submitted work until {@link #goOn}. */
     public void hang() {
         try {
             Files.createFile(Path.of(library + ".hang"));
@@ -59,7 +59,7 @@ public final class FakeVulkan {
         }
     }
 
-    /** Ends {@link #hang}; harmless without. */
+    /** Ends {@link #hang}; does nothing without it. */
     public void goOn() {
         try {
             Files.deleteIfExists(Path.of(library + ".hang"));
@@ -68,7 +68,7 @@ public final class FakeVulkan {
         }
     }
 
-    /** Has its devices lost from now on, waits in progress included. */
+    /** Makes its devices lost from now on, which also ends waits in progress. */
     public void loseDevice() {
         try {
             Files.createFile(Path.of(library + ".lost"));

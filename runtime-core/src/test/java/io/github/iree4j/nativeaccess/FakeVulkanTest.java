@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several queues, memory apart from the host's, and what fails: on a library without hardware. */
+/** Several queues, memory that is not host-visible, and failures: on a library without hardware. */
 class FakeVulkanTest {
     private static final long FOREVER = -1;
     private static final int DEVICE_MEMORY = 0;
@@ -39,7 +39,7 @@ class FakeVulkanTest {
         return opened;
     }
 
-    /** Two queues that compute and one that transfers, unless the settings say otherwise. */
+    /** Two compute queues and one transfer queue by default. */
     private VulkanHandle device(String settings, Integer... families) {
         VulkanHandle opened = library(settings).openDevice(0, VulkanDeviceRequest.of(List.of(families)));
         device = opened;
@@ -47,7 +47,7 @@ class FakeVulkanTest {
     }
 
     @AfterEach
-    void leavesNothingBehindAndNoComplaint() {
+    void leavesNoObjectsAndNoValidationMessages() {
         if (device != null) {
             device.close();
             assertThat(device.liveObjects()).containsOnly(0);
@@ -75,7 +75,7 @@ class FakeVulkanTest {
     }
 
     @Test
-    void twoDriversAreListedWithWhatTheyAre() {
+    void twoDriversAreListedWithTheirProperties() {
         VulkanApi opened = library("devices=cpu+discrete");
         assertThat(opened.devices())
                 .extracting(VulkanDeviceProperties::type)
@@ -94,19 +94,19 @@ class FakeVulkanTest {
     }
 
     @Test
-    void aLibraryWithoutDevicesIsNoFailure() {
+    void aLibraryWithoutDevicesIsNotAFailure() {
         assertThat(library("devices=none").devices()).isEmpty();
     }
 
     @Test
-    void aDriverThatIsAbsentOrCannotReachItsDevicesIsTold() {
+    void anAbsentOrDeniedDriverIsReported() {
         failsWith(StatusCode.UNAVAILABLE, "finds no Vulkan driver", () -> library("no_driver"));
-        // As a process sees it that may not open the device nodes.
+        // As seen by a process without access to the device nodes.
         assertThat(library("no_access").devices()).isEmpty();
     }
 
     @Test
-    void aSymbolThatIsMissingIsNamed() {
+    void aMissingSymbolIsNamed() {
         failsWith(StatusCode.UNAVAILABLE, "no symbol vkCreateInstance", () -> library("no_symbol=vkCreateInstance"));
         failsWith(StatusCode.UNAVAILABLE, "no symbol vkCreateDevice", () -> library("no_symbol=vkCreateDevice"));
         failsWith(
@@ -116,7 +116,7 @@ class FakeVulkanTest {
     }
 
     @Test
-    void devicesThatLackWhatIsNeededAreListedAndSayWhatTheyLack() {
+    void devicesWithoutRequiredFeaturesAreListedAndNameThem() {
         failsWith(StatusCode.INCOMPATIBLE, "timelineSemaphore", () -> device("no_timeline", 0));
         assertThat(Objects.requireNonNull(api).devices()).hasSize(1);
         api.close();
@@ -126,13 +126,13 @@ class FakeVulkanTest {
     }
 
     @Test
-    void aDeviceOfVulkan12DoesWithTheExtension() {
+    void aVulkan12DeviceWorksWithTheExtension() {
         VulkanHandle old = device("api=1.2", 0);
         assertThat(old.has(VulkanFeature.SYNCHRONIZATION_2)).isTrue();
     }
 
     @Test
-    void memoryOfTheDeviceIsReachedByCopies() {
+    void deviceMemoryIsAccessedByCopies() {
         VulkanHandle d = device("", 0, 1);
         try (Arena arena = Arena.ofConfined();
                 VulkanAllocation upload = d.allocate(1024, HOST_MEMORY, 0);
@@ -216,7 +216,7 @@ class FakeVulkanTest {
     }
 
     @Test
-    void queuesRunAtTheSameTime() {
+    void queuesRunConcurrently() {
         VulkanHandle d = device("", 0, 0, 1);
         assertThat(d.queueCount()).isEqualTo(3);
         try (Arena arena = Arena.ofConfined();
@@ -231,7 +231,7 @@ class FakeVulkanTest {
     }
 
     @Test
-    void memoryThatRunsOutSaysSoAndCanBeHadLater() {
+    void outOfMemoryIsReportedAndRecoverable() {
         VulkanHandle d = device("heap_mib=1 oom_allocation=2", 0);
         VulkanAllocation first = d.allocate(1 << 19, DEVICE_MEMORY, 0);
         failsWith(
@@ -253,7 +253,7 @@ class FakeVulkanTest {
     }
 
     @Test
-    void aLossAtSubmissionIsToldByEveryCallThatFollows() {
+    void aLossAtSubmissionIsReportedByEveryLaterCall() {
         VulkanHandle d = device("lost_submit=2", 0);
         try (Arena arena = Arena.ofConfined();
                 VulkanTimeline timeline = d.createTimeline(0)) {
@@ -337,7 +337,7 @@ class FakeVulkanTest {
     }
 
     @Test
-    void misuseIsComplainedAbout() {
+    void misuseIsReported() {
         VulkanHandle d = device("", 0);
         try (Arena arena = Arena.ofConfined();
                 VulkanTimeline timeline = d.createTimeline(0);
@@ -346,7 +346,7 @@ class FakeVulkanTest {
             VulkanAllocation memory = d.allocate(4096, HOST_MEMORY, 0);
             commands.record(words(arena, FILL, memory.buffer(), 0, 4096, 7), 5);
             d.submit(0, words(arena, 1, 1, 1, timeline.handle(), 1, done.handle(), 1, commands.handle()));
-            // The runtime must never do this, and learns here that it would be told.
+            // The runtime must never do this; the fake reports it.
             commands.record(words(arena), 0);
             timeline.signal(1);
             await(d, done, 1);

@@ -14,12 +14,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process in which kernels fault while the virtual machine takes faults of its own code for what they mean: null checks that are compiled
- * into loads, stacks that end, mapped files that become shorter, divisions by zero. Prints {@code done}. With {@code store} it makes one
- * store of a kernel and says how that ended.
+ * A process in which kernels fault while the JVM handles the faults of its own code: implicit null checks, stack overflows, truncated
+ * mapped files, divisions by zero. Prints {@code done}. With {@code store} it runs one storing kernel and prints the outcome.
  */
 final class FaultsOfTheVirtualMachine {
-    private static final int ROUNDS = 20_000; // enough for both compilers
+    private static final int ROUNDS = 20_000; // enough for both JIT compilers
 
     private FaultsOfTheVirtualMachine() {}
 
@@ -75,7 +74,7 @@ final class FaultsOfTheVirtualMachine {
             threads[t].start();
         }
         while (threads[0].isAlive()) {
-            System.gc(); // stops the others, wherever they are
+            System.gc(); // stops the other threads anywhere
         }
         for (Thread thread : threads) {
             thread.join();
@@ -91,7 +90,7 @@ final class FaultsOfTheVirtualMachine {
             return e.getMessage().contains("0x10");
         }
     }
-    /** Returns 1 for what is null and for a division by zero. */
+    /** Returns 1 for null and for a division by zero. */
     @SuppressWarnings("NullAway") // that is the point
     private static int exceptions(@Nullable Cell cell) {
         try {

@@ -16,10 +16,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.Random;
 
 /**
- * Kernels that store where they must not ({@code native-shim/test/kernels/faulty.c}), and each kind of memory they can do it in.
+ * Kernels that store to invalid addresses ({@code native-shim/test/kernels/faulty.c}), and each kind of memory to store to.
  */
 final class FaultyKernels implements AutoCloseable {
-    /** What is stored to. */
+    /** The target of a store. */
     enum Kind {
         NOTHING,
         FAR,
@@ -31,7 +31,7 @@ final class FaultyKernels implements AutoCloseable {
         OWN_CODE,
         BOUND;
 
-        /** Whether it may be stored to. */
+        /** Whether the store is valid. */
         boolean isRight() {
             return this == VIEW_OF_CONSTANT || this == BOUND;
         }
@@ -47,7 +47,7 @@ final class FaultyKernels implements AutoCloseable {
     private final SealedMemory sealed = SealedMemory.create(BYTES);
     private final PrivateView view;
 
-    /** Makes each kind of memory, with a file in a directory. */
+    /** Creates each kind of memory, with a file in a directory. */
     FaultyKernels(Path directory) throws IOException {
         Path file = Files.write(directory.resolve("file.bin"), new byte[BYTES]);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -72,7 +72,7 @@ final class FaultyKernels implements AutoCloseable {
         };
     }
 
-    /** Makes a store, in the second of three workgroups, and says how it ended. */
+    /** Runs a store in the second of three workgroups, and returns the outcome. */
     String store(Random random) {
         Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
         long address = address(kind, random, this);
@@ -97,12 +97,12 @@ final class FaultyKernels implements AutoCloseable {
                     : e.toString();
         }
         if (!how.equals(kind.isRight() ? "right" : "stopped")) {
-            throw new AssertionError("a store to " + kind + " ended so: " + how);
+            throw new AssertionError("a store to " + kind + " ended unexpectedly: " + how);
         }
         if (kind == Kind.VIEW_OF_CONSTANT) {
             view.restore();
             if (sealed.bytes().get(ValueLayout.JAVA_BYTE, 4) != 3) {
-                throw new AssertionError("the store is seen outside of its view");
+                throw new AssertionError("the store is visible outside its view");
             }
         }
         return kind.name();

@@ -18,14 +18,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Kernels that store where they must not end their call, and nothing else. */
+/** Kernels that store to invalid addresses fail their call, and nothing else. */
 @Timeout(1800)
 class KernelFaultsTest {
     @TempDir
     Path directory;
 
     @Test
-    void aThousandStoresEndInAStatusOrARightResult() throws Exception {
+    void everyStoreEndsInAStatusOrACorrectResult() throws Exception {
         Random random = new Random(Effort.seed(KernelFaultsTest.class, "1000 stores", 2026));
         TreeSet<String> kinds = new TreeSet<>();
         try (FaultyKernels kernels = new FaultyKernels(directory)) {
@@ -38,7 +38,7 @@ class KernelFaultsTest {
     }
 
     @Test
-    void virtualThreadsThatMoveFaultEachForItself() throws Exception {
+    void virtualThreadsThatChangeCarriersFaultIndependently() throws Exception {
         try (FaultyKernels kernels = new FaultyKernels(directory)) {
             List<Thread> threads = new ArrayList<>();
             List<String> wrong = new ArrayList<>();
@@ -69,7 +69,7 @@ class KernelFaultsTest {
     }
 
     @Test
-    void codeThatFaultsWhileItIsLoadedIsRefused() {
+    void codeThatFaultsDuringLoadingIsRefused() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> CpuLibrary.load("x", TestKernels.elf("faulty_initializer"), new int[0]))
                 .withMessageStartingWith("executable 'x': its initializer was stopped: it ")
@@ -80,7 +80,7 @@ class KernelFaultsTest {
     }
 
     @Test
-    void theVirtualMachineTakesItsOwnFaultsAsBefore() throws Exception {
+    void theJvmStillHandlesItsOwnFaults() throws Exception {
         Ended ended = run("-Xss512k");
         assertThat(ended.said()).endsWith("done\n");
         assertThat(ended.status()).isZero();
@@ -88,7 +88,7 @@ class KernelFaultsTest {
 
     @Tag("nightly")
     @Test
-    void soItDoesWithTheFirstCompilerInterpretedAndChecked() throws Exception {
+    void theJvmHandlesItsFaultsWithC1InterpretedAndCheckJni() throws Exception {
         for (String flag : List.of("-XX:TieredStopAtLevel=1", "-Xint", "-Xcheck:jni")) {
             Ended ended = run("-Xss512k", flag);
             assertThat(ended.said()).as(flag).endsWith("done\n");
@@ -97,7 +97,7 @@ class KernelFaultsTest {
     }
 
     @Test
-    void faultsThatAreNotCaughtEndTheProcess() throws Exception {
+    void uncaughtFaultsEndTheProcess() throws Exception {
         assertThat(store("true").said()).contains(" 0x10, where no memory is");
         Ended ended = store("false");
         assertThat(ended.said()).contains("SIGSEGV");
@@ -110,7 +110,7 @@ class KernelFaultsTest {
 
     private record Ended(int status, String said) {}
 
-    /** Runs {@link FaultsOfTheVirtualMachine} with flags, and an argument where they do not begin with a dash. */
+    /** Runs {@link FaultsOfTheVirtualMachine} with JVM flags; a flag without a leading dash is an argument. */
     private Ended run(String... flags) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

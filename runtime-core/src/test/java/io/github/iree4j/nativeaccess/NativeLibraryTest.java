@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(600)
 class NativeLibraryTest {
-    /** Prints why native code cannot be used, or that it can; run in a JVM of its own. */
+    /** Prints whether native code is available, or why not; runs in its own JVM. */
     static final class Probe {
         private Probe() {}
 
@@ -36,7 +36,7 @@ class NativeLibraryTest {
         }
     }
 
-    /** Uses every native method; run under {@code -Xcheck:jni}, which complains on standard output. */
+    /** Uses every native method; runs with {@code -Xcheck:jni}, which reports on standard output. */
     static final class Exercise {
         private Exercise() {}
 
@@ -50,17 +50,17 @@ class NativeLibraryTest {
             CpuLibraryTest cpu = new CpuLibraryTest();
             cpu.addsFourFloats();
             cpu.wrongArgumentsAreRefusedBeforeTheKernelRuns();
-            cpu.librariesThatCannotRunSayWhy();
+            cpu.librariesThatCannotRunReportWhy();
             CompletionRingTest ring = new CompletionRingTest();
-            ring.aLostRecordIsRememberedForGood();
-            ring.awaitEndsWithARecordAWakeOrTime();
+            ring.aLostRecordIsReportedPermanently();
+            ring.awaitEndsOnARecordAWakeOrATimeout();
             System.out.println("done");
         }
     }
 
     @Tag("nightly")
     @Test
-    void jniIsUsedAsItMayBe() throws Exception {
+    void jniIsUsedCorrectly() throws Exception {
         List<String> command = probeCommand(Exercise.class, "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED");
         assertThat(output(command)).endsWith("done\n").doesNotContain("WARNING").doesNotContain("FATAL");
     }
@@ -114,7 +114,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aConfiguredFileThatIsNoLibraryIsNamed(@TempDir Path directory) throws Exception {
+    void aConfiguredFileThatIsNotALibraryIsNamed(@TempDir Path directory) throws Exception {
         Path file = Files.writeString(directory.resolve(NativeLibrary.FILE_NAME), "not a library");
         assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + directory))
                 .contains("UNAVAILABLE: native library '" + file + "' cannot be loaded");
@@ -127,7 +127,7 @@ class NativeLibraryTest {
                 .startsWith("available");
     }
 
-    /** In a namespace of its own, where anybody may mount. */
+    /** In its own namespace, where any user may mount. */
     @Test
     void noexecVolumesAreRecognised(@TempDir Path directory) throws Exception {
         Process mount = new ProcessBuilder(
@@ -210,9 +210,9 @@ class NativeLibraryTest {
                 .hasMessageContaining("iree.native.extract-dir");
     }
 
-    /** What a container platform mounts for us belongs to nobody in particular. */
+    /** Volumes mounted by a container platform may be writable by all users. */
     @Test
-    void aConfiguredDirectoryThatOthersCanWriteGetsOneOfOurs(@TempDir Path parent) throws Exception {
+    void aConfiguredDirectoryThatOthersCanWriteGetsAPrivateSubdirectory(@TempDir Path parent) throws Exception {
         Path directory = Files.createDirectory(parent.resolve("open"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory))
@@ -233,7 +233,7 @@ class NativeLibraryTest {
                 .hasMessageContaining("cannot write to directory '" + file + "'");
     }
 
-    /** Two applications in one JVM, or a restart by development tools. */
+    /** For two applications in one JVM, or a restart by development tools. */
     @Test
     void aSecondClassLoaderGetsItsOwnLibrary() throws Exception {
         NativeLibrary.ensureAvailable();

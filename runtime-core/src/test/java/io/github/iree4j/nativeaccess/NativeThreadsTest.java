@@ -35,7 +35,7 @@ class NativeThreadsTest {
     }
 
     @Test
-    void affinityWithoutAProcessorThatIsThereIsRefused() throws Exception {
+    void affinityWithoutAUsableProcessorIsRefused() throws Exception {
         BitSet last = new BitSet();
         last.set(8191);
         onNewThread(() -> {
@@ -52,7 +52,7 @@ class NativeThreadsTest {
         });
     }
 
-    /** The kernel adds; Java does the same before, after and beside it. */
+    /** The kernel adds; Java does the same before, after and concurrently. */
     @Test
     void kernelsFlushDenormalsAndJavaNeverDoes() throws Exception {
         float denormal = Float.MIN_NORMAL / 2;

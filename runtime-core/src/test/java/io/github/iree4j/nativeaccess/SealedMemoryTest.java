@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class SealedMemoryTest {
     @Test
-    void whatWasWrittenIsReadAndNothingCanBeWritten() {
+    void sealedMemoryKeepsItsContentsAndIsReadOnly() {
         MemorySegment sealed;
         try (SealedMemory memory = SealedMemory.create(10_000)) {
             MemorySegment bytes = memory.writable();
@@ -30,7 +30,7 @@ class SealedMemoryTest {
     }
 
     @Test
-    void sizesThatCannotBeAreRefused() {
+    void invalidSizesAreRefused() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> SealedMemory.create(0))
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What is written down twice, in C and in Java, agrees. */
+/** Declarations that exist in both C and Java agree. */
 class ShimTest {
     @BeforeAll
     static void load() {

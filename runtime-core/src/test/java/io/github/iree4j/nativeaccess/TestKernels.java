@@ -7,8 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Compiled kernels for tests, which the build of {@code native-shim} leaves in its build directory; sources in
- * {@code native-shim/test/kernels}. The system property {@code iree4j.test.kernels} names another directory.
+ * Compiled kernels for tests, from the build directory of {@code native-shim}; sources in {@code native-shim/test/kernels}. The system
+ * property {@code iree4j.test.kernels} selects another directory.
  */
 final class TestKernels {
     private static final Path DIRECTORY =

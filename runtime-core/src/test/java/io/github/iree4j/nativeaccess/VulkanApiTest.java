@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The real driver of this machine, with validation where that is installed. */
+/** The real driver of this machine, with validation if installed. */
 class VulkanApiTest {
     private static final long FOREVER = -1;
 
@@ -57,7 +57,7 @@ class VulkanApiTest {
     }
 
     @AfterEach
-    void leavesNothingBehindAndNoComplaint() {
+    void leavesNoObjectsAndNoValidationMessages() {
         if (api == null) {
             return;
         }
@@ -109,7 +109,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void whatTheHostWritesTheDeviceCopiesAndFills() {
+    void theDeviceCopiesAndFillsHostWrittenMemory() {
         try (Arena arena = Arena.ofConfined();
                 VulkanAllocation source = device.allocate(4096, visible, 0);
                 VulkanAllocation target = device.allocate(4096, visible, 0);
@@ -141,7 +141,7 @@ class VulkanApiTest {
             assertThat(out.asSlice(1, 1001).mismatch(in.asSlice(3, 1001))).isEqualTo(-1);
             assertThat(out.get(ValueLayout.JAVA_INT, 2048)).isEqualTo(0xdeadbeef);
             assertThat(out.get(ValueLayout.JAVA_INT, 2048 + 60)).isEqualTo(0xdeadbeef);
-            // The same commands once more, after a value that only the host knows.
+            // The same commands again, after a write by the host.
             in.set(ValueLayout.JAVA_BYTE, 3, (byte) 77);
             device.submit(0, words(arena, 1, 1, 1, timeline.handle(), 2, timeline.handle(), 3, commands.handle()));
             assertThat(device.waitAny(new VulkanTimeline[] {timeline}, new long[] {3}, 1, 1_000_000))
@@ -186,7 +186,7 @@ class VulkanApiTest {
                 VulkanCommands commands = device.createCommands(device.queueFamily(0))) {
             MemorySegment host = Objects.requireNonNull(memory.memory());
             long buffer = memory.buffer();
-            // Fill, then double what was filled, then copy the first of the results behind them.
+            // Fill, then double the filled values, then copy the first result behind them.
             MemorySegment recording = words(
                     arena,
                     FILL,
@@ -244,7 +244,7 @@ class VulkanApiTest {
             long buffer = memory.buffer();
             host.set(ValueLayout.JAVA_INT, 0, 5);
             host.set(ValueLayout.JAVA_INT, 256, 6);
-            host.set(ValueLayout.JAVA_INT, 512, 1); // counts of the second
+            host.set(ValueLayout.JAVA_INT, 512, 1); // counts of the second dispatch
             host.set(ValueLayout.JAVA_INT, 516, 1);
             host.set(ValueLayout.JAVA_INT, 520, 1);
             MemorySegment recording = words(
@@ -300,7 +300,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void wordsThatDoNotAddUpAreRefused() throws IOException {
+    void malformedWordsAreRefused() throws IOException {
         try (Arena arena = Arena.ofConfined();
                 VulkanPipeline pipeline = scale(false, 0, null);
                 VulkanAllocation memory = device.allocate(8192, visible, 0);
@@ -345,7 +345,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void pipelineCachesAreKeptAndCheckedAgainstTheDevice() throws IOException {
+    void pipelineCachesPersistAndAreCheckedAgainstTheDevice() throws IOException {
         byte[] data;
         try (VulkanPipelineCache cache = device.createPipelineCache(null);
                 VulkanPipeline pipeline = scale(false, 3, cache)) {
@@ -364,7 +364,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void layoutsAndCodeThatCannotBeAreRefused() throws IOException {
+    void invalidLayoutsAndCodeAreRefused() throws IOException {
         MemorySegment code = VulkanLibraryTest.shader();
         VulkanLayout none = new VulkanLayout(List.of(), 0, false);
         assertThatThrownBy(() ->
@@ -386,7 +386,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void memoryThatCannotBeIsRefused() {
+    void invalidAllocationsAreRefused() {
         assertThatThrownBy(() -> device.allocate(0, visible, 0)).hasMessageContaining("no bytes");
         assertThatThrownBy(() -> device.allocate(16, 99, 0)).hasMessageContaining("memory type 99");
         assertThatThrownBy(() -> device.allocate(Long.MAX_VALUE, visible, 0))
@@ -409,7 +409,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void memoryOfTheHostIsUsedInPlace() {
+    void hostMemoryIsUsedInPlace() {
         assumeTrue(device.has(VulkanFeature.EXTERNAL_MEMORY_HOST), "no VK_EXT_external_memory_host");
         long alignment = device.properties().limits().minImportedHostPointerAlignment();
         try (Arena arena = Arena.ofConfined();
@@ -444,7 +444,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void devicesOpenWithoutFeaturesTheyHave() {
+    void devicesOpenWithFeaturesDisabled() {
         VulkanDeviceRequest request = new VulkanDeviceRequest(
                 List.of(device.queueFamily(0)), EnumSet.complementOf(EnumSet.of(VulkanFeature.SHADER_INT64)));
         try (VulkanHandle bare = api.openDevice(0, request)) {
@@ -462,7 +462,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void queuesThatAreNotThereAreRefused() {
+    void missingQueuesAreRefused() {
         int families = device.properties().queueFamilies().size();
         assertThatThrownBy(() -> api.openDevice(0, VulkanDeviceRequest.of(List.of(families))))
                 .hasMessageContaining("queue family " + families);
@@ -507,7 +507,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void complaintsOfValidationAreCollected() {
+    void validationMessagesAreCollected() {
         assumeTrue(api.collectsMessages(), "the Khronos validation layer is not installed");
         int family = device.queueFamily(0);
         try (Arena arena = Arena.ofConfined();
@@ -555,7 +555,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void whatIsClosedRefuses() {
+    void closedObjectsRefuseCalls() {
         VulkanTimeline timeline = device.createTimeline(0);
         timeline.close();
         timeline.close();

@@ -17,7 +17,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What can be told of Vulkan without a driver, and the shader of the tests. */
+/** Vulkan behaviour that needs no driver, and the shader of the tests. */
 class VulkanLibraryTest {
     static MemorySegment shader() throws IOException {
         try (InputStream file = VulkanLibraryTest.class.getResourceAsStream("/vulkan/shim/scale.spv")) {
@@ -26,7 +26,7 @@ class VulkanLibraryTest {
     }
 
     @Test
-    void theLibraryThatIsNotThereIsNamed() {
+    void aMissingLibraryIsNamed() {
         assertThatThrownBy(() -> VulkanApi.open("libno-such-vulkan.so", false))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
@@ -37,7 +37,7 @@ class VulkanLibraryTest {
     }
 
     @Test
-    void theShaderInTheRepositoryIsThatOfItsSource(@TempDir Path directory) throws Exception {
+    void theShaderInTheRepositoryMatchesItsSource(@TempDir Path directory) throws Exception {
         Path source = directory.resolve("scale.comp");
         try (InputStream file = VulkanLibraryTest.class.getResourceAsStream("/vulkan/shim/scale.comp")) {
             Files.write(source, Objects.requireNonNull(file).readAllBytes());
@@ -61,7 +61,7 @@ class VulkanLibraryTest {
             return;
         }
         assertThat(compiler.waitFor()).isZero();
-        // Generators put their version into the third word.
+        // Generators store their version in the third word.
         byte[] compiled = Files.readAllBytes(target);
         byte[] kept = shader().toArray(ValueLayout.JAVA_BYTE);
         assertThat(Arrays.copyOfRange(kept, 12, kept.length))

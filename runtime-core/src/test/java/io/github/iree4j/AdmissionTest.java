@@ -278,7 +278,7 @@ class AdmissionTest {
                     .build())) {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> outer.function("main").invoke(4, FOUR))
-                        .withMessageContaining("waits for memory that nothing under way will free")
+                        .withMessageContaining("waits for memory that no running work will free")
                         .withMessageContaining("holds 64 bytes and waits for the call of 'module.add' that it made")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
                 assertThat(live(runtime)).isZero();

@@ -2,17 +2,17 @@ package io.github.iree4j.hal.pool;
 
 import org.jspecify.annotations.Nullable;
 
-/** What one consumer has. Guarded by the lock of the set. */
+/** The memory charged to one consumer. Guarded by the lock of the set. */
 final class Account {
     final String consumer;
     final long quota;
-    final @Nullable AdmissionGate gate; // where there is a quota
+    final @Nullable AdmissionGate gate; // null without a quota
     long transientLive;
     long persistentLive;
     long peak;
-    long ofNoCallTransient; // of what is live, what no call holds
+    long ofNoCallTransient; // the part of what is live that no call holds
     long ofNoCallPersistent;
-    int users; // its reservations and requests in line
+    int users; // reservations, and requests in line
 
     Account(String consumer, long quota, @Nullable AdmissionGate gate) {
         this.consumer = consumer;
@@ -22,7 +22,7 @@ final class Account {
 
     /** For messages. */
     String name() {
-        return consumer.isEmpty() ? "nobody in particular" : "'" + consumer + "'";
+        return consumer.isEmpty() ? "the unnamed consumer" : "'" + consumer + "'";
     }
 
     long live() {

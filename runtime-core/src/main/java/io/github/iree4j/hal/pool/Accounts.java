@@ -6,16 +6,16 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Who has how much. Guarded by the lock of the set. */
+/** The memory of all consumers. Guarded by the lock of the set. */
 final class Accounts {
-    /** So many consumers are remembered although they have nothing. */
+    /** Number of consumers that are kept although they hold nothing. */
     private static final int REMEMBERED = 64;
 
     private final Map<String, Long> quotas;
     private final Map<String, Account> byConsumer = new HashMap<>();
-    private int limit = REMEMBERED; // of accounts, before those that nobody uses are forgotten
+    private int limit = REMEMBERED; // on accounts; beyond it, unused ones are dropped
 
-    private final Map<String, AdmissionGate> gates; // of those with quotas
+    private final Map<String, AdmissionGate> gates; // of consumers with quotas
 
     Accounts(Map<String, Long> quotas, long patience, long hostPatience) {
         this.quotas = Map.copyOf(quotas);
@@ -48,7 +48,7 @@ final class Accounts {
         return byConsumer.values().stream().map(Account::statistics).toList();
     }
 
-    /** Says what a request meets. */
+    /** Describes the limits that a request meets and what is in use, for messages. */
     String describe(Pool pool, Account account, long live, long budget, long capacity) {
         StringBuilder text = new StringBuilder("pool '%s' has %s, its largest free block %d bytes; all pools have %s"
                 .formatted(

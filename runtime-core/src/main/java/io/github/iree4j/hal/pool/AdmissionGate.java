@@ -8,23 +8,23 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * Keeps calls outside while what they are going to need does not fit beside what others inside may need and what the host keeps. Those outside
- * hold nothing, and go in in the order in which they came. A call that does not fit although it
- * is alone goes in after a while: it may need less. Safe from any thread.
+ * Admission control: holds calls back while the memory they will need does not fit beside what admitted calls may need and what the host
+ * keeps. Calls outside the gate hold nothing and are admitted in order of arrival. A call that does not fit although it is alone is
+ * admitted after a while, since it may need less. Safe from any thread.
  */
 public final class AdmissionGate {
     private final long limit;
     private final long patience;
     private final long hostPatience;
-    private final AtomicLong committed = new AtomicLong(); // to calls inside
+    private final AtomicLong committed = new AtomicLong(); // to admitted calls
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Condition> line = new ArrayDeque<>(); // guarded by lock
-    private volatile int waiting; // its size
+    private volatile int waiting; // size of the line
 
-    /** What the host and programs keep. Written under the lock of the set, as is the next. */
+    /** Bytes that the host and programs keep. Written under the lock of the set, as is {@link #permanent}. */
     private final AtomicLong kept = new AtomicLong();
 
-    private volatile long permanent; // of that, by programs that are loaded
+    private volatile long permanent; // the part kept by loaded programs
 
     AdmissionGate(long limit, long patience, long hostPatience) {
         this.limit = limit;
@@ -33,12 +33,12 @@ public final class AdmissionGate {
     }
 
     /**
-     * Goes in, once that fits. Takes no lock when it does at once. Blocks; what does not fit in time goes in as well, and gets memory as it
-     * can.
+     * Admits a call once its need fits. Takes no lock when it fits at once. Blocks; a call that does not fit in time is admitted all the
+     * same, and competes for memory.
      *
      * @param need how many bytes the call will hold at most
-     * @param givenUp whether the call need not wait, since it is not going to run; looked at after each {@link #look}
-     * @throws InterruptedException when the thread is interrupted before the call is inside
+     * @param givenUp whether the call has been abandoned and need not wait; read after each {@link #look}
+     * @throws InterruptedException when the thread is interrupted before the call is admitted
      */
     public void enter(long need, BooleanSupplier givenUp) throws InterruptedException {
         long part = Math.min(need, limit);
@@ -49,7 +49,7 @@ public final class AdmissionGate {
         try {
             Condition place = lock.newCondition();
             line.add(place);
-            waiting = line.size(); // and then looks at what is committed
+            waiting = line.size(); // before reading committed, see exit()
             try {
                 waitInLine(place, part, givenUp);
             } finally {
@@ -66,7 +66,7 @@ public final class AdmissionGate {
         long start = System.nanoTime();
         while (!place.equals(line.peekFirst()) || !tryCommit(part)) {
             long waited = System.nanoTime() - start;
-            // Nothing inside gives anything back: only the host may.
+            // No admitted call can release anything: only the host can.
             boolean isAlone = place.equals(line.peekFirst()) && committed.get() == 0;
             long left = (isAlone ? Math.min(hostPatience, patience) : patience) - waited;
             if (left <= 0 || givenUp.getAsBoolean()) {
@@ -74,7 +74,7 @@ public final class AdmissionGate {
                 return;
             }
             long rest = place.awaitNanos(left);
-            assert rest <= left; // whatever woke it, it looks again
+            assert rest <= left; // the loop re-checks, whatever the cause of the wake-up
         }
     }
 
@@ -90,18 +90,18 @@ public final class AdmissionGate {
     }
 
     /**
-     * The call is over.
+     * Ends an admitted call.
      *
-     * @param need what it came in with
+     * @param need what it passed to {@link #enter}
      */
     public void exit(long need) {
         committed.addAndGet(-Math.min(need, limit));
-        if (waiting > 0) { // whoever joins the line after this looks at what is committed
+        if (waiting > 0) { // a call that joins the line after this reads committed
             wake();
         }
     }
 
-    /** The host keeps more, or less. Called with the lock of the set held, which is never taken under the one here. */
+    /** Adds to what is kept, or subtracts. Called with the lock of the set held, which is never acquired under this gate's lock. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one writer at a time
     void keep(long bytes, boolean byProgram) {
         if (byProgram) {
@@ -109,18 +109,18 @@ public final class AdmissionGate {
         }
         long now = kept.getPlain() + bytes;
         if (bytes > 0) {
-            kept.setRelease(now); // seen by whoever sees that the call is over, which is said later
+            kept.setRelease(now); // visible to a thread that sees the call end, which comes later
         } else {
             kept.set(now);
-            if (waiting > 0) { // whoever joins the line after this looks at what is kept
+            if (waiting > 0) { // a call that joins the line after this reads kept
                 wake();
             }
         }
     }
 
-    /** Has those outside look whether they have been given up. */
+    /** Has the waiting calls check whether they have been abandoned. */
     public void look() {
-        lock.lock(); // who joins the line later looks before waiting
+        lock.lock(); // a call that joins the line later checks before it waits
         try {
             line.forEach(Condition::signal);
         } finally {
@@ -145,7 +145,7 @@ public final class AdmissionGate {
     }
 
     /**
-     * Returns how many calls are outside.
+     * Returns how many calls wait to be admitted.
      *
      * @return the number at some moment
      */
@@ -154,7 +154,7 @@ public final class AdmissionGate {
     }
 
     /**
-     * Returns how many bytes calls inside may come to hold.
+     * Returns how many bytes admitted calls may come to hold.
      *
      * @return bytes at some moment
      */

@@ -11,21 +11,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Decides who gets memory: those who ask, and those in line, see {@link PoolSet}. Keeps the books. Guarded by the lock of the set. */
+/** Grants memory to new requests and to those in line, see {@link PoolSet}, and keeps the accounts. Guarded by the lock of the set. */
 final class Allotment {
     private static final Logger LOG = LoggerFactory.getLogger(Allotment.class);
 
-    /** How many free blocks are refused before a pool rather grows. A guess, not measured. */
+    /** How many free blocks are refused before the pool grows instead. A guess, not measured. */
     private static final int REFUSALS_BEFORE_GROWTH = 64;
 
     private static final String NEVER = "and can never fit: %s; raise the limit or use less at once";
     private static final String NOT_NOW = "now: %s; close buffers or raise the limit";
 
-    /** Says at TRACE what is reserved and released, which {@code bin/reservations} makes a recording of. */
+    /** Logs reservations and releases at TRACE; {@code bin/reservations} turns them into a recording. */
     private static final Logger RESERVATIONS = LoggerFactory.getLogger(Reservation.class);
 
-    private final boolean traced =
-            RESERVATIONS.isTraceEnabled(); // asked once: there is one for each result of each call
+    private final boolean traced = RESERVATIONS.isTraceEnabled(); // read once: each result of each call reserves
     private final List<Pool> pools;
     private final Slabs slabs;
     private final Match match;
@@ -40,7 +39,7 @@ final class Allotment {
     private final long capacity; // the provider's
     private long live;
     private long livePeak;
-    private long releasing; // bytes of reservations whose release was announced
+    private long releasing; // bytes of reservations whose release is announced
     private boolean closed;
 
     Allotment(
@@ -63,7 +62,7 @@ final class Allotment {
         this.knots = new Knots(builder, set, pools, deaths);
     }
 
-    /** Whether nothing is given out, so that nothing will be released. */
+    /** Whether nothing is reserved, so that nothing will be released. */
     boolean isNothingLive() {
         return live == 0;
     }
@@ -71,11 +70,11 @@ final class Allotment {
     // ---- Finding memory.
 
     /**
-     * Grants a request that has just come, if it may go before those in line and there is something.
+     * Grants a new request, if it may overtake the line and memory is free.
      *
-     * @param thorough whether to go on once there is nothing at first sight, and decide to get a slab
-     * @return null when there is nothing, or not before a slab has come that it decided to get
-     * @throws IreeException why it will never get any
+     * @param thorough whether to search on when the first look finds nothing, and to decide to get a slab
+     * @return null when there is none, or none before the slab that was decided on has arrived
+     * @throws IreeException when the request can never be granted
      */
     @Nullable
     Reservation admit(Pool pool, ReservationRequest request, boolean thorough) {
@@ -91,7 +90,7 @@ final class Allotment {
     /**
      * Returns how many bytes of a pool a request takes.
      *
-     * @throws IreeException why it will never get any
+     * @throws IreeException when the request can never be granted
      */
     long check(Pool pool, ReservationRequest request) {
         if (closed) {
@@ -105,17 +104,17 @@ final class Allotment {
         return length;
     }
 
-    /** Counts why the last request was refused blocks, if it was. */
+    /** Counts the reason why the last request was refused blocks, if it was. */
     void countRefusals(Pool pool) {
         pool.refused(match);
     }
 
-    /** The most that a request of this account can ever get here. */
+    /** The largest request that this account can ever be granted from the pool. */
     private long limit(Pool pool, Account account) {
         return Math.min(Math.min(slabs.budget, capacity), Math.min(pool.options.budget(), account.quota));
     }
 
-    /** Whether a consumer may not go past a request that does not fit. */
+    /** Whether a consumer must not overtake a request that does not fit. */
     private boolean mustStayBehind(Account account) {
         return releasing > 0 && account.transientLive == 0 && busy.getAsBoolean();
     }
@@ -146,7 +145,7 @@ final class Allotment {
         return reservation;
     }
 
-    /** What a requester must wait for to use what it has reserved; null when it may not use it. */
+    /** Returns what the requester must wait for before it uses its reservation; null when it must not use it. */
     @Nullable
     List<NativeTimepoint> revalidate(Reservation reservation, Frontier after, NativeTimepoints timepoints) {
         match.begin(after, timepoints);
@@ -156,21 +155,21 @@ final class Allotment {
     }
 
     private @Nullable Block find(Pool pool, ReservationRequest request, long length, boolean thorough) {
-        // Nobody asks for nothing, but programs do: the smallest block, so that every buffer has an address of its own.
+        // Programs allocate zero bytes too: they get the smallest block, so that every buffer has its own address.
         long needed = Math.max(length, pool.store.lengthFor(1));
         long aligned = Math.max(request.alignment(), alignment);
         Block block = pool.store.take(needed, aligned, match, REFUSALS_BEFORE_GROWTH);
         if (block != null || !thorough) {
             return block;
         }
-        if (slabs.hasGrown()) { // the new slab is there, wherever it is among the free blocks
+        if (slabs.hasGrown()) { // the new slab is somewhere among the free blocks
             block = pool.store.take(needed, aligned, match, BlockStore.UNLIMITED);
         }
         if (block != null || request.prefersReuse() && match.wasRefused()) {
-            return block; // what fits and is not over yet will be
+            return block; // a block that fits but is still in use will be free
         }
         if (slabs.grow(pools, pool, needed, aligned)) {
-            return null; // and then again
+            return null; // the caller tries again once the slab has arrived
         }
         return pool.store.take(needed, aligned, match, BlockStore.UNLIMITED);
     }
@@ -195,7 +194,7 @@ final class Allotment {
                 reservation.account.name());
     }
 
-    /** Notes that a reservation has come back. */
+    /** Accounts for a released reservation. */
     void released(Reservation reservation) {
         if (traced) {
             trace(reservation, "released");
@@ -215,7 +214,7 @@ final class Allotment {
         return line.size() > 0;
     }
 
-    /** Puts a request that was not granted in line. */
+    /** Adds a request that was not granted to the line. */
     Waiter join(Pool pool, ReservationRequest request, ReservationListener listener) {
         Account account = accounts.of(request.consumer());
         account.users++;
@@ -242,7 +241,7 @@ final class Allotment {
         return waiter;
     }
 
-    /** Takes a request out of the line, if it is there. */
+    /** Removes a request from the line, if it is there. */
     boolean leave(Waiter waiter) {
         if (!line.remove(waiter)) {
             return false;
@@ -252,7 +251,7 @@ final class Allotment {
         return true;
     }
 
-    /** Fails the first in line for a pool, which is not there any more then. */
+    /** Fails and removes the first request in line for a pool. */
     void failFirst(Pool pool, IreeException failure) {
         Waiter waiter = line.firstOf(pool);
         if (waiter != null && leave(waiter)) {
@@ -261,7 +260,7 @@ final class Allotment {
         }
     }
 
-    /** Grants what can be granted. Called whenever something has come back or completed. */
+    /** Grants what can be granted. Called after each release and completion. */
     void serve() {
         if (line.size() > 0 && line.serve(pools, this::mustStayBehind, this::grant)) {
             watchDeaths();
@@ -271,7 +270,7 @@ final class Allotment {
         }
     }
 
-    /** Fails those who wait in vain, or have waited for too long. */
+    /** Fails the requests that wait in vain or have waited too long. */
     void reviewLine() {
         if (closed) {
             return;
@@ -290,7 +289,7 @@ final class Allotment {
         serve();
     }
 
-    /** Grants memory to somebody in line, if there is some. */
+    /** Grants memory to a waiter, if there is enough. */
     private boolean grant(Waiter waiter, long length) {
         Reservation reservation = attempt(waiter.pool, waiter.request, waiter.account, length, true);
         if (reservation == null) {
@@ -311,14 +310,14 @@ final class Allotment {
         HeldCallbacks.run(() -> waiter.listener.ended(reservation, failure));
     }
 
-    /** Somebody waits: looks again when the last user of some free block is over. */
+    /** Serves the line again whenever the last user of a free block has finished. */
     private void watchDeaths() {
         for (Pool pool : pools) {
             pool.store.forEachFree(deathWatch::watch);
         }
     }
 
-    /** Whether somebody in line gets nothing, even once all work is over, before the host frees some of what it keeps. */
+    /** Whether a waiter cannot be granted, even once all work has finished, before the host frees memory that it keeps. */
     private boolean waitsForHost(Waiter waiter) {
         Pool pool = waiter.pool;
         long kept = pools.stream().mapToLong(Pool::persistentLive).sum();
@@ -327,7 +326,7 @@ final class Allotment {
                 > Math.min(room, waiter.account.quota - waiter.account.persistentLive);
     }
 
-    /** Notes that a holder may be over. */
+    /** Notes that a holder may have ended. */
     void reviewed(MemoryHolder.Stake stake) {
         knots.reviewed(stake);
     }
@@ -341,9 +340,9 @@ final class Allotment {
         return accounts.gate(consumer);
     }
 
-    // ---- What there is to say.
+    // ---- Messages and statistics.
 
-    /** Explains why a request would have to wait, for those who cannot. */
+    /** Explains why a request would have to wait, for a caller that cannot. */
     IreeException doesNotFitNow(Pool pool, ReservationRequest request) {
         pool.failed();
         return exhausted(pool, request, NOT_NOW);
@@ -384,7 +383,7 @@ final class Allotment {
         return pool.snapshot(now, line.count(each -> each.pool.equals(pool) && waitsForHost(each)));
     }
 
-    /** Gives out nothing more; requests in line fail. */
+    /** Grants nothing more; requests in line fail. */
     void close() {
         closed = true;
         for (Waiter waiter : line.removeAll()) {

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.pool;
 import io.github.iree4j.frontier.Frontier;
 import org.jspecify.annotations.Nullable;
 
-/** A part of a slab, free or reserved. All that is kept about it, however often its bytes were used. */
+/** A part of a slab, free or reserved. This is all the state kept for it; it does not grow with the number of uses. */
 final class Block {
     Home home;
     long offset; // in the slab
@@ -11,13 +11,13 @@ final class Block {
     boolean free;
 
     /**
-     * Of a free block what must be over before its bytes are used again; of a reserved one what that was when it was reserved. Null when
-     * nobody has used them yet.
+     * Of a free block, what must have finished before its bytes are reused; of a reserved one, what that was when it was reserved. Null
+     * while the bytes are unused.
      */
     @Nullable
     Frontier death;
 
-    /** The frontier that a wait was registered for, so that there is one at a time. */
+    /** The frontier that a wait is registered for, so that there is one wait at a time. */
     @Nullable
     Frontier watched;
 
@@ -28,7 +28,7 @@ final class Block {
     @Nullable
     Block next;
 
-    // Neighbours in a list of free blocks; of a block object that is not in use the next such.
+    // Neighbours in a list of free blocks; nextFree also links spare block objects.
     @Nullable
     Block previousFree;
 
@@ -41,13 +41,13 @@ final class Block {
         this.length = length;
     }
 
-    /** The first offset at or behind the start whose address has the alignment. */
+    /** The first offset at or after the start whose address has the alignment. */
     long alignedOffset(long alignment) {
         long base = home.slab.address();
         return (base + offset + alignment - 1 & -alignment) - base;
     }
 
-    /** Whether it can hold so many bytes at an aligned address. */
+    /** Whether the block can hold {@code size} bytes at an aligned address. */
     boolean fits(long size, long alignment) {
         long end = offset + length;
         return size <= length && alignedOffset(alignment) <= end - size;
@@ -56,9 +56,9 @@ final class Block {
     /** A slab that a pool has. */
     static final class Home {
         final Slab slab;
-        int reserved; // blocks of it that are reserved
-        int accessed; // blocks that have been given on and that the host may still touch
-        long idleSince; // when the last of them came back
+        int reserved; // number of reserved blocks
+        int accessed; // blocks released ahead, which the host may still access
+        long idleSince; // when the last block was released
 
         Home(Slab slab) {
             this.slab = slab;

@@ -11,26 +11,26 @@ abstract sealed class BlockStore permits Tlsf, FixedBlocks, BumpBlocks, WholeSla
     /** As a limit: look at every free block. */
     static final int UNLIMITED = Integer.MAX_VALUE;
 
-    /** How many bytes a reservation takes, before alignment beyond the provider's; above any budget when that overflows. */
+    /** Bytes that a reservation takes, before any alignment beyond the provider's; on overflow, more than any budget. */
     abstract long lengthFor(long size);
 
     /**
-     * Takes a block out of those that are free.
+     * Takes a free block.
      *
-     * @param length what {@link #lengthFor} said
+     * @param length what {@link #lengthFor} returned
      * @param alignment at least the provider's
-     * @param limit how many blocks may be refused before the search is given up
+     * @param limit how many blocks may be refused before the search gives up
      * @return the block, reserved, with the death frontier that it had; null when there is none
      */
     abstract @Nullable Block take(long length, long alignment, Reuse reuse, int limit);
 
-    /** Takes a reserved block back. */
+    /** Returns a reserved block to the store. */
     abstract void give(Block block, @Nullable Frontier death);
 
     /**
-     * Says how large a slab to add for a request that found no block.
+     * Returns the size of the slab to add for a request that found no block.
      *
-     * @param room how many bytes may be taken
+     * @param room bytes that may be taken
      * @return bytes, at most {@code room}; 0 when that is too little
      */
     abstract long growth(long length, long alignment, long room);
@@ -39,15 +39,15 @@ abstract sealed class BlockStore permits Tlsf, FixedBlocks, BumpBlocks, WholeSla
     abstract void add(Slab slab);
 
     /**
-     * Takes out a slab of which nothing is reserved.
+     * Removes a slab without reserved blocks.
      *
-     * @param may says whether it can go, given its home
-     * @param over says whether what used it is over
+     * @param may whether the slab can go, given its home
+     * @param over whether the work that used it has finished
      * @return the slab, the caller's now; null when there is none
      */
     abstract @Nullable Slab removeIdle(Predicate<Block.Home> may, Predicate<@Nullable Frontier> over);
 
-    /** Bytes of the slabs that {@link #removeIdle} would take out. */
+    /** Bytes of the slabs that {@link #removeIdle} would remove. */
     abstract long idleBytes(Predicate<Block.Home> may, Predicate<@Nullable Frontier> over);
 
     /** Bytes of the largest free block. */
@@ -55,7 +55,7 @@ abstract sealed class BlockStore permits Tlsf, FixedBlocks, BumpBlocks, WholeSla
 
     abstract void forEachFree(Consumer<Block> action);
 
-    /** Checks everything that must be true between calls. For tests. */
+    /** Checks the invariants that hold between calls. For tests. */
     abstract void verify();
 
     static void check(boolean condition, String what, Object detail) {

@@ -9,11 +9,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks one behind the other, given out by adding to a number: an arena. Nothing is used again before everything in a slab has come
- * back; then all of it is, with one death frontier for the whole.
+ * An arena: consecutive blocks, allocated by advancing an offset. A slab is reused as a whole, with one death frontier, once all of its
+ * blocks have been released.
  */
 final class BumpBlocks extends BlockStore {
-    /** What is left of a slab is its one free block; its start moves. */
+    /** The rest of each slab is its one free block; its start moves. */
     private final List<Block> rests = new ArrayList<>();
 
     private final DeathFrontiers deaths;
@@ -61,7 +61,8 @@ final class BumpBlocks extends BlockStore {
         home.reserved--;
         for (Block rest : rests) {
             if (rest.home == home) {
-                // Also while others are out: what is taken meanwhile is fresh, and waits in vain at worst.
+                // Also while other blocks are reserved: what is taken from the rest is fresh, and at worst waits
+                // needlessly.
                 rest.death = deaths.join(rest.death, death);
                 rest.watched = null;
                 if (home.reserved == 0) {

@@ -1,13 +1,13 @@
 package io.github.iree4j.hal.pool;
 
 /**
- * What one consumer has.
+ * The memory charged to one consumer.
  *
- * @param consumer its name; empty for those without one
- * @param quota how many bytes it may have
- * @param bytesTransient bytes in queue order now
- * @param bytesPersistent bytes whose lifetime the host decides, now
- * @param bytesPeak the most that both were together
+ * @param consumer its name; empty for consumers without one
+ * @param quota bytes that it may have
+ * @param bytesTransient bytes reserved for queue operations now
+ * @param bytesPersistent bytes reserved for the host now
+ * @param bytesPeak the peak of their sum
  */
 public record ConsumerStatistics(
         String consumer, long quota, long bytesTransient, long bytesPersistent, long bytesPeak) {}

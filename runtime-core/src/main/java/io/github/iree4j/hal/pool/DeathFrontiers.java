@@ -11,17 +11,17 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the death frontiers of blocks that become one. One thread at a time.
+ * Joins the death frontiers of blocks that are merged. One thread at a time.
  *
- * <p>A join that has more entries than a block keeps loses some and is tainted. What was lost is noted here, for all blocks together:
- * once it has all completed, the taint of every block says nothing any more. So a block whose taint never met another free is not lost,
- * and what is kept is bounded by the number of axes.
+ * <p>A join with more entries than a block keeps loses some and is tainted. The lost entries are recorded here, for all blocks together:
+ * once all of them have completed, no block's taint means anything any more. So a block that stays tainted because it never meets another
+ * free block is not lost for reuse, and the record is bounded by the number of axes.
  */
 final class DeathFrontiers {
     private final CompletedEpochs completed;
     private final Predicate<Frontier> over;
     private final int capacity;
-    private final Map<Long, Long> lost = new HashMap<>(); // by axis, the highest epoch that some tainted block owes
+    private final Map<Long, Long> lost = new HashMap<>(); // by axis, the highest epoch that a tainted block has lost
 
     /** For work that never fails. */
     DeathFrontiers(CompletedEpochs completed, int capacity) {
@@ -43,7 +43,7 @@ final class DeathFrontiers {
         return completed;
     }
 
-    /** What must be over before bytes of both may be used. Null is what nobody has used. */
+    /** Returns what must have finished before the bytes of both may be used. Null stands for unused bytes. */
     @Nullable
     Frontier join(@Nullable Frontier left, @Nullable Frontier right) {
         if (right == null) {
@@ -86,14 +86,14 @@ final class DeathFrontiers {
         return death.size() == 0 ? !death.isTainted() : over.test(death);
     }
 
-    /** A join has no producer, so what a tainted input would have been over with is owed by name. */
+    /** A join has no producer, so the producer of a tainted input is recorded as lost. */
     private void owe(Frontier input) {
         if (input.isTainted() && input.hasProducer()) {
             lost.merge(input.producerAxis(), input.producerEpoch(), Math::max);
         }
     }
 
-    /** Whether the frontier is tainted by what was lost in a join, and that is not over. */
+    /** Whether the frontier is tainted by entries lost in a join that have not all completed. */
     boolean isTainted(Frontier death) {
         return death.isTainted() && !death.hasProducer() && !isSettled();
     }
@@ -108,7 +108,7 @@ final class DeathFrontiers {
         return lost.isEmpty();
     }
 
-    /** Whether everything that used bytes with this death frontier is over. */
+    /** Whether all work that used bytes with this death frontier has finished. */
     boolean isCompleted(@Nullable Frontier death) {
         if (death == null || isOver(death)) {
             return true;
@@ -119,7 +119,7 @@ final class DeathFrontiers {
                 && Frontier.EMPTY.uncovered(death, completed).size() == 0;
     }
 
-    /** What to wait for until {@link #isCompleted}: never tainted without a producer. */
+    /** Returns what to wait for until {@link #isCompleted}: never a tainted frontier without a producer. */
     Frontier toWaitFor(Frontier death) {
         if (!death.isTainted() || death.hasProducer()) {
             return death;

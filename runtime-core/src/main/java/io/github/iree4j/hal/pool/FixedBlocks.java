@@ -8,13 +8,13 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Blocks of one size; the one that came back last goes out first, since its bytes are in the caches. */
+/** Blocks of one size; the one released last is taken first, since its bytes are in the caches. */
 final class FixedBlocks extends BlockStore {
     private final long blockSize;
     private final long alignment;
     private final int blocksPerSlab;
     private final List<Block[]> slabs = new ArrayList<>();
-    private @Nullable Block head; // of the free ones
+    private @Nullable Block head; // of the free list
 
     FixedBlocks(long blockSize, long alignment, int blocksPerSlab) {
         this.blockSize = alignUp(blockSize, alignment);
@@ -80,7 +80,7 @@ final class FixedBlocks extends BlockStore {
     @Override
     long growth(long length, long wanted, long room) {
         if (wanted > Math.max(alignment, Long.lowestOneBit(blockSize))) {
-            return 0; // blocks lie one behind the other
+            return 0; // blocks are contiguous
         }
         return Math.min(blocksPerSlab, room / blockSize) * blockSize;
     }
@@ -89,7 +89,7 @@ final class FixedBlocks extends BlockStore {
     void add(Slab slab) {
         Home home = new Home(slab);
         Block[] blocks = new Block[(int) (slab.size() / blockSize)];
-        for (int i = blocks.length - 1; i >= 0; i--) { // so that the first goes out first
+        for (int i = blocks.length - 1; i >= 0; i--) { // so that the first block is taken first
             blocks[i] = new Block(home, i * blockSize, blockSize);
             link(blocks[i]);
         }

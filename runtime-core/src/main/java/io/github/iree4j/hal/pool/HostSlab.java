@@ -3,7 +3,7 @@ package io.github.iree4j.hal.pool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Native memory of the host, with an arena of its own. */
+/** Native host memory with its own arena. */
 public final class HostSlab extends Slab {
     private final MemorySegment bytes;
     final Arena arena;
@@ -17,7 +17,7 @@ public final class HostSlab extends Slab {
     /**
      * Returns the memory.
      *
-     * @return the bytes, borrowed: valid until the slab is given back
+     * @return the bytes, borrowed: valid until the slab is released
      */
     public MemorySegment bytes() {
         return bytes;

@@ -8,18 +8,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 
 /**
- * Native memory of the host, aligned to 64 bytes, which is what compiled code expects of every buffer.
+ * Native host memory, aligned to 64 bytes as compiled code expects of every buffer.
  *
- * <p>New memory is zeroed, so a slab is resident from the start, and closing its arena stops every thread of the JVM for a moment. Both
- * are reasons to keep slabs for a while.
+ * <p>New memory is zeroed, so a slab is resident from the start; and closing its arena briefly stops every thread of the JVM. Both are
+ * reasons to keep slabs for a while.
  */
 public final class HostSlabProvider implements SlabProvider {
-    /** To which boundary memory is aligned at least. */
+    /** The minimum alignment of slabs. */
     public static final long ALIGNMENT = 64;
 
     /*
-     * Compiled kernels load outside of their buffers: of operators that pad with zeros the compiler makes loads from wherever the indices
-     * lead, whose values it drops. A load just outside of a slab would find no memory, so a slab lies between pages of zeros.
+     * Compiled kernels read outside of their buffers: for operators that pad with zeros, the compiler emits loads at out-of-range indices
+     * and discards their values. A load just outside of a slab would fault, so a slab lies between pages of zeros.
      */
     static final long MARGIN = 4096;
 
@@ -29,13 +29,13 @@ public final class HostSlabProvider implements SlabProvider {
     @FunctionalInterface
     public interface Source {
         /**
-         * Allocates memory that lies between at least a page of zeros on each side.
+         * Allocates memory with at least a page of zeros on each side.
          *
          * @param size bytes
          * @param alignment a power of two
          * @param arena frees it when it is closed
-         * @return zeroed, all of it there
-         * @throws IreeException RESOURCE_EXHAUSTED without memory
+         * @return the memory, zeroed and resident
+         * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory
          */
         MemorySegment allocate(long size, long alignment, Arena arena);
     }
@@ -55,13 +55,13 @@ public final class HostSlabProvider implements SlabProvider {
     }
 
     private static MemorySegment allocated(long size, long boundary, Arena arena) {
-        long lead = Math.max(MARGIN, boundary); // powers of two, both
+        long lead = Math.max(MARGIN, boundary); // both are powers of two
         try {
             return arena.allocate(lead + size + MARGIN, boundary).asSlice(lead, size);
         } catch (OutOfMemoryError | IllegalArgumentException e) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "the system has no %d bytes of native memory; close buffers or trim pools".formatted(size),
+                    "the system cannot provide %d bytes of native memory; close buffers or trim pools".formatted(size),
                     e);
         }
     }
@@ -71,7 +71,7 @@ public final class HostSlabProvider implements SlabProvider {
         return ALIGNMENT;
     }
 
-    /** What the machine has, or the container, with what it may swap out: all of a slab is written when it is made. */
+    /** Memory and swap of the machine or container: a slab is written in full when it is created. */
     @Override
     public long capacity() {
         return Machine.BYTES;

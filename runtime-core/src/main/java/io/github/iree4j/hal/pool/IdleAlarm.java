@@ -7,8 +7,8 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wakes a set once its slabs may have been idle for long enough, also when nothing else happens to it. One alarm at a time. It does not
- * keep the set: one that nobody has any more is not woken. Guarded by the lock of the set.
+ * Wakes a set when its slabs may have been idle long enough, even when the set is not used. One alarm at a time. It references the set
+ * weakly: a set that is unreachable is not woken. Guarded by the lock of the set.
  */
 final class IdleAlarm {
     private final LongFunction<Executor> delayed;
@@ -22,14 +22,14 @@ final class IdleAlarm {
         return set;
     }
 
-    /** Wakes the set after some nanoseconds, unless it is going to be woken anyway. */
+    /** Wakes the set after {@code nanos} nanoseconds, unless an alarm is set already. */
     void arm(PoolSet pools, long nanos) {
         if (set) {
             return;
         }
         set = true;
         Runnable wake = waking(new WeakReference<>(pools));
-        HeldCallbacks.run(() -> delayed.apply(nanos).execute(wake)); // others' code: not under the lock
+        HeldCallbacks.run(() -> delayed.apply(nanos).execute(wake)); // foreign code: not under the lock
     }
 
     private static Runnable waking(WeakReference<@Nullable PoolSet> reference) {
@@ -41,7 +41,7 @@ final class IdleAlarm {
         };
     }
 
-    /** It has gone off. */
+    /** Notes that the alarm has gone off. */
     void rang() {
         set = false;
     }

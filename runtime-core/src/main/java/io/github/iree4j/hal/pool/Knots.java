@@ -14,27 +14,27 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds requests in line that wait in vain: of a knot, where all that hold what is missing wait for memory themselves, and those that wait for
- * too long. Guarded by the lock of the set.
+ * Finds requests in line that wait in vain: those in a knot (a deadlock, where every holder of the missing memory waits for memory itself),
+ * and those that have waited too long. Guarded by the lock of the set.
  *
- * <p>A knot is looked at twice, {@link #CONFIRM_NANOS} apart: between the end of an operation and the start of the next nothing seems to be
- * under way.
+ * <p>A knot is confirmed by a second look {@link #CONFIRM_NANOS} later: between the end of an operation and the start of the next, nothing
+ * appears to be under way.
  *
- * <p>KNOT-1: while somebody is in line and nothing is under way, a look is due, at most {@link #CONFIRM_NANOS} away. So nobody who begins to
- * wait has to say so. While something is under way no look is needed: its end has the line served, which asks for one.
+ * <p>KNOT-1: while a request is in line and nothing is under way, a look is due within {@link #CONFIRM_NANOS}. So a holder that begins to
+ * wait need not announce it. While something is under way no look is needed: when it ends the line is served, which schedules one.
  */
 final class Knots {
-    /** A guess, not measured: long for a thread that is about to start or resume an operation, short for a caller. */
+    /** Long enough for a thread to start or resume an operation, short for a caller. A guess, not measured. */
     static final long CONFIRM_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** A guess, not measured: how long a call may take to end, and to give back what it has, after a request of it has failed. */
+    /** How long a call may take to end and release its memory after one of its requests has failed. A guess, not measured. */
     static final long END_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     static final String REMEDY =
             "; raise the limit (memoryLimit, memoryQuota), close results earlier or make fewer calls at once";
 
-    private static final int NAMED = 8; // holders in a message
-    private static final int DEEPEST = 64; // calls that wait for one another, which may be a circle
+    private static final int NAMED = 8; // most holders in a message
+    private static final int DEEPEST = 64; // longest chain of calls followed; chains may be cyclic
 
     private final PoolSet set;
     private final List<Pool> pools;
@@ -45,15 +45,15 @@ final class Knots {
     private final long patience;
     final AdmissionGate gate;
     private final long hostPatience;
-    private final StakeList stakes = new StakeList(); // those with requests in line, and all with bytes
+    private final StakeList stakes = new StakeList(); // of holders with requests in line or with memory
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
-    private long released; // how often something was
-    private long releasedBefore; // when the line was looked at
-    private long due = Long.MAX_VALUE; // when the line is looked at next
+    private long released; // number of releases
+    private long releasedBefore; // its value at the previous look
+    private long due = Long.MAX_VALUE; // time of the next look
     private boolean isDue;
 
-    /** A request that is to fail. */
+    /** A request to fail. */
     record Verdict(Waiter waiter, String why) {}
 
     Knots(PoolSetBuilder builder, PoolSet set, List<Pool> pools, DeathFrontiers deaths) {
@@ -69,7 +69,7 @@ final class Knots {
         this.hostPatience = builder.hostPatience;
     }
 
-    // ---- The books.
+    // ---- Accounting.
 
     void reserved(@Nullable Stake stake, Account account, long length, boolean persistent) {
         if (stake == null) {
@@ -89,7 +89,7 @@ final class Knots {
         }
     }
 
-    /** The holder may be over: what it has is the host's then. */
+    /** Notes that the holder may have ended: its memory then counts as kept by the host. */
     void reviewed(Stake stake) {
         Account account = stake.account;
         if (!stake.kept && account != null && (stake.holder.isOver() || stake.holder.isKept())) {
@@ -162,7 +162,7 @@ final class Knots {
 
     // ---- Time.
 
-    /** Somebody is in line, and may wait in vain: looks soon, unless something is under way. */
+    /** Schedules a look at the line soon, unless something is under way. */
     void suspect() {
         if (!busy.getAsBoolean()) {
             lookIn(CONFIRM_NANOS);
@@ -172,7 +172,7 @@ final class Knots {
     private void lookIn(long nanos) {
         long now = clock.getAsLong();
         long at = now + nanos;
-        if (isDue && due - at <= 0 && now - due <= CONFIRM_NANOS) { // else it was lost, whoever was to take it
+        if (isDue && due - at <= 0 && now - due <= CONFIRM_NANOS) { // else the executor has dropped that look
             return;
         }
         isDue = true;
@@ -184,12 +184,12 @@ final class Knots {
                 pools.lookAtLine();
             }
         };
-        HeldCallbacks.run(() -> delayed.apply(nanos).execute(look)); // others' code: not under the lock
+        HeldCallbacks.run(() -> delayed.apply(nanos).execute(look)); // foreign code: not under the lock
     }
 
     // ---- Judging.
 
-    /** Says who is to fail. */
+    /** Returns the requests to fail. */
     List<Verdict> review(List<Waiter> line, long now, boolean growing) {
         if (isDue && due - now <= 0) {
             isDue = false;
@@ -202,7 +202,7 @@ final class Knots {
                 if (rest <= 0) {
                     verdicts.add(new Verdict(
                             waiter,
-                            " has waited for memory for %d ms, the most that is allowed"
+                            " has waited %d ms for memory, the longest wait allowed"
                                             .formatted(TimeUnit.NANOSECONDS.toMillis(now - waiter.since))
                                     + holders(waiter)));
                 } else {
@@ -219,7 +219,7 @@ final class Knots {
                 stake.failedAt = now;
             }
         });
-        if (next != Long.MAX_VALUE) { // not later than the look that is asked for anyway, which would be one more
+        if (next != Long.MAX_VALUE) { // no later than the look that is due anyway, to save one
             lookIn(Math.max(1, busy.getAsBoolean() ? next : Math.min(next, CONFIRM_NANOS)));
         }
         return verdicts;
@@ -247,14 +247,14 @@ final class Knots {
             long wanted = mayComeFromHost(waiter) ? Math.max(hostPatience, CONFIRM_NANOS) : CONFIRM_NANOS;
             boolean inVain = now - waiter.hopelessSince >= wanted;
             if (inVain && (victim == null || frees(waiter) || !frees(victim))) {
-                victim = waiter; // the youngest of those whose call gives something back
+                victim = waiter; // the youngest request; preferably of a call that holds memory
             }
         }
         if (victim != null) {
             verdicts.add(new Verdict(
                     victim,
                     (victim.stake == null ? "" : " for " + victim.stake.holder)
-                            + " waits for memory that nothing under way will free" + holders(victim)));
+                            + " waits for memory that no running work will free" + holders(victim)));
         }
     }
 
@@ -262,11 +262,11 @@ final class Knots {
         return waiter.stake instanceof Stake stake && stake.live > 0;
     }
 
-    /** Finds the holders that can run, and those that can once these have. */
+    /** Marks the holders that can run, and those that can once the former have. */
     private void hope(List<Waiter> line, long now) {
         for (Stake stake : stakes) {
             if (stake.failing && now - stake.failedAt >= END_NANOS) {
-                stake.failing = false; // it goes on in spite of that
+                stake.failing = false; // the call continues despite the failure
             }
             stake.hopeful = stake.failing
                     || stake.live > 0
@@ -296,7 +296,7 @@ final class Knots {
                 && line.stream().filter(each -> stake.equals(each.stake)).allMatch(this::isHopeful);
     }
 
-    /** The first of those whose turn or end a holder waits for, directly or through others, that waits for memory. */
+    /** Returns the first call that waits for memory, in the chain of calls whose turn or end a holder waits for. */
     private @Nullable Stake before(Stake stake) {
         MemoryHolder holder = stake.holder.isBehind();
         for (int i = 0; holder != null && i < DEEPEST; i++) {
@@ -309,10 +309,10 @@ final class Knots {
         return null;
     }
 
-    /** Whether somebody else who has some of what it waits for can run. */
+    /** Whether another holder of the memory that the request waits for can run. */
     private boolean isHopeful(Waiter waiter) {
         if ((waiter.byQuota ? waiter.account.ofNoCallTransient : ofNoCallTransient) > 0) {
-            return true; // of whoever uses queues without a call, of whom nothing is known
+            return true; // held by users of queues without a call, whose state is unknown
         }
         for (Stake stake : stakes) {
             if (stake.hopeful && !stake.equals(waiter.stake) && concerns(stake, waiter)) {
@@ -331,7 +331,7 @@ final class Knots {
                 || stakes.all().stream().anyMatch(stake -> stake.holder.isOver() && concerns(stake, waiter));
     }
 
-    /** Whether something has been freed whose last user is not over. */
+    /** Whether released memory is still in use by work under way. */
     private boolean isFreeingUnderWay() {
         boolean[] found = new boolean[1];
         for (Pool pool : pools) {
@@ -340,7 +340,7 @@ final class Knots {
         return found[0];
     }
 
-    // ---- What there is to say.
+    // ---- Messages.
 
     private String holders(Waiter waiter) {
         List<Stake> holding = stakes.all().stream()
@@ -356,9 +356,9 @@ final class Knots {
 
     private static String describe(Stake stake) {
         String state = stake.holder.isKept()
-                ? "as long as it is loaded"
+                ? "while it is loaded"
                 : stake.holder.isOver()
-                        ? "as results that are not closed"
+                        ? "in results that are not closed"
                         : stake.waiting > 0
                                 ? "and waits for memory"
                                 : stake.holder.awaited() instanceof MemoryHolder inner

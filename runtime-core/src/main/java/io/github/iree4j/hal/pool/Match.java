@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/** Whether free blocks may be given to one requester, and after which waits. One thread at a time; used for one request after another. */
+/**
+ * Decides whether free blocks may be given to one requester, and after which waits. Reused for one request after another; one thread at a
+ * time.
+ */
 final class Match implements Reuse {
     /** How a block may be used. */
     enum Verdict {
@@ -21,7 +24,7 @@ final class Match implements Reuse {
     private NativeTimepoints timepoints = NativeTimepoints.NONE;
     private List<NativeTimepoint> waits = List.of();
     private Verdict verdict = Verdict.FRESH;
-    boolean tainted; // some block was refused for that
+    boolean tainted; // a block was refused for its taint
     boolean uncovered;
 
     Match(DeathFrontiers deaths) {
@@ -38,18 +41,18 @@ final class Match implements Reuse {
         forget();
     }
 
-    /** Whether some block that would fit was refused. */
+    /** Whether a block that would fit was refused. */
     boolean wasRefused() {
         return tainted || uncovered;
     }
 
-    /** Nobody looks for anything. */
+    /** Forgets earlier refusals. */
     void forget() {
         tainted = false;
         uncovered = false;
     }
 
-    /** Of the block that was accepted last. */
+    /** The verdict on the block accepted last. */
     Verdict verdict() {
         return verdict;
     }
@@ -85,8 +88,8 @@ final class Match implements Reuse {
         if (deaths.isTainted(death)) {
             return Verdict.TAINTED;
         }
-        // Try before you fence. What has a producer is over once that is: one mark at most. Else one for each entry
-        // that is missing.
+        // Try before you fence. A frontier with a producer is over once its producer is: one mark at most. Else one
+        // mark for each missing entry.
         Frontier missing = death.hasProducer()
                 ? Frontier.of(death.producerAxis(), death.producerEpoch())
                 : requester.uncovered(death, deaths.completed());
@@ -99,13 +102,13 @@ final class Match implements Reuse {
             marks.add(mark);
         }
         if (marks.isEmpty()) {
-            return Verdict.COVERED; // its taint is over
+            return Verdict.COVERED; // its taint has been settled
         }
         waits = minimal(marks, missing);
         return Verdict.AFTER_WAIT;
     }
 
-    /** Drops the marks that others imply: what is missing, and what dropped marks were to stand for, comes before one that stays. */
+    /** Drops marks that others imply: each missing entry, those of dropped marks included, comes before a mark that is kept. */
     private static List<NativeTimepoint> minimal(List<NativeTimepoint> marks, Frontier missing) {
         int count = marks.size();
         if (count == 1) {
@@ -139,7 +142,7 @@ final class Match implements Reuse {
             if (frontier.reaches(missing.axis(i), missing.epoch(i))) {
                 implied.set(i);
             }
-            // That it reaches what is missing of another axis says nothing of what comes before a later mark there.
+            // Reaching the missing entry of another axis implies nothing about what precedes a later mark on that axis.
             if (!followed.get(i)
                     && frontier.reaches(missing.axis(i), marks.get(i).epoch())) {
                 follow(i, marks, missing, implied, followed);

@@ -7,17 +7,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call, as a holder of memory: whatever is allocated on its behalf, by the host or in queue order, is its until it is released. The
- * pools ask it whether it can still run, since waiting for what it has makes sense only then.
+ * One call as a holder of memory: it owns all memory allocated on its behalf, by the host or in queue order, until that is released. Pools
+ * ask it whether it can still run, since only then does it make sense to wait for its memory.
  *
- * <p>Requests that a thread makes between {@link #enter} and {@link #leave} are made for the holder, whatever the backend; so are operations
- * submitted there. Safe from any thread.
+ * <p>Requests made and operations submitted by a thread between {@link #enter} and {@link #leave} are charged to the holder, whatever the
+ * backend. Safe from any thread.
  */
 public final class MemoryHolder {
     /*
-     * There is one for each call, and its state changes a dozen times, so what is written costs as little as it may: nobody is told, and
-     * all is written in release mode. It is read by looks at a line, of which there is always a next (KNOT-1), which sees what this one is
-     * too early for. To say that a holder is over takes the lock of each set anyway.
+     * There is one holder per call, and its state changes a dozen times, so writes are cheap: release mode, no notification. Only looks at
+     * a line read the state, and there is always a next look (KNOT-1), which sees what this one came too early for. Ending a holder takes
+     * the lock of each set anyway.
      */
     private static final ThreadLocal<@Nullable MemoryHolder> CURRENT = new ThreadLocal<>();
     private static final VarHandle FIRST;
@@ -43,49 +43,49 @@ public final class MemoryHolder {
 
     private final String name;
     private final OperationsUnderWay operations;
-    private volatile @Nullable Stake first; // of a list with one for each set it asked
+    private volatile @Nullable Stake first; // head of a list with one stake per set
     private volatile @Nullable Supplier<@Nullable MemoryHolder> turn;
     private volatile @Nullable MemoryHolder awaited;
     private volatile boolean suspended;
     private volatile boolean over;
     private volatile boolean kept;
-    private volatile int underWay; // operations that are not over
+    private volatile int underWay; // unfinished operations
     private long peak; // written by end()
 
     /**
-     * Makes a holder of nothing.
+     * Creates a holder without memory.
      *
-     * @param name the function, for example {@code module.add}; of a program that is loaded, the program
-     * @param operations counts its operations, with those of the other calls of its program
+     * @param name the function, for example {@code module.add}; for the loading of a program, the program
+     * @param operations counts its operations together with those of the program's other calls
      */
     public MemoryHolder(String name, OperationsUnderWay operations) {
         this.name = Objects.requireNonNull(name, "name");
         this.operations = operations;
     }
 
-    /** An operation of it outlives its submission. */
+    /** Notes that an operation of this call outlives its submission. */
     public void operationBegins() {
         UNDER_WAY.getAndAdd(this, 1);
         operations.begin();
     }
 
-    /** It is over, and has let go of what it used. */
+    /** Notes that such an operation has finished and released what it used. */
     public void operationEnds() {
         UNDER_WAY.getAndAdd(this, -1);
         operations.end();
     }
 
     /**
-     * Returns whether the call and all that it has submitted are over.
+     * Returns whether the call and all operations that it submitted have finished.
      *
      * @return once true it stays so
      */
     public boolean isFinished() {
-        return over && underWay == 0; // what is submitted comes before its end
+        return over && underWay == 0; // operations begin before the call ends
     }
 
     /**
-     * Returns what counts the operations of its program.
+     * Returns the counter of its program's operations.
      *
      * @return the same for all calls of a program
      */
@@ -94,7 +94,7 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns the holder that this thread acts for.
+     * Returns the holder that the current thread acts for.
      *
      * @return the holder; null when it acts for none
      */
@@ -103,9 +103,9 @@ public final class MemoryHolder {
     }
 
     /**
-     * Says that this thread acts for this holder from now on: its code can run, and may release memory.
+     * Makes the current thread act for this holder: its code can run, and may release memory.
      *
-     * @return what {@link #leave} takes
+     * @return the value to pass to {@link #leave}
      */
     public @Nullable MemoryHolder enter() {
         MemoryHolder before = CURRENT.get();
@@ -117,8 +117,7 @@ public final class MemoryHolder {
     }
 
     /**
-     * Says that this thread no longer acts for this holder, whose code waits or has returned: what it has comes back only by work that
-     * was submitted.
+     * Ends the current thread's acting for this holder, whose code waits or has returned: only submitted work can release its memory now.
      *
      * @param before what {@link #enter} returned
      */
@@ -128,11 +127,11 @@ public final class MemoryHolder {
     }
 
     /**
-     * Says that its code blocks until another call has ended, one that it made itself: until then it can run as little as that one. For the
-     * thread that acts for it.
+     * Notes that the holder's code blocks until another call, which it made itself, has ended: until then it can run only if that call can.
+     * For the thread that acts for the holder.
      *
      * @param inner the other call
-     * @return what {@link #goesOn} takes
+     * @return the value to pass to {@link #goesOn}
      */
     public @Nullable MemoryHolder awaits(MemoryHolder inner) {
         MemoryHolder before = awaited;
@@ -141,7 +140,7 @@ public final class MemoryHolder {
     }
 
     /**
-     * Says that it no longer waits for another call.
+     * Notes that the holder no longer waits for another call.
      *
      * @param before what {@link #awaits} returned
      */
@@ -150,28 +149,28 @@ public final class MemoryHolder {
     }
 
     /**
-     * Says that this one cannot begin before another gives up its turn.
+     * Notes that this call cannot begin before another gives up its turn.
      *
-     * @param whose who has the turn now, or null; asked with locks held, so it only looks
+     * @param whose returns the call that has the turn now, or null; called with locks held, so it must not lock or block
      */
     public void waitsForTurn(Supplier<@Nullable MemoryHolder> whose) {
         TURN.setRelease(this, whose);
     }
 
-    /** Says that it has begun: it waits for no turn any more. */
+    /** Notes that the call has begun: it no longer waits for a turn. */
     public void begins() {
         if (turn != null) {
             TURN.setRelease(this, null);
         }
     }
 
-    /** Whose end its code waits for; null when it waits for none that is known. */
+    /** The call whose end its code waits for; null when none is known. */
     @Nullable
     MemoryHolder awaited() {
         return awaited;
     }
 
-    /** What keeps it from beginning or from going on; null when nothing does. */
+    /** The call that keeps this one from beginning or from continuing; null when none does. */
     @Nullable
     MemoryHolder isBehind() {
         MemoryHolder inner = awaited;
@@ -183,7 +182,7 @@ public final class MemoryHolder {
         return before == this ? null : before;
     }
 
-    /** What it has in a set, if it ever asked there. */
+    /** Its stake in a set, if it has one. */
     @Nullable
     Stake knownStakeIn(PoolSet set) {
         for (Stake stake = first; stake != null; stake = stake.next) {
@@ -194,13 +193,13 @@ public final class MemoryHolder {
         return null;
     }
 
-    /** Says that the call is over: what it still has are results, which the host keeps. */
+    /** Ends the call: memory that it still holds is in results, which the host keeps. */
     public void end() {
         OVER.setRelease(this, true);
         review();
     }
 
-    /** Says that this was no call but the loading of a program: what it has stays as long as that does. */
+    /** Marks this holder as the loading of a program rather than a call: its memory stays while the program is loaded. */
     public void keep() {
         kept = true;
         review();
@@ -213,9 +212,9 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns the most that it had of one set of pools at once. For the thread that has said that it is over.
+     * Returns the most memory that it held from one set of pools at once. For the thread that called {@link #end}.
      *
-     * @return bytes; of the set of which it had most
+     * @return bytes; the maximum over the sets
      */
     public long peak() {
         return peak;
@@ -233,13 +232,13 @@ public final class MemoryHolder {
         return over;
     }
 
-    /** What it has in a set. Called with the lock of that set held. */
+    /** Its stake in a set, created if need be. Called with the lock of that set held. */
     Stake stakeIn(PoolSet set) {
         Stake known = knownStakeIn(set);
         if (known != null) {
             return known;
         }
-        for (; ; ) { // others may add one of another set
+        for (; ; ) { // other threads may add stakes of other sets
             Stake others = first;
             Stake stake = new Stake(this, set, others);
             if (FIRST.compareAndSet(this, others, stake)) {
@@ -253,24 +252,24 @@ public final class MemoryHolder {
         return (kept ? "program '" : "call of '") + name + "'";
     }
 
-    /** What a holder has in one set of pools. Guarded by the lock of that set. */
+    /** The memory of a holder in one set of pools. Guarded by the lock of that set. */
     static final class Stake {
         final MemoryHolder holder;
         final PoolSet set;
         final @Nullable Stake next;
         long live;
-        boolean kept; // what it has counts as the host's
-        long peak; // the most that it had
+        boolean kept; // its memory counts as kept by the host
+        long peak; // the peak of live
         int waiting; // requests in line
-        boolean failing; // one of them was failed, so that the call is about to end and to give back what it has
+        boolean failing; // a request was failed, so the call is about to end and release its memory
         long failedAt; // the clock's nanoseconds
-        boolean hopeful; // while the set is looked through
+        boolean hopeful; // scratch of a look at the line
 
-        /** Whom the bytes are accounted to; the first, should there be several. */
+        /** The account of the bytes; the first, should there be several. */
         @Nullable
         Account account;
 
-        // Of the list of those that matter to whoever waits.
+        // Links of the list of stakes that matter to waiters, see StakeList.
         @Nullable
         Stake before;
 

@@ -3,42 +3,41 @@ package io.github.iree4j.hal.pool;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How many operations of the calls of one program are not over, so that closing the program can wait for the last of them. An operation
- * that is over before its submission returns is not counted. Safe from any thread.
+ * Counts the unfinished operations of one program's calls, so that closing the program can wait for the last of them. An operation that
+ * finishes before its submission returns is not counted. Safe from any thread.
  */
 public final class OperationsUnderWay {
     private final AtomicLong count = new AtomicLong();
     private volatile Runnable listener = () -> {};
 
-    /** None yet. */
+    /** Creates a counter at 0. */
     public OperationsUnderWay() {}
 
-    /** An operation of one of the calls outlives its submission. */
+    /** Notes that an operation of one of the calls outlives its submission. */
     public void begin() {
         count.incrementAndGet();
     }
 
-    /** It is over, and has let go of what it used. */
+    /** Notes that such an operation has finished and released what it used. */
     public void end() {
-        if (count.decrementAndGet()
-                == 0) { // written before the listener is read; who sets that looks at the count afterwards
+        if (count.decrementAndGet() == 0) { // before the listener is read; its setter reads the count afterwards
             listener.run();
         }
     }
 
     /**
-     * Sets what is called when the last one is over, from now on.
+     * Sets the listener to call from now on when the last operation finishes.
      *
-     * @param told is called on any thread, with locks held: only wakes
+     * @param told called on any thread, with locks held: must do no more than wake a thread
      */
     public void whenNone(Runnable told) {
         listener = told;
     }
 
     /**
-     * Returns whether none is under way.
+     * Returns whether no operation is under way.
      *
-     * @return true at some moment
+     * @return whether the count was 0 at some moment
      */
     public boolean isNone() {
         return count.get() == 0;

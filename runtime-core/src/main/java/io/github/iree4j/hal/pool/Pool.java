@@ -4,7 +4,7 @@ import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
 import org.jspecify.annotations.Nullable;
 
-/** One way of giving out memory, within a {@link PoolSet}. Safe from any thread. */
+/** One way of allocating memory within a {@link PoolSet}. Safe from any thread. */
 public final class Pool {
     final PoolSet set;
     final PoolOptions options;
@@ -29,9 +29,9 @@ public final class Pool {
     private long waits;
     private long waitedNanos;
     long waiting;
-    private long waitingSince; // sum of when those that wait came
+    private long waitingSince; // sum of the arrival times of those that wait
 
-    /** While the line is gone through: the smallest length that did not fit. */
+    /** While the line is served: the smallest length that did not fit. */
     long failedLength = Long.MAX_VALUE;
 
     Pool(PoolSet set, PoolOptions options, DeathFrontiers deaths, long alignment) {
@@ -53,7 +53,7 @@ public final class Pool {
     }
 
     /**
-     * Returns what it is called.
+     * Returns the name of the pool.
      *
      * @return the name
      */
@@ -62,7 +62,7 @@ public final class Pool {
     }
 
     /**
-     * Returns what it was made with.
+     * Returns the options that the pool was created with.
      *
      * @return the options
      */
@@ -73,7 +73,7 @@ public final class Pool {
     /**
      * Reserves memory of this pool if that is possible now, see {@link PoolSet#tryReserve}.
      *
-     * @param request who asks for how much
+     * @param request the request
      * @return the reservation; null when the request would have to wait
      */
     public @Nullable Reservation tryReserve(ReservationRequest request) {
@@ -83,25 +83,25 @@ public final class Pool {
     /**
      * Reserves memory of this pool as soon as that is possible, see {@link PoolSet#reserve}.
      *
-     * @param request who asks for how much
-     * @param listener told how it ended
-     * @return takes the request back
+     * @param request the request
+     * @param listener called with the outcome
+     * @return withdraws the request
      */
     public Cancellation reserve(ReservationRequest request, ReservationListener listener) {
         return set.reserve(this, request, listener);
     }
 
     /**
-     * Gives slabs that nobody uses back to the provider.
+     * Returns unused slabs to the provider.
      *
-     * @return how many bytes
+     * @return bytes returned
      */
     public long trim() {
         return set.trim(this);
     }
 
     /**
-     * Returns what it has done, and what it has.
+     * Returns statistics of the pool.
      *
      * @return a snapshot
      */
@@ -109,7 +109,7 @@ public final class Pool {
         return set.statistics(this);
     }
 
-    /** Checks everything that must be true between calls. For tests. */
+    /** Checks the invariants that hold between calls. For tests. */
     void verify() {
         set.verify(this);
     }
@@ -124,7 +124,7 @@ public final class Pool {
                 && (options.usage() == 0 || (request.usage() & ~options.usage()) == 0);
     }
 
-    // ---- The books. All with the lock of the set held.
+    // ---- Accounting. Called with the lock of the set held.
 
     long slabBytes() {
         return slabBytes;

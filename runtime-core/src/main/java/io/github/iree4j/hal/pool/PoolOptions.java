@@ -7,17 +7,17 @@ import java.util.Objects;
 /**
  * What a pool is for and how it works.
  *
- * @param name what it is called in statistics and messages
+ * @param name its name in statistics and messages
  * @param kind how it places blocks
- * @param memoryType bits of {@code MemoryType} that it has, all of which a request may ask for; 0 says it takes every request
- * @param usage bits of {@code BufferUsage} that it allows; 0 allows all
+ * @param memoryType bits of {@code MemoryType} that it has and a request may ask for; 0 to take every request
+ * @param usage bits of {@code BufferUsage} that it allows; 0 to allow all
  * @param minimumSize the smallest request that is routed to it, bytes
  * @param maximumSize the largest request that is routed to it, bytes
  * @param lifetime which requests are routed to it
- * @param budget how many bytes of slabs it may have at once
- * @param slabMinimum the smallest slab, unless there is room for less; of {@link PoolKind#FIXED_BLOCK} the size of a block
- * @param slabMaximum the largest slab, unless a request is larger; of {@link PoolKind#FIXED_BLOCK} blocks per slab
- * @param retained bytes of slabs that nobody uses which it keeps until it is trimmed
+ * @param budget most bytes of slabs at once
+ * @param slabMinimum the smallest slab, unless there is only room for less; for {@link PoolKind#FIXED_BLOCK} the block size
+ * @param slabMaximum the largest slab, unless a request is larger; for {@link PoolKind#FIXED_BLOCK} the blocks per slab
+ * @param retained bytes of unused slabs that it keeps until it is trimmed
  */
 public record PoolOptions(
         String name,
@@ -32,13 +32,13 @@ public record PoolOptions(
         long slabMaximum,
         long retained) {
 
-    /** Requests by how long they are going to hold what they get. */
+    /** Requests by the lifetime of their memory. */
     public enum Lifetimes {
         /** All. */
         ANY,
-        /** Those of queue operations. */
+        /** Requests of queue operations. */
         TRANSIENT,
-        /** Those of the host. */
+        /** Requests of the host. */
         PERSISTENT
     }
 
@@ -64,10 +64,10 @@ public record PoolOptions(
     }
 
     /**
-     * Options of a pool for blocks of any size.
+     * Returns options of a pool for blocks of any size.
      *
      * @param name its name
-     * @param slabMinimum the first slab, bytes; later ones double what there is
+     * @param slabMinimum the first slab, bytes; later ones double the total
      * @param slabMaximum the largest slab, bytes
      * @return the options
      */
@@ -87,11 +87,11 @@ public record PoolOptions(
     }
 
     /**
-     * Options of a pool for blocks of one size, which takes requests up to that size.
+     * Returns options of a pool for blocks of one size, which takes requests up to that size.
      *
      * @param name its name
      * @param blockSize bytes
-     * @param blocksPerSlab how many are made at once
+     * @param blocksPerSlab number of blocks in a slab
      * @return the options
      */
     public static PoolOptions fixedBlock(String name, long blockSize, int blocksPerSlab) {
@@ -110,7 +110,7 @@ public record PoolOptions(
     }
 
     /**
-     * Options of an arena.
+     * Returns options of an arena.
      *
      * @param name its name
      * @param slabSize bytes
@@ -132,7 +132,7 @@ public record PoolOptions(
     }
 
     /**
-     * Options of a pool that takes a slab for each request and gives it back as soon as its last user is over.
+     * Returns options of a pool that takes a slab for each request and returns it as soon as its last user has finished.
      *
      * @param name its name
      * @return the options
@@ -143,7 +143,7 @@ public record PoolOptions(
     }
 
     /**
-     * Returns the same for requests of certain sizes.
+     * Returns these options for requests of certain sizes.
      *
      * @param minimum the smallest, bytes
      * @param maximum the largest, bytes
@@ -155,7 +155,7 @@ public record PoolOptions(
     }
 
     /**
-     * Returns the same for a kind of memory.
+     * Returns these options for a kind of memory.
      *
      * @param type bits of {@code MemoryType} that requests may ask for; 0 for all
      * @param allowed bits of {@code BufferUsage} that requests may ask for; 0 for all
@@ -177,9 +177,9 @@ public record PoolOptions(
     }
 
     /**
-     * Returns the same for requests of a certain lifetime.
+     * Returns these options for requests of a certain lifetime.
      *
-     * @param routed which
+     * @param routed the lifetime
      * @return the new options
      */
     public PoolOptions withLifetime(Lifetimes routed) {
@@ -198,9 +198,9 @@ public record PoolOptions(
     }
 
     /**
-     * Returns the same with a limit.
+     * Returns these options with a budget.
      *
-     * @param bytes how many bytes of slabs it may have at once
+     * @param bytes most bytes of slabs at once
      * @return the new options
      */
     public PoolOptions withBudget(long bytes) {
@@ -219,9 +219,9 @@ public record PoolOptions(
     }
 
     /**
-     * Returns the same with another limit of what is kept.
+     * Returns these options with another limit on retained memory.
      *
-     * @param bytes bytes of slabs that nobody uses
+     * @param bytes bytes of unused slabs to keep
      * @return the new options
      */
     public PoolOptions withRetained(long bytes) {

@@ -16,40 +16,41 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one device: its pools, what they may take together, and the line of those who wait for memory.
+ * The memory of one device: its pools, their common budget, and the line of requests that wait for memory.
  *
- * <p><b>Order.</b> A request looks at the free blocks that fit, smallest first. One whose last user is known to be over, or is among what
- * the requester runs after, is taken at once; one whose last user has left marks that the requester's hardware can wait for is taken with
- * as few of those waits as will do. Failing all, the pool grows by a slab, taking slabs that nobody uses from the other pools if the budget
- * says so. Failing that too, the request stands in line until something is released or completes.
+ * <p><b>Order.</b> A request tries the free blocks that fit, smallest first. A block whose last user is known to have finished, or is among
+ * what the requester runs after, is taken at once; a block whose last user has left marks that the requester's hardware can wait for is
+ * taken with as few of those waits as suffice. Failing that, the pool grows by a slab, taking unused slabs from the other pools if the
+ * budget requires it. Failing that too, the request stands in line until memory is released or work completes.
  *
- * <p><b>Line.</b> Whoever asked first goes first, also when it gave memory back unused in between ({@link #reserveInstead}); nobody overtakes a request that does not fit yet, so that large ones get their turn. But
- * for what would be waiting for nothing: past a request that waits for its own quota everybody goes; a consumer that has transient memory
- * may go past, since it may need more before it can release what it has; and so may everybody unless a release is on its way
- * ({@link Reservation#announceRelease}) and work is under way that ends by itself ({@link PoolSetBuilder#busy}). So while one request
- * fits, something progresses.
+ * <p><b>Line.</b> Requests are served in the order of their first attempt, also when the requester has returned memory unused in between
+ * ({@link #reserveInstead}). A request that does not fit yet is not overtaken, so that large ones get their turn, except where the wait
+ * would be pointless: any request overtakes one that waits for its own quota; a consumer that holds transient memory may overtake, since it
+ * may need more before it can release what it holds; and any consumer may overtake unless a release has been announced ({@link
+ * Reservation#announceRelease}) and work is under way that ends by itself ({@link PoolSetBuilder#busy}). So while one request fits,
+ * something progresses.
  *
- * <p><b>Knots.</b> Memory is waited for while something that holds it can run without waiting for memory itself: a call that is not
- * suspended, or has nothing in line ({@link MemoryHolder}). When all that hold it wait, the youngest of those requests fails, and its call
- * with it. What the host keeps does not come back by itself, so it is waited for only for a while
- * ({@link PoolSetBuilder#hostPatience}); and nothing is waited for for longer than {@link PoolSetBuilder#patience}.
+ * <p><b>Knots.</b> Requests wait for memory while a holder of it can run without waiting for memory itself: a call that is not suspended,
+ * or has nothing in line ({@link MemoryHolder}). When all holders wait, they form a knot: the youngest of their requests fails, and its
+ * call with it. What the host keeps is not released by itself, so requests wait for it only for {@link PoolSetBuilder#hostPatience}; no
+ * request waits longer than {@link PoolSetBuilder#patience}.
  *
  * <p>Safe from any thread.
  */
 public final class PoolSet implements AutoCloseable {
     /*
-     * Everything is guarded by `lock`, an innermost lock but for those of timepoints and of the tracker. Callbacks, the tracker's
-     * included, are held back while something is done under it that may make some due. The provider is slow and called without it.
+     * All state is guarded by `lock`, an innermost lock except for those of timepoints and of the tracker. Callbacks, the tracker's
+     * included, are deferred while code under the lock may make some due. The provider is slow and is called without the lock.
      *
-     *   Allotment  who gets memory, and the line      under the lock
-     *   Retention  what is kept of what nobody uses   under the lock
-     *   Slabs      what all that takes of the budget  under the lock; decides what to get and to give back
-     *   Supply     gets it and gives it back          without the lock
+     *   Allotment  grants memory, keeps the line       under the lock
+     *   Retention  decides which unused slabs to keep  under the lock
+     *   Slabs      charges slabs to the budget         under the lock; decides what to acquire and to return
+     *   Supply     acquires slabs and returns them     without the lock
      *
-     * POOL-1: bytes are given out to one at a time, and only once what used them is over or is waited for.
-     * POOL-2: a request that stands in line is granted, fails or is taken back, exactly once (see WaitingLine).
-     * POOL-3: no release is lost: a request joins the line under the lock that it looked under, and each release looks at the line.
-     * POOL-4: the line is in the order of ages, and who gives unusable memory back joins it under the lock that it gives back under.
+     * POOL-1: bytes belong to one reservation at a time, and only once their last user has finished or is waited for.
+     * POOL-2: a request in line is granted, failed or withdrawn, exactly once (see WaitingLine).
+     * POOL-3: no release is lost: a request joins the line under the same lock acquisition as its search, and each release serves the line.
+     * POOL-4: the line is ordered by age, and a requester that returns unusable memory joins it under the same lock acquisition.
      */
 
     private final Object lock = new Object();
@@ -58,7 +59,7 @@ public final class PoolSet implements AutoCloseable {
     private final Allotment allotment;
     private final Retention retention;
     private final Supply supply;
-    private final Executor growth; // maps and clears memory, which takes long
+    private final Executor growth; // mapping and clearing memory takes long
     private final AtomicLong ages = new AtomicLong();
     private boolean closed;
 
@@ -77,10 +78,10 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Begins a set.
+     * Returns a builder of a set.
      *
-     * @param provider where its memory comes from
-     * @param tracker what has completed; borrowed, it must stay open as long as the set is used
+     * @param provider the source of its memory
+     * @param tracker tells what has completed; borrowed, it must stay open as long as the set is used
      * @return a builder
      */
     public static PoolSetBuilder builder(SlabProvider provider, FrontierTracker tracker) {
@@ -97,11 +98,11 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns which pool a request goes to.
+     * Returns the pool that serves a request.
      *
      * @param request the request
-     * @return the first that takes its memory type, usage, lifetime and size
-     * @throws IreeException INVALID_ARGUMENT when none does
+     * @return the first pool that takes its memory type, usage, lifetime and size
+     * @throws IreeException INVALID_ARGUMENT when no pool does
      */
     public Pool route(ReservationRequest request) {
         for (Pool pool : pools) {
@@ -111,7 +112,7 @@ public final class PoolSet implements AutoCloseable {
         }
         throw new IreeException(
                 StatusCode.INVALID_ARGUMENT,
-                "no pool takes %s memory of %d bytes with type 0x%x and usage 0x%x; there are: %s"
+                "no pool takes %s memory of %d bytes with type 0x%x and usage 0x%x; pools: %s"
                         .formatted(
                                 request.persistent() ? "persistent" : "transient",
                                 request.size(),
@@ -123,19 +124,19 @@ public final class PoolSet implements AutoCloseable {
     /**
      * Reserves memory if that is possible now.
      *
-     * @param request who asks for how much
+     * @param request the request
      * @return the reservation, the caller's; null when the request would have to wait
-     * @throws IreeException RESOURCE_EXHAUSTED when it can never fit, with who has how much; INVALID_ARGUMENT when no pool takes it;
-     *     FAILED_PRECONDITION when the set is closed
+     * @throws IreeException RESOURCE_EXHAUSTED when it can never fit, naming what each consumer holds; INVALID_ARGUMENT when no pool takes
+     *     it; FAILED_PRECONDITION when the set is closed
      */
     public @Nullable Reservation tryReserve(ReservationRequest request) {
         return tryReserve(route(request), request);
     }
 
     /**
-     * Reserves memory if there is some, without asking the provider for more, which takes long: for those who hold a lock.
+     * Reserves memory if a pool has it, without asking the provider for more, which takes long: for callers that hold a lock.
      *
-     * @param request who asks for how much
+     * @param request the request
      * @return the reservation, the caller's; null when a pool would have to grow, or the request to wait
      * @throws IreeException as {@link #tryReserve}
      */
@@ -146,13 +147,13 @@ public final class PoolSet implements AutoCloseable {
     /**
      * Reserves memory as soon as that is possible. Requests wait in line.
      *
-     * <p>A request that fits the limits may still wait for long: for what the host keeps, which it may free at any time. That is logged,
-     * and counted ({@link PoolStatistics#waitingForHost}).
+     * <p>A request within the limits may still wait long for memory that the host keeps and may free at any time. Such a wait is logged and
+     * counted ({@link PoolStatistics#waitingForHost}).
      *
-     * @param request who asks for how much
-     * @param listener told how it ended, at once if it can be granted at once
-     * @return takes the request back
-     * @throws IreeException as {@link #tryReserve}; the listener is not told then
+     * @param request the request
+     * @param listener called with the outcome, at once if the request can be granted at once
+     * @return withdraws the request
+     * @throws IreeException as {@link #tryReserve}; the listener is not called then
      */
     public Cancellation reserve(ReservationRequest request, ReservationListener listener) {
         return reserve(route(request), request, listener);
@@ -164,7 +165,7 @@ public final class PoolSet implements AutoCloseable {
         return present != null ? present : supply.seek(pool, request, null).reservation();
     }
 
-    /** The rule is that there is memory: nobody need be asked for more then, and no callback becomes due. */
+    /** The fast path: a pool has memory, so no slab is needed and no callback becomes due. */
     private @Nullable Reservation present(Pool pool, ReservationRequest request) {
         synchronized (lock) {
             slabs.begin(false, false);
@@ -183,14 +184,14 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Gives memory back that turned out not to be usable, and reserves other as soon as that is possible. Nobody younger gets anything
-     * in between: the request is in its place in line, see {@link ReservationRequest#withAge}, when others learn of what came back.
+     * Returns memory that turned out to be unusable and reserves other memory as soon as that is possible. No younger request is served in
+     * between: this one is in its place in line, see {@link ReservationRequest#withAge}, before the returned memory is offered to others.
      *
-     * @param unusable what the requester has not used; given back whatever happens
-     * @param request who asks for how much
-     * @param listener told how it ended
-     * @return takes the request back
-     * @throws IreeException as {@link #tryReserve}; the listener is not told then
+     * @param unusable memory that the requester has not used; released in any case
+     * @param request the request
+     * @param listener called with the outcome
+     * @return withdraws the request
+     * @throws IreeException as {@link #tryReserve}; the listener is not called then
      */
     public Cancellation reserveInstead(Reservation unusable, ReservationRequest request, ReservationListener listener) {
         Waiter[] joined = new Waiter[1];
@@ -216,19 +217,19 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns the age of a request that is made now: more than that of all before.
+     * Returns the age of a request made now: higher than all before.
      *
-     * @return for {@link ReservationRequest#withAge}
+     * @return the age, for {@link ReservationRequest#withAge}
      */
     public long nextAge() {
         return ages.incrementAndGet();
     }
 
     /**
-     * Explains why a request would have to wait, for those who cannot.
+     * Explains why a request would have to wait, for a caller that cannot.
      *
      * @param request the request
-     * @return RESOURCE_EXHAUSTED with who has how much
+     * @return RESOURCE_EXHAUSTED, naming what each consumer holds
      */
     public IreeException doesNotFitNow(ReservationRequest request) {
         Pool pool = route(request);
@@ -237,7 +238,7 @@ public final class PoolSet implements AutoCloseable {
         }
     }
 
-    /** What a requester must wait for to use what it has reserved; null when it may not use it. */
+    /** Returns what the requester must wait for before it uses its reservation; null when it must not use it. */
     @Nullable
     List<NativeTimepoint> revalidate(Reservation reservation, Frontier after, NativeTimepoints timepoints) {
         synchronized (lock) {
@@ -246,17 +247,17 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns where calls of a consumer are let in that may block.
+     * Returns the gates for calls of a consumer that may block.
      *
-     * @param consumer whom their memory is accounted to
-     * @return the gate of its quota, if there is one, then that of the set: to be passed in this order
+     * @param consumer the consumer that their memory is charged to
+     * @return the gate of its quota, if it has one, then the gate of the set: to be entered in this order
      */
     public List<AdmissionGate> gates(String consumer) {
         AdmissionGate own = allotment.gate(consumer);
         return own == null ? List.of(allotment.gate()) : List.of(own, allotment.gate());
     }
 
-    // ---- Giving back.
+    // ---- Releasing.
 
     void announceRelease(Reservation reservation) {
         synchronized (lock) {
@@ -268,7 +269,7 @@ public final class PoolSet implements AutoCloseable {
         if (death.isTainted() && !death.hasProducer()) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "%s cannot be released with %s: nobody could tell when that is over; release it with the frontier of an operation"
+                    "%s cannot be released with %s, whose completion cannot be observed; release it with the frontier of an operation"
                             .formatted(reservation, death));
         }
         return giveBack(reservation, death, accessed);
@@ -287,14 +288,17 @@ public final class PoolSet implements AutoCloseable {
             }
             home = takeBack(reservation, death, accessed);
             if (!allotment.isAnybodyWaiting() && (home.reserved > 0 || retention.note(pool, home))) {
-                return true; // the rule: nobody has anything to do
+                return true; // the fast path: no other work to do
             }
         }
         cameBack(pool, home);
         return true;
     }
 
-    /** Under the lock: bytes are reserved no more. Null for the death frontier that they were reserved with. */
+    /**
+     * Returns a reservation's bytes to the store; under the lock. A null {@code death} keeps the death frontier that they were reserved
+     * with.
+     */
     private Home takeBack(Reservation reservation, @Nullable Frontier death, boolean accessed) {
         reservation.released = true;
         Block block = reservation.block;
@@ -323,7 +327,7 @@ public final class PoolSet implements AutoCloseable {
         cameBack(reservation.pool, home);
     }
 
-    /** Something came back just now: of a slab that nobody may use any more, or that somebody in line waits for. */
+    /** Handles a release, after which the slab may be unused or a waiter may be served. */
     private void cameBack(Pool pool, Home home) {
         locked(() -> {
             if (home.reserved == 0) {
@@ -334,8 +338,8 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Does something under the lock that may make callbacks due, and then what was decided about slabs: with the callbacks, so that whoever
-     * releases with a lock of its own, as a stream does, has given that up before.
+     * Runs an action under the lock that may make callbacks due, then the errand that it decided on. The errand runs with the callbacks, so
+     * that a releaser with a lock of its own, such as a stream, has unlocked before.
      */
     private void locked(Runnable action) {
         boolean held = HeldCallbacks.begin();
@@ -361,7 +365,7 @@ public final class PoolSet implements AutoCloseable {
         return left[0];
     }
 
-    /** The last user of some free block is over. */
+    /** Handles the end of the last user of a free block. */
     private void completed() {
         locked(() -> {
             retention.completed();
@@ -369,12 +373,12 @@ public final class PoolSet implements AutoCloseable {
         });
     }
 
-    /** Work that was under way has ended: whoever waited for what it frees waits for nothing now, so whoever fits may go. */
+    /** Re-scans the waiters because work under way has ended: they no longer wait for what it frees, so any that fits may go. */
     public void idle() {
         locked(allotment::serve);
     }
 
-    /** A holder is over, or a program that is loaded from now on: what it has is the host's. Returns the most that it had. */
+    /** Notes that a call has ended or a program has been loaded: the holder's memory now counts as kept by the host. Returns its peak. */
     long reviewed(MemoryHolder.Stake stake) {
         synchronized (lock) {
             allotment.reviewed(stake);
@@ -382,22 +386,22 @@ public final class PoolSet implements AutoCloseable {
         }
     }
 
-    /** It is time to look whether somebody in line waits in vain. */
+    /** Looks for waiters that wait in vain. */
     void lookAtLine() {
         locked(allotment::reviewLine);
     }
 
     // ---- Housekeeping.
 
-    /** Slabs may have been idle for long enough. */
+    /** Returns slabs that have been idle long enough. */
     void woken() {
         locked(retention::woken);
     }
 
     /**
-     * Gives all slabs that nobody uses back to the provider.
+     * Returns all unused slabs to the provider.
      *
-     * @return how many bytes
+     * @return bytes returned
      */
     public long trim() {
         return pools.stream().mapToLong(this::trim).sum();
@@ -408,15 +412,15 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Gives slabs back that nobody has used for a while. Happens by itself, see {@link PoolSetBuilder#delayed}.
+     * Returns slabs that have been unused for a while. Also happens by itself, see {@link PoolSetBuilder#delayed}.
      *
-     * @return how many bytes
+     * @return bytes returned
      */
     public long trimIdle() {
         return measured(retention::sweep);
     }
 
-    /** Does something under the lock that gives slabs back; returns how many bytes. */
+    /** Runs an action under the lock that returns slabs; returns how many bytes. */
     private long measured(Runnable action) {
         long[] bytes = new long[1];
         locked(() -> {
@@ -428,7 +432,7 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Returns what the pools have done, and what they have.
+     * Returns statistics of the pools.
      *
      * @return a snapshot
      */
@@ -451,8 +455,8 @@ public final class PoolSet implements AutoCloseable {
     }
 
     /**
-     * Gives out nothing more: requests in line fail, and memory goes back to the provider as it is released, at once and whatever its
-     * death frontier says. So whoever closes it has stopped the hardware before. Harmless when repeated.
+     * Closes the set: requests in line fail, and memory returns to the provider as soon as it is released, whatever its death frontier. So
+     * the caller must have stopped the hardware before. Idempotent.
      */
     @Override
     public void close() {

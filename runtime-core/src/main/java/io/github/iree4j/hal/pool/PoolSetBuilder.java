@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
-/** Gathers what a {@link PoolSet} is like. One thread. */
+/** Builds a {@link PoolSet}. One thread. */
 public final class PoolSetBuilder {
     final SlabProvider provider;
     final FrontierTracker tracker;
@@ -38,10 +38,10 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets where the set gets more memory for requests in line, once something was given back or has completed. That takes long, and is not
-     * the business of the thread that gave it back.
+     * Sets the executor on which the set acquires memory for requests in line after a release or completion. Acquiring takes long, and must
+     * not delay the releasing thread.
      *
-     * @param executor runs what it is given, soon; the same thread unless set
+     * @param executor runs its tasks soon; the same thread unless set
      * @return this builder
      */
     public PoolSetBuilder growth(Executor executor) {
@@ -52,7 +52,7 @@ public final class PoolSetBuilder {
     /**
      * Adds a pool. Requests are offered to pools in the order in which they were added.
      *
-     * @param options what it is like
+     * @param options the options of the pool
      * @return this builder
      */
     public PoolSetBuilder pool(PoolOptions options) {
@@ -61,7 +61,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets what all pools may take together.
+     * Sets the common budget of all pools.
      *
      * @param bytes the budget; no limit unless set
      * @return this builder
@@ -72,7 +72,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets what one consumer may have.
+     * Sets the quota of one consumer.
      *
      * @param consumer its name
      * @param bytes the quota; no limit unless set
@@ -84,9 +84,9 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets the clock that tells how long requests wait and slabs are idle.
+     * Sets the clock that measures how long requests wait and slabs are idle.
      *
-     * @param nanos nanoseconds since anything; {@link System#nanoTime} unless set
+     * @param nanos nanoseconds from an arbitrary origin; {@link System#nanoTime} unless set
      * @return this builder
      */
     public PoolSetBuilder clock(LongSupplier nanos) {
@@ -95,7 +95,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets how long slabs that nobody uses are kept.
+     * Sets how long unused slabs are kept.
      *
      * @param nanos nanoseconds; for ever unless set
      * @return this builder
@@ -128,10 +128,11 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets what looks for idle slabs and knots of those who wait when nothing is released any more. No look keeps the set alive.
+     * Sets what schedules the looks for idle slabs and knots when nothing is released any more. A scheduled look does not keep the set
+     * alive.
      *
-     * @param executorAfter makes an executor that runs what it is given after so many nanoseconds, as
-     *     {@link CompletableFuture#delayedExecutor(long, TimeUnit)} does, which it is unless set; called with no lock held
+     * @param executorAfter returns an executor that runs its tasks after so many nanoseconds; {@link
+     *     CompletableFuture#delayedExecutor(long, TimeUnit)} unless set; called with no lock held
      * @return this builder
      */
     public PoolSetBuilder delayed(LongFunction<Executor> executorAfter) {
@@ -151,10 +152,10 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets who knows whether work is under way that ends by itself, so that those in line may well wait for what it frees.
-     * {@link PoolSet#idle} is called when it has ended.
+     * Sets what tells whether work is under way that ends by itself, so that requests in line may wait for what it frees. {@link
+     * PoolSet#idle} must be called when it has ended.
      *
-     * @param underWay called with the lock of the set held, takes no locks; nothing ever is unless set
+     * @param underWay called with the lock of the set held, takes no locks; always false unless set
      * @return this builder
      */
     public PoolSetBuilder busy(BooleanSupplier underWay) {
@@ -163,9 +164,9 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Makes the set.
+     * Creates the set.
      *
-     * @return the set; the caller closes it
+     * @return the set, owned by the caller
      * @throws IreeException INVALID_ARGUMENT without pools, or for a budget or time below 0
      */
     public PoolSet build() {

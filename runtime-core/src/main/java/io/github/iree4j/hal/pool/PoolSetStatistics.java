@@ -3,17 +3,17 @@ package io.github.iree4j.hal.pool;
 import java.util.List;
 
 /**
- * What the pools of a device have done, and what they have. All parts are of one moment.
+ * Statistics of the pools of a device. All parts are of one moment.
  *
- * @param budget how many bytes of slabs all pools may have together
+ * @param budget most bytes of slabs of all pools together
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now
- * @param bytesPeak the most that both were together
+ * @param bytesPeak the peak of their sum
  * @param bytesReserved bytes of slabs now
- * @param bytesReservedPeak the most that there were
+ * @param bytesReservedPeak the peak of that
  * @param waiting requests that stand in line now
  * @param pools each pool
- * @param consumers everybody who has, or had, memory
+ * @param consumers each consumer that has or had memory
  */
 public record PoolSetStatistics(
         long budget,
@@ -26,14 +26,14 @@ public record PoolSetStatistics(
         List<PoolStatistics> pools,
         List<ConsumerStatistics> consumers) {
 
-    /** Copies. */
+    /** Copies the lists. */
     public PoolSetStatistics {
         pools = List.copyOf(pools);
         consumers = List.copyOf(consumers);
     }
 
     /**
-     * Returns what is in use.
+     * Returns the bytes in use.
      *
      * @return bytes reserved now
      */
@@ -42,7 +42,7 @@ public record PoolSetStatistics(
     }
 
     /**
-     * Returns what is kept for later.
+     * Returns the bytes kept for later.
      *
      * @return bytes of slabs that are not reserved
      */

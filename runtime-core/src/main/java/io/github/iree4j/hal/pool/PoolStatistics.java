@@ -1,30 +1,30 @@
 package io.github.iree4j.hal.pool;
 
 /**
- * What a pool has done, and what it has. All parts are of one moment.
+ * Statistics of a pool. All parts are of one moment.
  *
  * @param name its name
  * @param kind how it places blocks
- * @param budget how many bytes of slabs it may have
- * @param reserves reservations given out
- * @param releases reservations given back
- * @param fresh of the reserves those of memory that nobody had used
- * @param reusedWithoutWait of the reserves those of used memory where nobody had to wait
- * @param reusedAfterWait of the reserves those of used memory where the requester's hardware waits
- * @param refusedTainted requests that passed over a block because part of what must be over was lost in a join
- * @param refusedUncovered requests that passed over a block because its last user may not be over and there was no mark to wait for
+ * @param budget most bytes of slabs
+ * @param reserves reservations granted
+ * @param releases reservations released
+ * @param fresh reserves of memory that was unused before
+ * @param reusedWithoutWait reserves of reused memory without a wait
+ * @param reusedAfterWait reserves of reused memory for which the requester's hardware waits
+ * @param refusedTainted requests that passed over a block because part of its death frontier was lost in a join
+ * @param refusedUncovered requests that passed over a block because its last user might not have finished and there was no mark to wait for
  * @param waits requests that had to stand in line
- * @param waitedNanos how long they stood there, those included that still do
+ * @param waitedNanos how long they stood there, including those that still do
  * @param waiting requests that stand in line now
- * @param waitingForHost of those the ones that get nothing before the host frees some of what it keeps, whatever else ends
- * @param failures requests that failed: could never fit, or could not wait
+ * @param waitingForHost those of them that cannot be granted, whatever else ends, before the host frees memory that it keeps
+ * @param failures failed requests: those that could never fit or could not wait
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now
- * @param bytesPeak the most that both were together
- * @param bytesTransientPeak the most that was reserved for queue operations
+ * @param bytesPeak the peak of their sum
+ * @param bytesTransientPeak the peak of bytes reserved for queue operations
  * @param bytesReserved bytes of slabs now
- * @param bytesReservedPeak the most that it had
- * @param largestFree bytes of the largest block that is free, whoever may use it
+ * @param bytesReservedPeak the peak of that
+ * @param largestFree bytes of the largest free block, whatever its death frontier
  */
 public record PoolStatistics(
         String name,
@@ -51,7 +51,7 @@ public record PoolStatistics(
         long largestFree) {
 
     /**
-     * Returns what is in use.
+     * Returns the bytes in use.
      *
      * @return bytes reserved now
      */
@@ -60,7 +60,7 @@ public record PoolStatistics(
     }
 
     /**
-     * Returns what is kept for later.
+     * Returns the bytes kept for later.
      *
      * @return bytes of slabs that are not reserved
      */

@@ -8,9 +8,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that a pool has given out. Whoever got it releases it once, saying what must be over before the bytes may be used again.
+ * Bytes reserved from a pool. The owner releases them once, stating what must have finished before they may be reused.
  *
- * <p>They may be used after everything in the requester's frontier, and once the {@link #waits} have been passed. Safe from any thread.
+ * <p>The bytes may be used after everything in the requester's frontier, and once the {@link #waits} have been passed. Safe from any
+ * thread.
  */
 public final class Reservation {
     private static final VarHandle WAITS;
@@ -32,12 +33,12 @@ public final class Reservation {
     private final long offset;
     private final long length;
     private final long size;
-    private final Frontier death; // the block's changes once it is free again
+    private final Frontier death; // a copy: the block's changes once it is free again
 
     @SuppressWarnings("UnusedVariable") // read through WAITS
-    private List<NativeTimepoint> waits; // written by release once this is known to others, read by acquire
+    private List<NativeTimepoint> waits; // written by release once this is shared, read by acquire
 
-    boolean released; // guarded by the lock of the set, like the next
+    boolean released; // guarded by the lock of the set, as are the next two
     boolean announced;
     Block.@Nullable Home accessed;
 
@@ -72,9 +73,9 @@ public final class Reservation {
     }
 
     /**
-     * Returns the slab that the bytes are in.
+     * Returns the slab that contains the bytes.
      *
-     * @return the slab, borrowed: there as long as this is not released, and after that until the death frontier is over
+     * @return the slab, borrowed: valid until this is released, and after that until the death frontier is over
      */
     public Slab slab() {
         return slab;
@@ -90,7 +91,7 @@ public final class Reservation {
     }
 
     /**
-     * Returns how many bytes were asked for.
+     * Returns how many bytes were requested.
      *
      * @return bytes
      */
@@ -108,7 +109,7 @@ public final class Reservation {
     }
 
     /**
-     * Returns what the requester's hardware must wait for before it uses the bytes: as few marks as will do.
+     * Returns what the requester's hardware must wait for before it uses the bytes: as few marks as suffice.
      *
      * @return the marks; empty when the bytes may be used at once
      */
@@ -118,21 +119,21 @@ public final class Reservation {
     }
 
     /**
-     * Returns what must be over before the bytes are used: what was given back with them. Stays the same.
+     * Returns what must have finished before the bytes are used: the death frontier that they were released with. Does not change.
      *
-     * @return the death frontier; empty of bytes that had no user
+     * @return the death frontier; empty for bytes without an earlier user
      */
     public Frontier death() {
         return death;
     }
 
     /**
-     * Looks again whether the bytes may be used: they were reserved for a requester who was to run after something, and that may have
-     * changed since. What its hardware must wait for is as of now.
+     * Checks again whether the bytes may be used, since what the requester runs after may have changed since it reserved them. Updates the
+     * {@link #waits}.
      *
      * @param after what the requester runs after
      * @param timepoints what its hardware can wait for
-     * @return true if so; else the bytes stay reserved, and the caller gives them back
+     * @return whether they may be used; if not, the bytes stay reserved until the caller releases them
      */
     public boolean revalidate(Frontier after, NativeTimepoints timepoints) {
         List<NativeTimepoint> now = pool.set.revalidate(this, after, timepoints);
@@ -142,45 +143,42 @@ public final class Reservation {
         return now != null;
     }
 
-    /** Says that a release is on its way: the operation that frees the bytes has been submitted. Others then wait for it in order. */
+    /** Announces a release: the operation that frees the bytes has been submitted. Other requests then wait for it in order. */
     public void announceRelease() {
         pool.set.announceRelease(this);
     }
 
     /**
-     * Gives the bytes back.
-     *
-     * @param death what must be over before they are used again, the frontier of the operation that frees them;
-     *     {@link Frontier#EMPTY} when nothing uses them any more
-     * @return false when they were given back before
-     * @throws IreeException INVALID_ARGUMENT for a tainted frontier without producer, of which nobody could tell when it is over; the
-     *     bytes stay reserved
+     * Releases the bytes. @param death what must have finished before they are reused: the frontier of the operation that frees them;
+     * {@link Frontier#EMPTY} when nothing uses them any more
+     * @return false when they had been released before
+     * @throws IreeException INVALID_ARGUMENT for a tainted frontier without a producer, whose completion cannot be observed; the bytes stay
+     *     reserved
      */
     public boolean release(Frontier death) {
         return pool.set.release(this, death, false);
     }
 
     /**
-     * Gives the bytes back while the host may still touch them, in operations that were submitted and are not over: their slab stays until
-     * {@link #accessEnded}, whatever becomes of the device.
+     * Releases the bytes while the host may still access them in unfinished operations: their slab stays until {@link #accessEnded},
+     * whatever becomes of the device.
      *
-     * @param death what must be over before they are used again
-     * @return false when they were given back before
+     * @param death what must have finished before they are reused @return false when they had been released before
      * @throws IreeException as {@link #release}
      */
     public boolean releaseAhead(Frontier death) {
         return pool.set.release(this, death, true);
     }
 
-    /** Says that the host touches bytes no more that were given back with {@link #releaseAhead}. Harmless when repeated. */
+    /** Notes that the host no longer accesses bytes released by {@link #releaseAhead}. Idempotent. */
     public void accessEnded() {
         pool.set.accessEnded(this);
     }
 
     /**
-     * Gives bytes back that were never used: what had to be over before is what has to be over still.
+     * Releases bytes that were never used: their death frontier stays what it was.
      *
-     * @return false when they were given back before
+     * @return false when they had been released before
      */
     public boolean cancel() {
         return pool.set.cancel(this);

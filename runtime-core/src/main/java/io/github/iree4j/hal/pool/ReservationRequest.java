@@ -7,20 +7,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who asks for how much memory.
+ * A request for memory.
  *
  * @param size bytes, not negative
- * @param alignment what the start must be aligned to, a power of two; 0 leaves it to the provider
+ * @param alignment alignment of the start, a power of two; 0 leaves it to the provider
  * @param memoryType bits of {@code MemoryType} that are needed
  * @param usage bits of {@code BufferUsage} that are needed
- * @param consumer whom the bytes are accounted to: a program's name; empty for nobody in particular
- * @param persistent whether the host decides how long it lives. Such a request does not stand in line behind others, since whoever
- *     makes it cannot wait
- * @param prefersReuse whether it rather waits for memory whose last user is not over than that the pool takes more
+ * @param consumer the consumer that the bytes are charged to: a program's name, or empty
+ * @param persistent whether the host decides the lifetime. Such a request does not queue behind others, since its caller cannot wait
+ * @param prefersReuse whether to wait for memory that is still in use rather than let the pool grow
  * @param frontier what the requester runs after
  * @param timepoints what the requester's hardware can wait for
- * @param holder the call that it is made for; null for none
- * @param age its place among those in line, {@link PoolSet#nextAge} when it was asked for first; {@link #YOUNGEST} while it was not
+ * @param holder the call that it is made for; null without one
+ * @param age its place in line: {@link PoolSet#nextAge} at the first attempt; {@link #YOUNGEST} for a first attempt
  */
 public record ReservationRequest(
         long size,
@@ -35,10 +34,10 @@ public record ReservationRequest(
         @Nullable MemoryHolder holder,
         long age) {
 
-    /** The age of what is asked for the first time: behind all that stand in line. */
+    /** The age of a first attempt: behind all requests in line. */
     public static final long YOUNGEST = Long.MAX_VALUE;
 
-    /** The largest alignment that can be asked for: a huge page. */
+    /** The largest alignment that can be requested: a huge page. */
     public static final long MAXIMUM_ALIGNMENT = 2 << 20;
 
     /** Checks. */
@@ -57,15 +56,15 @@ public record ReservationRequest(
     }
 
     /**
-     * A request for the call that this thread acts for.
+     * Creates a request for the call that the current thread acts for.
      *
      * @param size bytes, not negative
-     * @param alignment what the start must be aligned to, a power of two; 0 leaves it to the provider
+     * @param alignment alignment of the start, a power of two; 0 leaves it to the provider
      * @param memoryType bits of {@code MemoryType} that are needed
      * @param usage bits of {@code BufferUsage} that are needed
-     * @param consumer whom the bytes are accounted to
-     * @param persistent whether the host decides how long it lives
-     * @param prefersReuse whether it rather waits than that the pool takes more
+     * @param consumer the consumer that the bytes are charged to
+     * @param persistent whether the host decides the lifetime
+     * @param prefersReuse whether to wait rather than let the pool grow
      * @param frontier what the requester runs after
      * @param timepoints what the requester's hardware can wait for
      */
@@ -94,7 +93,7 @@ public record ReservationRequest(
     }
 
     /**
-     * A request of somebody who depends on nothing, for a queue operation.
+     * Returns a request for a queue operation that runs after nothing.
      *
      * @param size bytes
      * @return the request
@@ -104,7 +103,7 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns the same with another alignment.
+     * Returns this request with another alignment.
      *
      * @param bytes a power of two, 0 leaves it to the provider
      * @return the new request
@@ -115,7 +114,7 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns the same for a kind of memory.
+     * Returns this request for a kind of memory.
      *
      * @param type bits of {@code MemoryType}
      * @param needed bits of {@code BufferUsage}
@@ -127,9 +126,9 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns the same on somebody's account.
+     * Returns this request for another consumer.
      *
-     * @param name whom the bytes are accounted to
+     * @param name the consumer that the bytes are charged to
      * @return the new request
      */
     public ReservationRequest withConsumer(String name) {
@@ -138,7 +137,7 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns the same for memory whose lifetime the host decides.
+     * Returns this request for memory whose lifetime the host decides.
      *
      * @return the new request
      */
@@ -148,8 +147,7 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns the same for somebody who rather waits for memory that others have freed, until its last user is over, than that the pool
-     * takes more.
+     * Returns this request, to wait for freed memory whose last user has not finished rather than let the pool grow.
      *
      * @return the new request
      */
@@ -159,7 +157,7 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns the same from somewhere in the order of things.
+     * Returns this request with another place in the order of work.
      *
      * @param requester what the requester runs after
      * @param waitable what its hardware can wait for
@@ -181,9 +179,9 @@ public record ReservationRequest(
     }
 
     /**
-     * Returns the same of somebody who has asked before, so that it does not stand behind those who came since.
+     * Returns this request as a repeated attempt, which does not queue behind requests made since the first.
      *
-     * @param first what {@link PoolSet#nextAge} was then
+     * @param first {@link PoolSet#nextAge} at the first attempt
      * @return the new request
      */
     public ReservationRequest withAge(long first) {

@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * What pools keep of slabs that nobody uses: so many bytes, so long. The rest goes back to the provider, and everything once the set is
- * closed. Guarded by the lock of the set.
+ * Keeps unused slabs of pools, up to a number of bytes and for a time. The rest returns to the provider, and so does everything once the
+ * set is closed. Guarded by the lock of the set.
  */
 final class Retention {
     private final PoolSet set;
@@ -31,7 +31,7 @@ final class Retention {
         this.lastSweep = clock.getAsLong();
     }
 
-    /** Nobody uses a slab any more: notes that, and returns whether there is nothing else to do. Makes no callbacks due. */
+    /** Notes that a slab is unused, and returns whether that is all there is to do. Makes no callbacks due. */
     boolean note(Pool pool, Home home) {
         if (closed || pool.options.retained() != Long.MAX_VALUE) {
             return false;
@@ -44,7 +44,7 @@ final class Retention {
         return alarm.isSet() && now - lastSweep < idleAfter;
     }
 
-    /** Nobody uses a slab any more. */
+    /** Handles a slab that has become unused. */
     void cameBack(Pool pool, Home home) {
         if (closed) {
             slabs.giveBackOne(pool, any -> true);
@@ -61,12 +61,12 @@ final class Retention {
         keepWithin(pool);
     }
 
-    /** The last user of something is over, so that more may be given back. */
+    /** Trims all pools after the last user of a block has finished. */
     void completed() {
         pools.forEach(this::keepWithin);
     }
 
-    /** Gives back what a pool has beyond what it may keep. What is not over yet is looked at again when it is. */
+    /** Trims a pool to what it may keep. Slabs that are still in use are checked again when their users have finished. */
     private void keepWithin(Pool pool) {
         if (pool.options.retained() == Long.MAX_VALUE) {
             return;
@@ -79,7 +79,7 @@ final class Retention {
         }
     }
 
-    /** Gives back what has been idle for long enough. */
+    /** Returns slabs that have been idle long enough. */
     void sweep() {
         if (idleAfter != Long.MAX_VALUE) {
             sweep(clock.getAsLong());
@@ -93,7 +93,7 @@ final class Retention {
         }
     }
 
-    /** Slabs may have been idle for long enough. Those that are idle still are looked at again when it is their turn. */
+    /** Returns slabs that have been idle long enough, and sets the alarm for the next. */
     void woken() {
         alarm.rang();
         if (!closed) {
@@ -106,14 +106,14 @@ final class Retention {
         }
     }
 
-    /** In how many nanoseconds a slab that nobody uses may go back; 0 when there is none. */
+    /** Returns in how many nanoseconds the next unused slab may be returned; 0 when there is none. */
     private long nextIdle(long now) {
         long[] next = {Long.MAX_VALUE};
         for (Pool pool : pools) {
             pool.store.idleBytes(
                     home -> {
                         long left = idleAfter - (now - home.idleSince);
-                        next[0] = Math.min(next[0], left > 0 ? left : idleAfter); // or its last user is not over
+                        next[0] = Math.min(next[0], left > 0 ? left : idleAfter); // else its last user has not finished
                         return true;
                     },
                     any -> true);
@@ -121,18 +121,18 @@ final class Retention {
         return next[0] == Long.MAX_VALUE ? 0 : next[0];
     }
 
-    /** Gives back everything that nobody uses. */
+    /** Returns all unused slabs of a pool. */
     void giveBackAll(Pool pool) {
         giveBackAll(pool, any -> true);
     }
 
     private void giveBackAll(Pool pool, Predicate<Home> may) {
         while (slabs.giveBackOne(pool, may)) {
-            // one after the other
+            // one at a time
         }
     }
 
-    /** From now on nothing is kept. */
+    /** Stops keeping slabs. */
     void close() {
         closed = true;
         slabs.close();

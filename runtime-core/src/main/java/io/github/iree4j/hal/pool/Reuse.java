@@ -1,11 +1,11 @@
 package io.github.iree4j.hal.pool;
 
-/** Decides whether a free block may be given to whoever asks now. */
+/** Decides whether a free block may be given to the requester. */
 @FunctionalInterface
 interface Reuse {
-    /** Takes every block: for what has no queue, and to measure placement alone. */
+    /** Accepts every block: for requesters without a queue, and to measure placement alone. */
     Reuse ANY = block -> true;
 
-    /** Whether the block may be used; the decision holds if it is then taken. */
+    /** Whether the block may be used; the decision stands if it is then taken. */
     boolean accepts(Block block);
 }

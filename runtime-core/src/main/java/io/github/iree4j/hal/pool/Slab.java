@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.pool;
 
-/** A piece of memory as it comes from the system or from a driver. Backends add what they need to use it. */
+/** A piece of memory from the system or a driver. Backends extend it with what they need to use it. */
 public abstract class Slab {
     private final long size;
     private final long address;
@@ -9,7 +9,7 @@ public abstract class Slab {
      * Describes a slab.
      *
      * @param size bytes, above 0
-     * @param address where it starts, for alignment; 0 for memory that is aligned to whatever may be asked for
+     * @param address its start, for alignment; 0 for memory that satisfies any alignment that can be requested
      */
     protected Slab(long size, long address) {
         this.size = size;
@@ -17,7 +17,7 @@ public abstract class Slab {
     }
 
     /**
-     * Returns how much it is.
+     * Returns its size.
      *
      * @return bytes
      */
@@ -26,7 +26,7 @@ public abstract class Slab {
     }
 
     /**
-     * Returns where it starts.
+     * Returns its start.
      *
      * @return the address, or 0
      */

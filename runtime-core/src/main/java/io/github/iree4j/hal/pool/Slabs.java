@@ -8,14 +8,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many slabs the pools of a set have, and may have together. Guarded by the lock of the set. The provider is slow, so it is called
- * without the lock: what is decided here is an {@link Errand} for whoever holds the lock, to be run once it has let go.
+ * Charges the pools' slabs to the budget. Guarded by the lock of the set. The provider is slow, so it is called without the lock: decisions
+ * made here form an {@link Errand}, which the thread that holds the lock runs after it has unlocked.
  */
 final class Slabs {
-    /** A slab to get for a pool; its bytes are taken from the budget already. */
+    /** A slab to acquire for a pool; its bytes are already charged to the budget. */
     record Growth(Pool pool, long size, long alignment) {}
 
-    /** What is to be done at the provider. */
+    /** The calls of the provider to make. */
     static final class Errand {
         static final Errand NONE = new Errand();
 
@@ -32,7 +32,7 @@ final class Slabs {
     private Errand errand = Errand.NONE;
     private boolean mayGrow;
     private boolean grown;
-    private int growing; // slabs that were decided and are not there yet
+    private int growing; // slabs that were decided on and have not arrived
     private boolean closed;
 
     Slabs(long budget, DeathFrontiers deaths) {
@@ -48,16 +48,16 @@ final class Slabs {
         return peak;
     }
 
-    /** From now on slabs go back whatever their death frontiers say. */
+    /** From now on slabs are returned whatever their death frontiers. */
     void close() {
         closed = true;
     }
 
     /**
-     * Begins to decide.
+     * Begins a round of decisions.
      *
-     * @param growing whether one slab may be got
-     * @param after whether one was got just before, for what is decided now
+     * @param growing whether one slab may be acquired
+     * @param after whether one was acquired just before for this round
      */
     void begin(boolean growing, boolean after) {
         mayGrow = growing;
@@ -68,12 +68,12 @@ final class Slabs {
         return grown;
     }
 
-    /** Whether memory is being got, which takes long and is nothing that queues know of. */
+    /** Whether memory is being acquired, which takes long and is not known to queues. */
     boolean isGrowing() {
         return growing > 0;
     }
 
-    /** Returns what was decided since the last call, the caller's to run without the lock. */
+    /** Returns what was decided since the last call, to be run by the caller without the lock. */
     Errand takeErrand() {
         Errand decided = errand;
         errand = Errand.NONE;
@@ -87,13 +87,13 @@ final class Slabs {
         return errand;
     }
 
-    /** Decides to get a slab that holds so much, giving back others for it if need be; returns whether one will come. */
+    /** Decides to acquire a slab of at least this length, returning others for it if need be; returns whether one will arrive. */
     boolean grow(List<Pool> pools, Pool pool, long length, long alignment) {
         if (!mayGrow) {
             return false;
         }
         if (!canHave(pools, pool, length)) {
-            return false; // what is kept would go for nothing
+            return false; // returning slabs would not make enough room
         }
         long size;
         while ((size = pool.store.growth(length, alignment, room(pool))) == 0) {
@@ -108,7 +108,7 @@ final class Slabs {
         return true;
     }
 
-    /** Whether there is room for so much once all that nobody uses has gone back. */
+    /** Whether there is room for the length once all unused slabs have been returned. */
     private boolean canHave(List<Pool> pools, Pool pool, long length) {
         if (length <= room(pool)) {
             return true;
@@ -136,7 +136,7 @@ final class Slabs {
         return Math.min(budget - bytes, pool.options.budget() - pool.slabBytes());
     }
 
-    /** Gives back one slab that nobody uses, of this pool or, if it is the common budget that is short, of any. */
+    /** Returns one unused slab, of this pool or, if the common budget is short, of any. */
     private boolean shrink(List<Pool> pools, Pool wanting, long length) {
         if (giveBackOne(wanting, home -> true)) {
             return true;
@@ -152,7 +152,7 @@ final class Slabs {
         return false;
     }
 
-    /** Decides to give back a slab of a pool that nobody uses, if there is one. */
+    /** Decides to return an unused slab of a pool, if there is one. */
     boolean giveBackOne(Pool pool, Predicate<Home> may) {
         Slab slab = pool.store.removeIdle(home -> mayGoBack(home) && may.test(home), this::isOver);
         if (slab == null) {
@@ -163,7 +163,7 @@ final class Slabs {
         return true;
     }
 
-    /** The errand was run: adds the slab that was got. Null when there is none. */
+    /** Completes a growth: adds the slab that was acquired. Null when there is none. */
     void got(Growth growth, @Nullable Slab slab) {
         growing--;
         if (slab == null) {

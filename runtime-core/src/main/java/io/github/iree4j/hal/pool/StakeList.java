@@ -8,14 +8,13 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stakes in one set of pools, in the order in which they were added; linked through themselves, since each call adds one and takes it out
- * again. Guarded by the lock of the set.
+ * Stakes in one set of pools, in insertion order; an intrusive list, since each call adds and removes one. Guarded by the lock of the set.
  */
 final class StakeList implements Iterable<Stake> {
     private @Nullable Stake head;
     private @Nullable Stake tail;
 
-    /** Adds one at the end, unless it is here. */
+    /** Appends a stake, unless it is present. */
     void add(Stake stake) {
         if (stake.listed) {
             return;
@@ -31,7 +30,7 @@ final class StakeList implements Iterable<Stake> {
         tail = stake;
     }
 
-    /** Takes one out, if it is here. */
+    /** Removes a stake, if it is present. */
     void remove(Stake stake) {
         if (!stake.listed) {
             return;
@@ -53,7 +52,7 @@ final class StakeList implements Iterable<Stake> {
         stake.behind = null;
     }
 
-    /** All of them, in a list of its own. */
+    /** Returns a copy as a list. */
     List<Stake> all() {
         List<Stake> all = new ArrayList<>();
         forEach(all::add);

@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gets slabs from the provider and gives them back. The provider is slow, so what was decided under the lock of the set is done without
- * it, and then looked at again under it.
+ * Acquires slabs from the provider and returns them. The provider is slow, so what was decided under the lock of the set is done without it
+ * and then re-examined under it.
  */
 final class Supply {
-    /** How many slabs one call gets before it leaves the rest to others: they take what it got. */
+    /** How many slabs one call acquires before it gives up growing, since other requests keep taking them. */
     private static final int GROWTHS_AT_ONCE = 16;
 
     private static final Logger LOG = LoggerFactory.getLogger(Supply.class);
@@ -42,11 +42,11 @@ final class Supply {
         this.retention = retention;
     }
 
-    /** What became of a request: memory, a place in line, or neither. */
+    /** The outcome of a request: memory, a place in line, or neither. */
     record Found(
             @Nullable Reservation reservation, @Nullable Waiter waiter) {}
 
-    /** Gets memory for a request, or with a listener a place in line; the pool grows for it if it may and can. */
+    /** Finds memory for a request or, with a listener, a place in line; the pool grows for it if it may and can. */
     Found seek(Pool pool, ReservationRequest request, @Nullable ReservationListener listener) {
         boolean held = HeldCallbacks.begin();
         try {
@@ -65,7 +65,7 @@ final class Supply {
                     try {
                         reservation = allotment.admit(pool, request, true);
                     } catch (IreeException e) {
-                        refusal = e; // once what was decided before has been done
+                        refusal = e; // thrown once the earlier decisions have been carried out
                     }
                     errand = slabs.takeErrand();
                     growth = errand.growth;
@@ -80,8 +80,7 @@ final class Supply {
                             waiter = listener == null ? null : allotment.join(pool, request, listener);
                         }
                     }
-                    if (growth == null
-                            && growths > 0) { // others joined the line meanwhile, and what kept them off has changed
+                    if (growth == null && growths > 0) { // requests have joined meanwhile, and more may fit
                         slabs.begin(true, true);
                         allotment.serve();
                         others = slabs.takeErrand();
@@ -112,7 +111,7 @@ final class Supply {
         }
     }
 
-    /** Does what was decided under the lock: for whoever gave something back, and for those in line. */
+    /** Carries out what was decided under the lock, on behalf of a releaser and of the line. */
     void run(Errand decided) {
         int growths = 0;
         for (Errand errand = decided; errand != Errand.NONE; growths++) {
@@ -132,7 +131,7 @@ final class Supply {
         }
     }
 
-    /** A slab has come for those in line, or not; returns what is to be done next. They are told once the lock is given up. */
+    /** Handles a slab that was acquired, or not, for the line; returns what to do next. Waiters are notified after the unlock. */
     private Errand arrived(Growth growth, @Nullable Slab slab, @Nullable IreeException failure, int growths) {
         boolean held = HeldCallbacks.begin();
         try {
@@ -141,7 +140,7 @@ final class Supply {
                     slabs.begin(growths < GROWTHS_AT_ONCE, true);
                     allotment.serve();
                 } else if (allotment.isNothingLive()) { // nothing will be released
-                    slabs.begin(true, true); // for those behind it
+                    slabs.begin(true, true); // for the requests behind it
                     allotment.failFirst(growth.pool(), failure);
                 }
                 return slabs.takeErrand();
@@ -151,7 +150,7 @@ final class Supply {
         }
     }
 
-    /** Asks the provider. Whatever it throws, the bytes are not to be lost from the books. */
+    /** Calls the provider. Converts what it throws, so that the caller can uncharge the bytes. */
     private Slab acquire(Growth growth) {
         try {
             return provider.acquire(growth.pool().options(), growth.size(), growth.alignment());
@@ -163,25 +162,25 @@ final class Supply {
         }
     }
 
-    /** Gives slabs back to the provider. One that it does not take back keeps nobody from theirs. */
+    /** Returns slabs to the provider. A failure for one slab does not affect the others. */
     private void giveBack(Errand errand) {
         for (Slab slab : errand.back) {
             try {
                 provider.release(slab);
             } catch (RuntimeException e) {
-                LOG.warn("slab of {} bytes could not be given back, its memory is lost", slab.size(), e);
+                LOG.warn("slab of {} bytes could not be returned; its memory is leaked", slab.size(), e);
             }
         }
     }
 
-    /** Under the lock: a slab has come, or not; returns whether it is of use to ask for one again. */
+    /** Under the lock: records a slab that was acquired, or not; returns whether another attempt makes sense. */
     private boolean arrived(Growth growth, @Nullable Slab slab) {
         slabs.got(growth, slab);
         if (slab != null) {
             return true;
         }
         long before = slabs.bytes();
-        pools.forEach(retention::giveBackAll); // the system may be short of just what is kept
+        pools.forEach(retention::giveBackAll); // the unused slabs may be what the system lacks
         return slabs.bytes() < before;
     }
 }

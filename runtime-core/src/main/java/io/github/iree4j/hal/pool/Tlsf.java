@@ -9,10 +9,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two-level segregated fit (Masmano and others, 2004): blocks of any size at a cost that does not depend on how many there are, with
- * neighbours that are free always one block.
+ * Two-level segregated fit (Masmano and others, 2004): blocks of any size at a cost that does not depend on their number; free neighbours
+ * are always merged.
  *
- * <p>All slabs share the lists of free blocks, so that a request sees everything that is free.
+ * <p>All slabs share the free lists, so that a request sees all free blocks.
  */
 final class Tlsf extends BlockStore {
     /*
@@ -46,7 +46,7 @@ final class Tlsf extends BlockStore {
     private final @Nullable Block[] heads = new @Nullable Block[FIRST * SECOND];
     private final List<Block> firsts = new ArrayList<>(); // the first block of each slab
     private long slabBytes;
-    private @Nullable Block spare; // block objects to use again, by nextFree
+    private @Nullable Block spare; // spare block objects, linked by nextFree
 
     Tlsf(DeathFrontiers deaths, long alignment, long slabMinimum, long slabMaximum) {
         this.deaths = deaths;
@@ -74,10 +74,9 @@ final class Tlsf extends BlockStore {
     @Override
     @Nullable
     Block take(long length, long wanted, Reuse reuse, int limit) {
-        long needed = wanted <= alignment ? length : length + wanted - alignment; // wherever it starts
+        long needed = wanted <= alignment ? length : length + wanted - alignment; // enough for any start
         int own = listOf(length);
-        // The same sizes come again and again: a block that was of this size is in this class, which the search above
-        // skips.
+        // The same sizes recur: a block that had this size is in this class, which the search of larger classes skips.
         Block found = takeFrom(heads[own], length, wanted, reuse, Math.min(limit, OWN_CLASS_LIMIT));
         if (found == null) {
             int refusals = 0;
@@ -97,7 +96,7 @@ final class Tlsf extends BlockStore {
                 list++;
             }
         }
-        if (found == null && limit == UNLIMITED) { // what the classes are too coarse to say
+        if (found == null && limit == UNLIMITED) { // classes are too coarse to tell which blocks fit
             for (int list = own; found == null && (list = nextNonEmpty(list)) >= 0 && list <= listOf(needed); list++) {
                 found = takeFrom(heads[list], length, wanted, reuse, UNLIMITED);
             }
@@ -105,7 +104,7 @@ final class Tlsf extends BlockStore {
         return found == null ? null : cut(found, length, wanted);
     }
 
-    /** The bits of a number of units that its class does not tell. */
+    /** The mask of the low bits of a number of units that its class does not encode. */
     private static long unitsBelow(long units) {
         int log = 63 - Long.numberOfLeadingZeros(units);
         return units < SECOND ? 0 : (1L << log - SECOND_LOG) - 1;
@@ -122,7 +121,7 @@ final class Tlsf extends BlockStore {
         return null;
     }
 
-    /** The first list with blocks, from one on; -1 when there is none. */
+    /** The first non-empty list at or after {@code list}; -1 when there is none. */
     private int nextNonEmpty(int list) {
         int first = list >>> SECOND_LOG;
         if (first >= FIRST) {
@@ -140,7 +139,7 @@ final class Tlsf extends BlockStore {
         return first << SECOND_LOG | Integer.numberOfTrailingZeros(nonEmptyAt[first]);
     }
 
-    /** Reserves the aligned part of a free block; what is before and behind stays free, with the same death frontier. */
+    /** Reserves the aligned part of a free block; the parts before and after it stay free, with the same death frontier. */
     private Block cut(Block block, long length, long wanted) {
         unlink(block);
         long before = wanted <= alignment ? 0 : block.alignedOffset(wanted) - block.offset;
@@ -157,7 +156,7 @@ final class Tlsf extends BlockStore {
         return taken;
     }
 
-    /** Makes what is behind an offset of a block a block of its own, in no list. */
+    /** Splits a block at an offset; the new second block is in no list. */
     private Block splitAt(Block block, long offset) {
         Block rest = spare;
         if (rest == null) {
@@ -256,7 +255,7 @@ final class Tlsf extends BlockStore {
         block.nextFree = null;
     }
 
-    /** As much as there is already, so that few slabs hold much, but no more than asked for at the ends. */
+    /** As much as all slabs together, so that slabs stay few, within the configured minimum and maximum. */
     @Override
     long growth(long length, long wanted, long room) {
         if (length > room) {

@@ -13,15 +13,15 @@ final class Waiter implements Cancellation {
     final long age; // its place in line: lower ones come first
     final long since;
 
-    /** Whether it is its own quota that it waits for, so that nobody behind it need wait too. */
+    /** Whether it waits for its own quota, so that requests behind it may overtake. */
     boolean byQuota;
 
-    /** Since when nothing was seen that could free what it waits for; meaningful while {@link #hopeless}. */
+    /** Since when no look found anything that could free what it waits for; meaningful while {@link #hopeless}. */
     long hopelessSince;
 
     boolean hopeless;
 
-    // Of the line.
+    // Links of the line.
     @Nullable
     Waiter previous;
 

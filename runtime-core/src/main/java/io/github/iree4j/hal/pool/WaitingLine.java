@@ -6,30 +6,30 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who wait for memory, the oldest first: by when they asked for the first time, which for one whose memory went back unused is before
- * those who came meanwhile. Guarded by the lock of the set.
+ * Requests that wait for memory, by the age of their first attempt, oldest first: a request whose memory was returned unused keeps its
+ * place before those that came meanwhile. Guarded by the lock of the set.
  */
 final class WaitingLine {
-    /** Grants memory to somebody in line, if there is some. */
+    /** Grants memory to a waiter, if there is enough. */
     @FunctionalInterface
     interface Grant {
-        /** Whether it got memory; it has been told then. */
+        /** Returns whether it was granted, in which case its listener has been called. */
         boolean grant(Waiter waiter, long length);
     }
 
     private @Nullable Waiter first;
     private @Nullable Waiter last;
     private int size;
-    private int forMemory; // of those, not for their quota
+    private int forMemory; // those that do not wait for their own quota
 
     int size() {
         return size;
     }
 
     /**
-     * Whether somebody waits whom others must not simply overtake.
+     * Whether a request waits that others must not simply overtake.
      *
-     * @param age when the one who wants to go past asked for the first time
+     * @param age the age of the request that wants to overtake
      */
     boolean isHeldUp(long age) {
         if (forMemory == 0 || age == ReservationRequest.YOUNGEST) {
@@ -43,12 +43,12 @@ final class WaitingLine {
         return false;
     }
 
-    /** How many are like that. */
+    /** The number of waiters that match. */
     long count(Predicate<Waiter> like) {
         return all().stream().filter(like).count();
     }
 
-    /** Puts somebody behind all that are older; those who come are nearly always the youngest. */
+    /** Inserts a waiter behind all older ones; a new waiter is nearly always the youngest. */
     void add(Waiter waiter) {
         Waiter before = last;
         while (before != null && before.age > waiter.age) { // POOL-4
@@ -80,7 +80,7 @@ final class WaitingLine {
         }
     }
 
-    /** Takes somebody out; returns false when it was not there. */
+    /** Removes a waiter; returns false when it was not in line. */
     boolean remove(Waiter waiter) {
         if (!waiter.inLine) { // POOL-2
             return false;
@@ -93,7 +93,7 @@ final class WaitingLine {
         return true;
     }
 
-    /** All that wait, the oldest first. */
+    /** All waiters, oldest first. */
     List<Waiter> all() {
         List<Waiter> all = new ArrayList<>(size);
         for (Waiter each = first; each != null; each = each.next) {
@@ -102,14 +102,14 @@ final class WaitingLine {
         return all;
     }
 
-    /** Takes everybody out. */
+    /** Removes all waiters. */
     List<Waiter> removeAll() {
         List<Waiter> all = all();
         all.forEach(this::remove);
         return all;
     }
 
-    /** The first who waits for memory of a pool. */
+    /** The first waiter for memory of a pool. */
     @Nullable
     Waiter firstOf(Pool pool) {
         for (Waiter each = first; each != null; each = each.next) {
@@ -123,13 +123,13 @@ final class WaitingLine {
     /**
      * Grants what can be granted, in order.
      *
-     * @param staysBehind whether a consumer may not go past somebody who does not fit
-     * @return whether somebody who may have memory does not get it
+     * @param staysBehind whether a consumer must not overtake a request that does not fit
+     * @return whether a waiter within its quota was not granted
      */
     boolean serve(List<Pool> pools, Predicate<Account> staysBehind, Grant memory) {
         pools.forEach(pool -> pool.failedLength = Long.MAX_VALUE);
         boolean blocked = false;
-        for (Waiter waiter = first; waiter != null; waiter = waiter.next) { // those taken out keep their next
+        for (Waiter waiter = first; waiter != null; waiter = waiter.next) { // removed waiters keep their next
             Pool pool = waiter.pool;
             long length = pool.store.lengthFor(waiter.request.size());
             boolean byQuota = waiter.account.isOverQuota(length);
@@ -138,14 +138,14 @@ final class WaitingLine {
             if (byQuota) {
                 continue;
             }
-            // What did not fit for one does not for the next that asks for as much: what is left to try is in the next
-            // round.
+            // A length that did not fit does not fit the next waiter either: what remains to be tried is tried in the
+            // next round.
             boolean tried = length < pool.failedLength && !(blocked && staysBehind.test(waiter.account));
             if (tried && memory.grant(waiter, length)) {
                 remove(waiter); // POOL-2
             } else {
                 blocked = true;
-                // Unless it was the alignment that did not fit.
+                // Unless only the alignment did not fit.
                 pool.failedLength = tried && waiter.request.alignment() <= pool.alignment ? length : pool.failedLength;
             }
         }

@@ -9,9 +9,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A slab for each reservation: for what is so large that sharing a slab would keep the slab for long. A slab that has come back is there
- * until the pool gives it back to the provider, which it cannot before its last user is over; until then it serves the next request of
- * about that size.
+ * A slab for each reservation: for blocks so large that sharing a slab would retain the slab for long. A released slab stays until the pool
+ * returns it to the provider, which it cannot do before its last user has finished; until then the slab serves the next request of about
+ * its size.
  */
 final class WholeSlabs extends BlockStore {
     private final List<Block> blocks = new ArrayList<>();
@@ -30,7 +30,7 @@ final class WholeSlabs extends BlockStore {
     @Nullable
     Block take(long length, long wanted, Reuse reuse, int limit) {
         for (Block each : blocks) {
-            // An eighth lost is less than a new slab costs. A guess, not measured.
+            // Wasting an eighth costs less than a new slab. A guess, not measured.
             if (each.free
                     && each.length >= length
                     && each.length - length <= length >>> 3

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who goes in, who stays outside and in which order, and when it is no use to wait. */
+/** Which calls are admitted, in which order, and when waiting is pointless. */
 @Timeout(300)
 class AdmissionGateTest {
     private static final long EVER = Long.MAX_VALUE;
@@ -19,7 +19,7 @@ class AdmissionGateTest {
     private final AdmissionGate gate = new AdmissionGate(LIMIT, EVER, EVER);
     private final AtomicReference<Thread> last = new AtomicReference<>();
 
-    /** A call on a thread of its own, which is in line when this returns; it does not go in at once. */
+    /** A call on its own thread, which is in line when this returns; it is not admitted at once. */
     private CompletableFuture<Void> outside(AdmissionGate where, long need) {
         int before = where.waiting();
         CompletableFuture<Void> inside = new CompletableFuture<>();
@@ -39,7 +39,7 @@ class AdmissionGateTest {
     }
 
     @Test
-    void whatFitsGoesInAtOnce() throws Exception {
+    void aCallThatFitsIsAdmittedAtOnce() throws Exception {
         gate.enter(40, () -> false);
         gate.enter(60, () -> false);
         assertThat(gate.committed()).isEqualTo(100);
@@ -48,10 +48,10 @@ class AdmissionGateTest {
     }
 
     @Test
-    void whatDoesNotFitGoesInOnceItDoesInTheOrderOfArrival() throws Exception {
+    void callsThatDoNotFitAreAdmittedInOrderOfArrivalOnceTheyDo() throws Exception {
         gate.enter(80, () -> false);
         CompletableFuture<Void> large = outside(gate, 90);
-        CompletableFuture<Void> small = outside(gate, 10); // would fit, and does not go past
+        CompletableFuture<Void> small = outside(gate, 10); // would fit, but does not overtake
         assertThat(large).isNotDone();
         assertThat(small).isNotDone();
         gate.exit(80);
@@ -62,7 +62,7 @@ class AdmissionGateTest {
     }
 
     @Test
-    void aCallThatNeedsMoreThanThereIsTakesAll() throws Exception {
+    void aCallThatNeedsMoreThanTheLimitTakesAllOfIt() throws Exception {
         gate.enter(3 * LIMIT, () -> false);
         assertThat(gate.committed()).isEqualTo(LIMIT);
         gate.exit(3 * LIMIT);
@@ -70,7 +70,7 @@ class AdmissionGateTest {
     }
 
     @Test
-    void whoIsInterruptedOutsideLetsTheNextGoIn() throws Exception {
+    void anInterruptedWaiterLetsTheNextGoIn() throws Exception {
         gate.enter(80, () -> false);
         CompletableFuture<Void> large = outside(gate, 90);
         Thread interrupted = last.get();
@@ -84,7 +84,7 @@ class AdmissionGateTest {
     }
 
     @Test
-    void whatTheHostKeepsIsMissingUntilItGivesItBack() throws Exception {
+    void whatTheHostKeepsIsUnavailableUntilReleased() throws Exception {
         gate.keep(30, false);
         CompletableFuture<Void> outside = outside(gate, 80);
         gate.keep(-10, false);
@@ -105,7 +105,7 @@ class AdmissionGateTest {
     }
 
     @Test
-    void aCallThatIsAloneWaitsForTheHostNoLongerThanIsUseful() throws Exception {
+    void aCallThatIsAloneWaitsForTheHostOnlyForHostPatience() throws Exception {
         AdmissionGate impatient = new AdmissionGate(LIMIT, EVER, 1);
         impatient.keep(90, false);
         impatient.enter(50, () -> false);
@@ -113,13 +113,13 @@ class AdmissionGateTest {
     }
 
     @Test
-    void aCallThatIsNotAloneWaitsForThoseInsideWhateverItWouldWaitForTheHost() throws Exception {
+    void aCallThatIsNotAloneWaitsForAdmittedCallsBeyondHostPatience() throws Exception {
         AdmissionGate impatient = new AdmissionGate(LIMIT, EVER, 0);
         impatient.enter(50, () -> false);
         AtomicBoolean asked = new AtomicBoolean();
         impatient.enter(
                 60,
-                () -> { // asked before it waits, and not once its time is over
+                () -> { // called before it waits, and not after its time is up
                     asked.set(true);
                     return true;
                 });
@@ -127,7 +127,7 @@ class AdmissionGateTest {
     }
 
     @Test
-    void whoWaitsForTooLongGoesIn() throws Exception {
+    void aCallThatWaitsTooLongIsAdmitted() throws Exception {
         AdmissionGate impatient = new AdmissionGate(LIMIT, 1, EVER);
         impatient.enter(80, () -> false);
         impatient.enter(70, () -> false);

@@ -15,9 +15,9 @@ class FakeSlabs implements SlabProvider {
 
     final Set<Slab> out = new LinkedHashSet<>();
     long bytesOut;
-    int asked; // how often
-    long system = Long.MAX_VALUE; // what there is
-    Runnable acquiring = () -> {}; // what happens meanwhile
+    int asked; // number of calls
+    long system = Long.MAX_VALUE; // bytes that exist
+    Runnable acquiring = () -> {}; // runs during acquire
     private long nextAddress = 64;
 
     @Override
@@ -41,7 +41,7 @@ class FakeSlabs implements SlabProvider {
         if (size > system - bytesOut) {
             throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "the system has no " + size + " bytes");
         }
-        nextAddress = (nextAddress + alignment - 1 & -alignment) + 64; // aligned to no more than must be
+        nextAddress = (nextAddress + alignment - 1 & -alignment) + 64; // no better aligned than required
         long address = nextAddress + alignment - 1 & -alignment;
         nextAddress = address + size;
         Slab slab = new FakeSlab(size, address);

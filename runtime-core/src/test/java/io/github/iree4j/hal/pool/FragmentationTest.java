@@ -18,8 +18,8 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /**
- * What pipelines reserved and released, recorded and replayed by many at once, for a long time: how much memory that takes beside what is in
- * use. The time it takes is printed.
+ * Replays recorded reservations and releases of many pipelines at once for a long time, and compares the memory taken with the memory in
+ * use. Prints the time taken.
  */
 class FragmentationTest {
     private static final boolean LONG = "long".equals(System.getProperty("iree4j.test.effort"));
@@ -32,7 +32,7 @@ class FragmentationTest {
     private static final class Player {
         private final List<Pipeline> recording;
         private final Random random;
-        private final long largest; // what the largest reservation of a pipeline becomes, about
+        private final long largest; // approximate size of a pipeline's largest reservation
         private Pipeline pipeline;
         private double scale;
         private int at;
@@ -46,7 +46,7 @@ class FragmentationTest {
             next();
         }
 
-        /** Of a hundred 80 are small, 18 of about 1 MB and 2 of about 64 MB; the last are most of the bytes. */
+        /** Of a hundred, 80 are small, 18 of about 1 MB and 2 of about 64 MB, which account for most of the bytes. */
         static long largest(int player) {
             int kind = player % 50;
             return kind == 0 ? 64 * MB : kind < 10 ? MB : 16 << 10;
@@ -54,7 +54,7 @@ class FragmentationTest {
 
         private void next() {
             pipeline = recording.get(random.nextInt(recording.size()));
-            // What has hundreds of small ones at once would take all there is.
+            // A pipeline with hundreds of small reservations at once would take all memory.
             double size = Math.max(1, Math.max(pipeline.largest(), pipeline.peak() / 8.0));
             scale = largest * (0.75 + random.nextDouble() / 2) / size;
             at = 0;
@@ -122,8 +122,7 @@ class FragmentationTest {
         System.out.printf(
                 "%d operations, %.0f ns each, %d refused; general pool holds at most %.2f times its peak; %s%n",
                 OPERATIONS, nanos, refused, worst, now.pools());
-        // Slabs double what there is, so half of it may not have been needed; fragmentation adds next to nothing to
-        // that.
+        // Each slab doubles the total, so half of it may be unneeded; fragmentation adds next to nothing.
         assertThat(worst).as("slabs per byte ever in use at once").isLessThan(2.1);
         assertThat(refused).as("the mix fits").isLessThan(OPERATIONS / 50);
         assertThat(now.pools()).allSatisfy(pool -> assertThat(pool.reserves()).isGreaterThan(OPERATIONS / 1000));
@@ -157,7 +156,7 @@ class FragmentationTest {
         assertThat(set.statistics().bytesReserved()).as("kept for the next").isGreaterThan(300 * MB);
         assertThat(set.trim()).isGreaterThan(300 * MB);
         assertThat(set.statistics().bytesReserved()).isZero();
-        assertThat(inUse - resident()).as("bytes that the process gave back").isGreaterThan(250 * MB);
+        assertThat(inUse - resident()).as("bytes returned to the system").isGreaterThan(250 * MB);
     }
 
     private static long resident() throws IOException {

@@ -62,7 +62,7 @@ class HostSlabProviderTest {
 
     @ParameterizedTest
     @EnumSource
-    void aSlabThatWasGivenBackIsNotReadFromJava(Kind kind) {
+    void aReleasedSlabCannotBeReadFromJava(Kind kind) {
         HostSlabProvider provider = kind.provider();
         Slab slab = provider.acquire(LARGE_PAGE, 64);
         MemorySegment bytes = ((HostSlab) slab).bytes();
@@ -74,7 +74,7 @@ class HostSlabProviderTest {
 
     @ParameterizedTest
     @EnumSource
-    void moreThanThereIsIsRefusedAndTheRestGoesOn(Kind kind) {
+    void moreThanTheSystemHasIsRefusedAndLaterRequestsSucceed(Kind kind) {
         HostSlabProvider provider = kind.provider();
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> provider.acquire(1L << 60, 64))
@@ -86,7 +86,7 @@ class HostSlabProviderTest {
         slabs.forEach(provider::release);
     }
 
-    @SuppressWarnings("restricted") // it looks beside what it was given
+    @SuppressWarnings("restricted") // it reads beside its slab
     private static boolean onlyZeros(long address) {
         byte[] page = MemorySegment.ofAddress(address).reinterpret(PAGE).toArray(ValueLayout.JAVA_BYTE);
         for (byte each : page) {

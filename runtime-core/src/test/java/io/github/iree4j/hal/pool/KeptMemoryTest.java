@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What pools of every kind remember of who used their memory, what they keep and what they give back. */
+/** What pools of every kind record about the users of their memory, what they keep and what they return. */
 class KeptMemoryTest extends MemoryLine {
     private static final List<PoolOptions> KINDS = List.of(
             PoolOptions.tlsf("tlsf", 64, 64),
@@ -36,7 +36,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void noKindOfPoolGivesMemoryOnBeforeItsUserIsOver() {
+    void noKindOfPoolReusesMemoryBeforeItsUserHasFinished() {
         for (PoolOptions kind : KINDS) {
             PoolSet set = builder(64).pool(kind).build();
             long epoch = tracker.completed(AXIS) + 1;
@@ -61,7 +61,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void asMuchIsKeptAsMayBe() {
+    void poolsRetainUpToTheirLimit() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.passThrough("p").withRetained(640))
                 .build();
@@ -76,7 +76,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void whatGoesBackWhenItsUserIsOverIsNotAskedFor() {
+    void slabsReturnWhenTheirUsersFinishWithoutATrim() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.passThrough("p").withRetained(0))
                 .build();
@@ -87,7 +87,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aSlabIsIdleFromWhenItCameBack() {
+    void aSlabIsIdleFromItsLastRelease() {
         for (PoolOptions kind : List.of(
                 PoolOptions.tlsf("t", 640, 640), PoolOptions.passThrough("p").withRetained(640))) {
             PoolSet set = builder(Long.MAX_VALUE).idleAfter(1_000).pool(kind).build();
@@ -102,7 +102,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aLargeSlabIsNotSpentOnLittle() {
+    void aLargeSlabIsNotUsedForASmallRequest() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.passThrough("p").withRetained(Long.MAX_VALUE))
                 .build();
@@ -125,7 +125,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void blocksOfOneSizeAreGivenOutAligned() {
+    void blocksOfOneSizeAreAligned() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.fixedBlock("f", 192, 8))
                 .build();
@@ -137,7 +137,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aSlabStaysWhileTheHostMayTouchWhatWasGivenOn() {
+    void aSlabStaysWhileTheHostMayAccessWhatWasReleasedAhead() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.passThrough("p").withRetained(0))
                 .build();
@@ -152,7 +152,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void nothingThatIsKeptGoesBackForWhatWouldNotFitAllTheSame() {
+    void unusedSlabsAreNotReturnedForARequestThatWouldNotFitAnyway() {
         PoolSet set = builder(640)
                 .pool(PoolOptions.tlsf("small", 64, 64).withSizes(0, 64))
                 .pool(PoolOptions.tlsf("large", 64, 64).withSizes(65, 1 << 20))
@@ -167,7 +167,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aProviderThatThrowsKeepsNobodyFromTheirs() {
+    void aFailedReleaseOfOneSlabDoesNotAffectOthers() {
         FakeSlabs stubborn = new FakeSlabs() {
             private boolean first = true;
 
@@ -186,11 +186,11 @@ class KeptMemoryTest extends MemoryLine {
         List<Reservation> all = List.of(reserve(set, 64), reserve(set, 64), reserve(set, 64));
         all.forEach(each -> each.release(Frontier.EMPTY));
         assertThat(set.trim()).isEqualTo(192);
-        assertThat(stubborn.bytesOut).as("the one that it would not take").isEqualTo(64);
+        assertThat(stubborn.bytesOut).as("the slab that it refused").isEqualTo(64);
     }
 
     @Test
-    void whateverAProviderThrowsIsAFailureOfTheRequest() {
+    void anyExceptionOfAProviderFailsTheRequest() {
         FakeSlabs broken = new FakeSlabs() {
             @Override
             public Slab acquire(long size, long alignment) {
@@ -209,7 +209,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void freshMemoryIsNotWaitedForWhateverTheRequestBeforeWaitedFor() {
+    void freshMemoryNeedsNoWaitWhateverThePreviousRequestWaitedFor() {
         PoolSet set =
                 builder(Long.MAX_VALUE).pool(PoolOptions.tlsf("t", 64, 64)).build();
         reserve(set, 64).release(Frontier.producedBy(AXIS, 1));
@@ -232,7 +232,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void whatHasCompletedIsNotOwedWhenAJoinIsTooLong() {
+    void completedEntriesAreNotRecordedAsLostByAJoin() {
         long third = OTHER + 1;
         tracker.register(third + 1);
         tracker.register(third + 2);
@@ -248,7 +248,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aJoinThatForgotIsOverWhenAllThatWasForgottenIs() {
+    void aTaintedJoinIsOverWhenAllLostEntriesHaveCompleted() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, 1);
         Frontier joined = join(deaths, Frontier.of(AXIS, 5), Frontier.of(OTHER, 7));
         assertThat(joined.isTainted()).isTrue();

@@ -8,7 +8,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Calls that hold memory and ask for more; the clock goes on when the test says so, and those look who wanted to by then. */
+/** Calls that hold memory and ask for more. The test advances the clock, which runs the looks due by then. */
 abstract class KnotLine extends MemoryLine {
     static final long HALF = 64;
     static final long LONG = 100 * Knots.CONFIRM_NANOS;
@@ -31,7 +31,7 @@ abstract class KnotLine extends MemoryLine {
         return action -> looks.add(new Look(clock.get() + nanos, action));
     }
 
-    /** Lets time pass, and those look who wanted to by then. */
+    /** Advances the clock and runs the looks due by then. */
     final void pass(long nanos) {
         long end = clock.get() + nanos;
         for (Look next; (next = first(end)) != null; ) {
@@ -52,7 +52,7 @@ abstract class KnotLine extends MemoryLine {
         return first;
     }
 
-    /** A call that asks for half, and can do nothing more meanwhile. */
+    /** A call that asks for half and is suspended meanwhile. */
     final void askFor(PoolSet set, MemoryHolder call, String name) {
         MemoryHolder before = call.enter();
         ask(set, name, HALF);
@@ -68,7 +68,7 @@ abstract class KnotLine extends MemoryLine {
 
     record Knot(PoolSet set, MemoryHolder a, MemoryHolder b) {}
 
-    /** Two calls, each with half of what there is, that ask for the other's half. */
+    /** Two calls that each hold half of the memory and ask for the other's half. */
     final Knot knot(PoolSetBuilder halves) {
         PoolSet set = halves.build();
         Knot knot = new Knot(set, holding(set, "a"), holding(set, "b"));

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** KNOT-1: when the line is looked at, and that there is always a next look. */
 class KnotLooksTest extends KnotLine {
     @Test
-    void whileSomebodyWaitsAFewLooksAreDueAndNotMoreAndMore() {
+    void theNumberOfLooksDueWhileRequestsWaitIsBounded() {
         PoolSet set = halves().patience(1000 * LONG).build();
         holding(set, "a");
         holding(set, "b");
@@ -27,7 +27,7 @@ class KnotLooksTest extends KnotLine {
     }
 
     @Test
-    void aLookThatIsLostIsAskedForAgain() {
+    void aLostLookIsScheduledAgain() {
         AtomicBoolean refuses = new AtomicBoolean(true);
         Knot knot = knot(halves().delayed(nanos -> action -> {
             if (refuses.get()) {
@@ -37,14 +37,14 @@ class KnotLooksTest extends KnotLine {
         }));
         refuses.set(false);
         pass(3 * Knots.CONFIRM_NANOS);
-        assertThat(failed).as("nobody looks").isEmpty();
-        knot.set().idle(); // whatever has the line served
+        assertThat(failed).as("no look").isEmpty();
+        knot.set().idle(); // anything that serves the line
         pass(3 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
     @Test
-    void aCallBeginsToWaitAndEndsItWithoutTheLock() throws Exception {
+    void aCallBeginsAndEndsAWaitWithoutTheLock() throws Exception {
         CountDownLatch locked = new CountDownLatch(1);
         CountDownLatch done = new CountDownLatch(1);
         AtomicBoolean stops = new AtomicBoolean();
@@ -85,7 +85,7 @@ class KnotLooksTest extends KnotLine {
     }
 
     @Test // KNOT-1
-    void whileSomebodyIsInLineAndNothingIsUnderWayALookIsDue() {
+    void whileARequestIsInLineAndNothingIsUnderWayALookIsDue() {
         Random random = new Random(Effort.seed(KnotLooksTest.class, "looks", 50));
         for (int round = 0; round < Effort.rounds(50); round++) {
             looks.clear();

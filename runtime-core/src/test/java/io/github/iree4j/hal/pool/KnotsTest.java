@@ -6,30 +6,28 @@ import io.github.iree4j.frontier.Frontier;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Who waits for memory in vain, and who has hope; the clock goes on when the test says so. */
+/** Which requests wait in vain and which have hope; the test advances the clock. */
 class KnotsTest extends KnotLine {
 
     @Test
-    void ofTwoThatWaitForOneAnotherTheYoungerFailsAndTheOtherGoesOn() {
+    void ofTwoCallsThatWaitForEachOtherTheYoungerFailsAndTheOlderContinues() {
         knot(halves());
         pass(Knots.CONFIRM_NANOS);
         assertThat(failed).as("looked at once").isEmpty();
         pass(Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
         assertThat(failed.get("more for b"))
-                .hasMessageContaining("call of 'b' waits for memory that nothing under way will free")
+                .hasMessageContaining("call of 'b' waits for memory that no running work will free")
                 .hasMessageContaining("call of 'a' holds 64 bytes and waits for memory")
                 .hasMessageContaining("memoryLimit");
         pass(LONG);
-        assertThat(failed)
-                .as("the failed call is going to give back what it has")
-                .hasSize(1);
+        assertThat(failed).as("the failed call will release its memory").hasSize(1);
         release("b");
         assertThat(got).containsKey("more for a");
     }
 
     @Test
-    void aCallThatGoesOnAfterARequestOfItHasFailedIsLookedAtAnewAfterAWhile() {
+    void aCallThatContinuesAfterAFailedRequestIsJudgedAnewAfterAWhile() {
         Knot knot = knot(halves());
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
@@ -41,7 +39,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void whoWaitsForACallThatRunsHasHope() {
+    void aRequestThatWaitsForARunningCallHasHope() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         holding(set, "b");
@@ -58,7 +56,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void aCallThatWaitsForOneThatItMadeGivesNoHopeWhileThatOneWaits() {
+    void aCallThatWaitsForItsInnerCallGivesNoHopeWhileTheInnerCallWaits() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = holding(set, "inner");
@@ -79,7 +77,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void aCallThatWaitsForOneThatWaitsForItsTurnGivesAsMuchHopeAsWhoHasTheTurn() {
+    void aCallBehindOneThatWaitsForItsTurnGivesAsMuchHopeAsTheCallThatHasTheTurn() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder first = holding(set, "first");
@@ -99,7 +97,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void callsThatWaitForOneAnotherInACircleAreLookedAtOnce() {
+    void aCycleOfCallsThatWaitForEachOtherIsFollowedOnce() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay());
@@ -110,7 +108,9 @@ class KnotsTest extends KnotLine {
         MemoryHolder waiting = new MemoryHolder("waiting", new OperationsUnderWay());
         askFor(set, waiting, "waiting");
         pass(LONG);
-        assertThat(failed).as("no circle of memory: who waits has hope").isEmpty();
+        assertThat(failed)
+                .as("the cycle does not involve memory: the waiter has hope")
+                .isEmpty();
         outer.leave(before);
     }
 
@@ -160,7 +160,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void anEndThatIsSeenInBetweenPutsTheVerdictOff() {
+    void workThatEndsInBetweenPostponesTheVerdict() {
         Knot knot = knot(halves());
         pass(Knots.CONFIRM_NANOS);
         busy = true; // an operation begins
@@ -175,7 +175,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void whatOnlyTheHostCanFreeIsWaitedForAsLongAsTheHostIsGiven() {
+    void memoryThatOnlyTheHostCanFreeIsWaitedForDuringHostPatience() {
         long given = 5 * Knots.CONFIRM_NANOS;
         PoolSet set = halves().hostPatience(given).build();
         holding(set, "a").end(); // results that are not closed
@@ -185,11 +185,11 @@ class KnotsTest extends KnotLine {
         assertThat(failed).isEmpty();
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
-        assertThat(failed.get("c")).hasMessageContaining("as results that are not closed");
+        assertThat(failed.get("c")).hasMessageContaining("in results that are not closed");
     }
 
     @Test
-    void whoeverJoinsALineWithoutACallIsLookedAtToo() {
+    void aRequestWithoutACallIsJudgedToo() {
         PoolSet set = halves().patience(10 * LONG).build();
         holding(set, "a").keep();
         holding(set, "b").keep();
@@ -199,7 +199,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void whatOthersHoldIsNoHopeForWhoWaitsForItsQuota() {
+    void memoryOfOtherConsumersIsNoHopeForARequestThatWaitsForItsQuota() {
         PoolSet set = builder(4 * HALF)
                 .pool(PoolOptions.fixedBlock("f", HALF, 1))
                 .quota("q", HALF)
@@ -213,7 +213,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void aCallThatBeginsToWaitLongAfterItAskedIsLookedAt() {
+    void aCallThatBeginsToWaitLongAfterItsRequestIsJudged() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -228,7 +228,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void aCallThatBeginsToWaitForOneThatAskedLongBeforeIsLookedAtAndGivesHopeWhenItGoesOn() {
+    void aCallThatBeginsToWaitForAnEarlierRequesterIsJudgedAndGivesHopeWhenItContinues() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -284,7 +284,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void hopeInBetweenPutsTheVerdictOff() {
+    void hopeInBetweenPostponesTheVerdict() {
         Knot knot = knot(halves());
         pass(Knots.CONFIRM_NANOS);
         MemoryHolder before = knot.a().enter(); // its code runs
@@ -297,7 +297,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void whatIsReleasedInBetweenPutsTheVerdictOffAlsoWhenItFitsNobody() {
+    void aReleaseInBetweenPostponesTheVerdictEvenIfNoRequestFits() {
         PoolSet set = builder(3 * HALF)
                 .pool(PoolOptions.tlsf("t", HALF, HALF))
                 .delayed(this::after)
@@ -322,13 +322,13 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void hopeGoesFromOneHolderToTheNext() {
+    void hopeSpreadsFromOneHolderToTheNext() {
         PoolSet set = builder(2 * HALF)
                 .pool(PoolOptions.fixedBlock("f", HALF, 1))
                 .quota("q", HALF)
                 .delayed(this::after)
                 .build();
-        MemoryHolder b = holding(set, "q"); // all that its account may have
+        MemoryHolder b = holding(set, "q"); // the whole quota of its account
         holding(set, "c"); // runs, or may
         askFor(set, b, "more for b"); // waits for what c has
         askFor(set, new MemoryHolder("a", new OperationsUnderWay()), "q"); // waits for what b has
@@ -339,7 +339,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void hopeGoesToHoldersThatCameBeforeThoseWhoGiveItToThem() {
+    void hopeSpreadsToHoldersListedBeforeItsSource() {
         PoolSet set = builder(4 * HALF)
                 .pool(PoolOptions.fixedBlock("f", HALF, 1))
                 .quota("q", HALF)
@@ -347,7 +347,7 @@ class KnotsTest extends KnotLine {
                 .delayed(this::after)
                 .build();
         MemoryHolder a = holding(set, "a");
-        MemoryHolder b = holding(set, "r"); // all that this account may have
+        MemoryHolder b = holding(set, "r"); // the whole quota of this account
         MemoryHolder c = holding(set, "q"); // and this one
         holding(set, "d"); // runs, or may
         askFor(set, c, "more for c"); // waits for what d has
@@ -365,11 +365,11 @@ class KnotsTest extends KnotLine {
         askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * Knots.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("c");
-        assertThat(failed.get("c")).hasMessageContaining("program 'a' holds 64 bytes as long as it is loaded");
+        assertThat(failed.get("c")).hasMessageContaining("program 'a' holds 64 bytes while it is loaded");
     }
 
     @Test
-    void allThatWaitInVainFailOneAfterAnother() {
+    void allRequestsThatWaitInVainFailOneAfterAnother() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").keep();
@@ -382,7 +382,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void ofWhoeverUsesMemoryWithoutACallNothingIsKnown() {
+    void memoryHeldWithoutACallIsAlwaysHope() {
         PoolSet set = halves().build();
         ask(set, "no call", HALF);
         MemoryHolder b = holding(set, "b");
@@ -411,7 +411,7 @@ class KnotsTest extends KnotLine {
     }
 
     @Test
-    void whoHasWaitedForLongEnoughFailsWhateverIsUnderWay() {
+    void aRequestFailsAfterTheLongestWaitWhateverIsUnderWay() {
         PoolSet set = halves().patience(1_000_000).build();
         busy = true;
         ask(set, "a", HALF);
@@ -424,7 +424,7 @@ class KnotsTest extends KnotLine {
         pass(1);
         assertThat(failed).containsOnlyKeys("c");
         assertThat(Objects.requireNonNull(failed.get("c")))
-                .hasMessageContaining("has waited for memory for 1 ms, the most that is allowed");
+                .hasMessageContaining("has waited 1 ms for memory, the longest wait allowed");
         pass(500_000);
         assertThat(failed).containsOnlyKeys("c", "d");
     }

@@ -46,13 +46,13 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void nobodyOvertakesARequestThatDoesNotFitYet() {
+    void aRequestThatDoesNotFitYetIsNotOvertaken() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 6 * 64);
         ask(set, "big", 8 * 64);
         ask(set, "small", 64);
         assertThat(set.tryReserve(ReservationRequest.of(64)))
-                .as("who does not wait neither")
+                .as("nor does a request that cannot wait")
                 .isNull();
         assertThat(order).containsExactly("holder");
         release("holder");
@@ -60,7 +60,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whoGaveMemoryBackUnusedStandsWhereItAskedFirst() {
+    void aRequesterThatReturnsUnusedMemoryKeepsThePlaceOfItsFirstAttempt() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 10 * 64);
         Reservation held = got.remove("holder");
@@ -76,7 +76,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whoAskedBeforeThoseInLineNeedNotStayBehindThem() {
+    void anOlderRequestNeedNotStayBehindThoseInLine() {
         PoolSet set = set(10 * 64);
         long age = set.nextAge();
         ask(set, "holder", 6 * 64);
@@ -88,7 +88,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test // POOL-4
-    void theLineIsInTheOrderOfAgesWhoeverLeavesIt() {
+    void theLineStaysOrderedByAgeWhicheverRequestLeaves() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 10 * 64);
         List<Cancellation> waiting = new ArrayList<>();
@@ -99,7 +99,7 @@ class LineTest extends MemoryLine {
                 got.put("age " + age, reservation);
             }));
         }
-        assertThat(waiting.get(2).cancel()).isTrue(); // the last
+        assertThat(waiting.get(2).cancel()).isTrue(); // last
         assertThat(waiting.get(3).cancel()).isTrue(); // the first
         assertThat(waiting.get(4).cancel()).isTrue(); // in the middle
         assertThat(waiting.get(4).cancel()).isFalse();
@@ -112,7 +112,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test // POOL-4
-    void whoAskedEarlierGoesBeforeAllThatAskedLaterAndOfTheSameAgeWhoCameFirst() {
+    void theLineIsOrderedByAgeAndThenByArrival() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 10 * 64);
         long[] ages = {5, 3, 9, 1, 3, 7};
@@ -136,7 +136,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whoIsOverItsQuotaIsNotTriedInFrontOfOthersThatAskForAsMuch() {
+    void aRequestOverItsQuotaDoesNotStandInForOthersOfItsSize() {
         PoolSet set = builder(2 * 64)
                 .quota("limited", 64)
                 .pool(PoolOptions.tlsf("t", 64, 2 * 64))
@@ -150,7 +150,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whatCanNeverFitIsGivenBackAllTheSame() {
+    void memoryIsReturnedEvenIfItsReplacementCanNeverFit() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 10 * 64);
         Reservation held = got.remove("holder");
@@ -162,7 +162,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whatMemoryRestsOnStaysWhatItWasWhenItWasReserved() {
+    void theDeathFrontierOfAReservationDoesNotChange() {
         tracker.register(AXIS);
         PoolSet set = set(10 * 64);
         ask(set, "first", 10 * 64);
@@ -171,11 +171,11 @@ class LineTest extends MemoryLine {
         assertThat(reserved).isNotNull();
         Frontier before = reserved.death();
         reserved.release(Frontier.producedBy(AXIS, 1));
-        assertThat(reserved.death()).as("not that of who has it next").isEqualTo(before);
+        assertThat(reserved.death()).as("not the one of its next owner").isEqualTo(before);
     }
 
     @Test
-    void whoHoldsMemoryMayGoPastSinceItMayNeedMoreToFinish() {
+    void aHolderMayOvertakeSinceItMayNeedMoreToFinish() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 6 * 64);
         ask(set, "big", 8 * 64);
@@ -188,7 +188,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void everybodyGoesPastWhileNoReleaseIsOnItsWay() {
+    void allOvertakeWhileNoReleaseIsAnnounced() {
         PoolSet set = set(10 * 64);
         Reservation kept = set.tryReserve(ReservationRequest.of(6 * 64).withConsumer("keeper"));
         assertThat(kept).isNotNull();
@@ -201,9 +201,9 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void everybodyGoesPastWhenNothingIsUnderWayThatCouldFree() {
+    void allOvertakeWhenNoWorkUnderWayCouldFreeMemory() {
         PoolSet set = set(10 * 64);
-        ask(set, "holder", 6 * 64); // frees what it has once "small" has got something: nothing else will ever happen
+        ask(set, "holder", 6 * 64); // releases once "small" has been granted: nothing else will ever happen
         ask(set, "big", 8 * 64);
         ask(set, "small", 64);
         assertThat(order).containsExactly("holder");
@@ -219,7 +219,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aQuotaHoldsBackItsConsumerAndNobodyElse() {
+    void aQuotaHoldsBackItsConsumerOnly() {
         PoolSet set = builder(1000 * 64)
                 .quota("greedy", 4 * 64)
                 .pool(PoolOptions.tlsf("t", 64, 1 << 20))
@@ -263,7 +263,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void slabsAreGotOnceWhoeverReleasesHasGivenUpItsLocks() {
+    void slabsAreAcquiredOnceTheReleaserHasUnlocked() {
         PoolSet set = builder(10 * 64)
                 .pool(PoolOptions.tlsf("small", 64, 10 * 64).withSizes(0, 256))
                 .pool(PoolOptions.passThrough("large"))
@@ -295,7 +295,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void transientAndPersistentAreAccountedApart() {
+    void transientAndPersistentMemoryAreCountedSeparately() {
         PoolSet set = set(100 * 64);
         Reservation weights =
                 set.tryReserve(ReservationRequest.of(10 * 64).withConsumer("m").asPersistent());
@@ -313,7 +313,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whoWaitsIsServedWhenTheLastUserOfFreeMemoryIsOver() {
+    void aWaiterIsServedWhenTheLastUserOfFreeMemoryHasFinished() {
         tracker.register(AXIS);
         PoolSet set = set(10 * 64);
         ask(set, "first", 10 * 64);
@@ -325,7 +325,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void memoryOfAnAxisThatFailedIsGivenOnOnceItsWorkIsQuiet() {
+    void memoryOfAFailedAxisIsReusedOnceItsWorkIsQuiet() {
         tracker.register(AXIS);
         tracker.register(OTHER);
         PoolSet set = set(10 * 64);
@@ -334,7 +334,7 @@ class LineTest extends MemoryLine {
                 .release(Frontier.producedBy(AXIS, 2).merge(Frontier.of(OTHER, 1), 4)); // it waited for OTHER
         ask(set, "second", 10 * 64);
         tracker.fail(AXIS, new IreeException(StatusCode.UNAVAILABLE, "device lost"));
-        assertThat(order).as("nobody knows whether it is still at it").containsExactly("first");
+        assertThat(order).as("its work may still be running").containsExactly("first");
         tracker.quiesce(AXIS, 1);
         assertThat(order).as("what used the memory comes after that").containsExactly("first");
         tracker.quiesce(AXIS, 2);
@@ -347,7 +347,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void memoryOfAnAxisThatFailedIsNotGivenOnBefore() {
+    void memoryOfAFailedAxisIsNotReusedBefore() {
         tracker.register(AXIS);
         PoolSet set = set(10 * 64);
         ask(set, "first", 10 * 64);
@@ -361,9 +361,9 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whatNoSystemHasFailsAtOnceAlsoWithoutABudget() {
+    void aRequestBeyondTheSystemsMemoryFailsAtOnceEvenWithoutABudget() {
         PoolSet set = set(Long.MAX_VALUE);
-        ask(set, "first", 64); // else it would fail for there being nothing to wait for
+        ask(set, "first", 64); // else it would fail since there is nothing to wait for
         for (long size : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 63, 1L << 62, (1L << 47) + 1}) {
             assertThatThrownBy(() -> ask(set, "huge", size))
                     .isInstanceOfSatisfying(
@@ -373,11 +373,11 @@ class LineTest extends MemoryLine {
                     .hasMessageContaining("'first' has 64 bytes transient");
         }
         assertThat(set.statistics().waiting()).isZero();
-        assertThat(slabs.asked).as("nobody was asked for it").isEqualTo(1);
+        assertThat(slabs.asked).as("the provider was not asked for it").isEqualTo(1);
     }
 
     @Test
-    void theMachineIsTheLimitOfItsMemory() {
+    void theMachinesMemoryIsTheCapacity() {
         PoolSet set = PoolSet.builder(new HostSlabProvider(), tracker)
                 .pool(PoolOptions.passThrough("large"))
                 .build();
@@ -389,12 +389,12 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whoWaitsForWhatTheHostKeepsIsCounted() {
+    void requestsThatWaitForTheHostAreCounted() {
         PoolSet set = set(10 * 64);
         Reservation weights = set.tryReserve(
                 ReservationRequest.of(6 * 64).withConsumer("weights").asPersistent());
         ask(set, "a", 64);
-        ask(set, "large", 5 * 64); // fits the budget, and nothing that is under way will make room for it
+        ask(set, "large", 5 * 64); // fits the budget, but no work under way will make room for it
         ask(set, "fitting", 4 * 64); // waits for "a"
         assertThat(order).containsExactly("a");
         PoolStatistics pool = set.pools().getFirst().statistics();
@@ -409,7 +409,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void consumersThatHaveNothingAnyMoreAreForgotten() {
+    void consumersWithoutMemoryAreForgotten() {
         PoolSet set = builder(1000 * 64)
                 .quota("limited", 4 * 64)
                 .pool(PoolOptions.tlsf("t", 64, 1 << 20))
@@ -430,7 +430,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whoPrefersReuseWaitsForWhatWasFreedInsteadOfTakingMore() {
+    void aRequestThatPrefersReuseWaitsForFreedMemoryInsteadOfGrowing() {
         tracker.register(AXIS);
         PoolSet set = set(100 * 64);
         ask(set, "first", 10 * 64);
@@ -447,7 +447,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whatWasAnnouncedAndCameBackHoldsUpNobody() {
+    void anAnnouncedReleaseThatHasHappenedHoldsUpNoRequest() {
         PoolSet set = set(10 * 64);
         Reservation kept = set.tryReserve(ReservationRequest.of(6 * 64).withConsumer("keeper"));
         ask(set, "holder", 2 * 64);
@@ -464,7 +464,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whoIsOverItsQuotaGetsNothingInLine() {
+    void aWaiterOverItsQuotaIsNotGranted() {
         PoolSet set = builder(10 * 64)
                 .quota("greedy", 4 * 64)
                 .pool(PoolOptions.tlsf("t", 64, 1 << 20))
@@ -480,7 +480,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void whoComesLaterDoesNotGoPastOneThatDoesNotFit() {
+    void aLaterRequestDoesNotOvertakeOneThatDoesNotFit() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 6 * 64);
         ask(set, "another", 3 * 64);
@@ -493,7 +493,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aRequestTakenBackLetsOthersGoOn() {
+    void aWithdrawnRequestLetsOthersGoOn() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 6 * 64);
         Cancellation big = ask(set, "big", 8 * 64);
@@ -507,7 +507,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void anAlignmentThatDoesNotFitHoldsUpNobodyWhoHoldsMemory() {
+    void anAlignmentThatDoesNotFitDoesNotHoldUpHolders() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 6 * 64);
         ask(set, "b", 3 * 64);
@@ -520,7 +520,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void afterClosingMemoryGoesBackAsItIsReleased() {
+    void afterCloseMemoryIsReturnedAsItIsReleased() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 64);
         set.close();
@@ -540,7 +540,7 @@ class LineTest extends MemoryLine {
         }
     }
 
-    /** Consumers that take one piece, perhaps a second, and then release both; nobody asks for more than all there is. */
+    /** Consumers that take one piece, perhaps a second, and then release both; no consumer asks for more than exists. */
     private void randomLoad(int seed) {
         Random random = new Random(seed);
         FakeSlabs own = new FakeSlabs();
@@ -574,7 +574,7 @@ class LineTest extends MemoryLine {
                 held.remove(random.nextInt(held.size())).release(Frontier.EMPTY);
             } else {
                 assertThat(set.statistics().waiting())
-                        .as("nobody holds anything and somebody waits, seed %d", seed)
+                        .as("nothing is held and requests wait, seed %d", seed)
                         .isZero();
             }
         }
@@ -583,9 +583,9 @@ class LineTest extends MemoryLine {
         assertThat(own.bytesOut).isZero();
     }
 
-    // POOL-1: bytes are given out to one at a time.
-    // POOL-2: a request that stands in line is granted or taken back, exactly once.
-    // POOL-3: no release is lost to a request that joins the line at that moment.
+    // POOL-1: bytes belong to one reservation at a time.
+    // POOL-2: a request in line is granted or withdrawn, exactly once.
+    // POOL-3: a request that joins the line during a release does not miss it.
     @Test
     void everyRequestOfManyThreadsEndsOnce() throws Exception {
         PoolSet set = PoolSet.builder(slabs, tracker)

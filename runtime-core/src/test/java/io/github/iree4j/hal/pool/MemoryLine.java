@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Consumers by name who ask a set of pools for memory, get it at once or in line, and give it back. */
+/** Named consumers that request memory of a set of pools, are granted it at once or in line, and release it. */
 abstract class MemoryLine {
     static final long MB = 1_000_000;
     static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 1);
@@ -39,7 +39,7 @@ abstract class MemoryLine {
         return builder(budget).pool(PoolOptions.tlsf("t", 64, 64 * MB)).build();
     }
 
-    /** A request of a consumer of that name. Whoever gets memory is going to release it. */
+    /** A request of a consumer of that name. The consumer releases what it is granted. */
     final Cancellation ask(PoolSet set, String name, long size) {
         return set.reserve(ReservationRequest.of(size).withConsumer(name), (reservation, failure) -> {
             order.add(name);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Where pools put what they give out, against a model that knows every byte. */
+/** Checks where pools place reservations against a model of every byte. */
 @Tag("long")
 class PlacementTest {
     private static final int ROUNDS = Effort.rounds(60, 2_000);
@@ -130,7 +130,7 @@ class PlacementTest {
     }
 
     @Test
-    void whatIsFreeIsFoundHoweverOddItsSize() {
+    void freeBlocksOfOddSizesAreFound() {
         // A class of sizes holds blocks that are too small: the search must not stop there.
         Pool pool = pool(PoolOptions.tlsf("t", 64, 1 << 20), 1 << 20);
         Random random = new Random(7);
@@ -190,7 +190,7 @@ class PlacementTest {
     }
 
     @Test
-    void anArenaIsUsedAgainOnceAllHasComeBack() {
+    void anArenaIsReusedOnceAllBlocksAreReleased() {
         Pool pool = pool(PoolOptions.arena("a", 4096), 4096);
         Reservation first = pool.tryReserve(ReservationRequest.of(2048));
         Reservation second = pool.tryReserve(ReservationRequest.of(2048));

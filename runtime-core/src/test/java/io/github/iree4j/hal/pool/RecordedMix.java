@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** What pipelines reserved and released, in order, as {@code bin/reservations} recorded it of programs that ran. */
+/** Reservations and releases of pipelines, in order, as {@code bin/reservations} recorded them from running programs. */
 final class RecordedMix {
     private RecordedMix() {}
 
-    /** A reservation of so many bytes, or with -1 the release of the one of that number. */
+    /** A reservation of {@code bytes} bytes, or the release of reservation {@code number} when bytes is -1. */
     record Step(int number, long bytes, boolean persistent) {
         boolean reserves() {
             return bytes >= 0;

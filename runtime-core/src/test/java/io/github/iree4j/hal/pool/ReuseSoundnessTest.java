@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whether memory is given on too early. Streams allocate, wait for one another and free, with frontiers of far too little capacity; the
- * model keeps the full truth about each operation and about each byte. A byte may be given on when whatever its last user ran after, its
- * free included, is over or before the new user.
+ * Whether memory is reused too early. Streams allocate, wait for one another and free, with frontiers of far too little capacity; the model
+ * keeps the full order of each operation and each byte. A byte may be reused when everything that its last user ran after, its free
+ * included, has finished or comes before the new user.
  */
 @Tag("long")
 class ReuseSoundnessTest {
@@ -69,14 +69,14 @@ class ReuseSoundnessTest {
     private long refused;
     private long tainted;
 
-    // POOL-1: memory is given out only once what used it is over, known to come before, or waited for.
+    // POOL-1: memory is granted only once its last user has finished, is known to come before, or is waited for.
     @Test
-    void noByteIsGivenOnBeforeItsLastUserIsOver() {
+    void noByteIsReusedBeforeItsLastUserHasFinished() {
         long first = Effort.seed(ReuseSoundnessTest.class, PROGRAMS + " programs", 0);
         for (long seed = first; seed < first + PROGRAMS; seed++) {
             run(seed);
         }
-        // It would prove nothing if nothing had been at stake.
+        // The test proves nothing unless memory was contended.
         assertThat(List.of(reused, waited, refused, tainted)).allMatch(n -> n > PROGRAMS);
     }
 
@@ -128,7 +128,7 @@ class ReuseSoundnessTest {
                 case 3, 4, 5 -> {
                     if (!held.isEmpty()) {
                         Held gone = held.remove(random.nextInt(held.size()));
-                        // Whoever frees runs after whoever allocated.
+                        // The freeing operation runs after the allocating one.
                         stream.accumulator.join(owner(gone).frontier(), tracker);
                         stream.truth.join(owner(gone).truth());
                         Operation free = issue(stream, tracker, random);
@@ -152,7 +152,7 @@ class ReuseSoundnessTest {
                 }
                 default -> complete(streams, tracker, random);
             }
-            users.keySet().retainAll(slabs.out); // what went back to the provider went when it was over
+            users.keySet().retainAll(slabs.out); // slabs are returned only once their users have finished
             pool.verify();
         }
         PoolStatistics statistics = pool.statistics();
@@ -160,7 +160,7 @@ class ReuseSoundnessTest {
         waited += statistics.reusedAfterWait();
         refused += statistics.refusedUncovered();
         tainted += statistics.refusedTainted();
-        // And nothing is lost for good: once all is over, all of it is there, however much was forgotten.
+        // No memory is lost for good: once all work has finished, all of it is free, however many entries were lost.
         while (complete(streams, tracker, random)) {
             // on
         }
@@ -188,7 +188,7 @@ class ReuseSoundnessTest {
         return operation;
     }
 
-    /** Ends the first operation of some stream, if what it runs after is over. */
+    /** Ends the first operation of a random stream, if what it runs after has finished. */
     private static boolean complete(List<Stream> streams, FrontierTracker tracker, Random random) {
         int start = random.nextInt(streams.size());
         for (int i = 0; i < streams.size(); i++) {

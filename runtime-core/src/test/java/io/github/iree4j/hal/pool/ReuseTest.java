@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When used memory is given on, and after which waits. */
+/** When memory is reused, and after which waits. */
 class ReuseTest {
     private static final long A = axis(1);
     private static final long B = axis(2);
@@ -67,7 +67,7 @@ class ReuseTest {
     }
 
     @Test
-    void whoRunsAfterTheLastUserReusesWithoutWaiting() {
+    void aRequesterThatRunsAfterTheLastUserReusesWithoutWaiting() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.producedBy(A, 5));
         Reservation again = pool.tryReserve(request(64, Frontier.of(A, 5)));
@@ -147,9 +147,9 @@ class ReuseTest {
     }
 
     @Test
-    void whatAnOperationFreedIsOverWithThatOperation() {
-        // One mark behind the free is enough, whatever the operation ran after, and although it had to forget some of
-        // it.
+    void memoryFreedByAnOperationIsReusableAfterThatOperation() {
+        // One mark behind the free suffices, whatever the operation ran after, although its frontier had to drop
+        // entries.
         Pool pool = pool(64);
         MutableFrontier known = new MutableFrontier(3);
         for (int i = 4; i < 20; i++) {
@@ -181,11 +181,11 @@ class ReuseTest {
         assertThat(other.offset()).isZero();
         assertThat(slabs.bytesOut).isEqualTo(256);
         assertThat(pool.tryReserve(request(64, Frontier.EMPTY))).isNotNull();
-        assertThat(slabs.bytesOut).as("nothing was free and over").isEqualTo(512);
+        assertThat(slabs.bytesOut).as("no free block had completed").isEqualTo(512);
     }
 
     @Test
-    void blocksThatBecomeOneAreOverWhenBothAre() {
+    void mergedBlocksAreReusableWhenBothAre() {
         Pool pool = pool(128);
         Reservation both = pool.tryReserve(ReservationRequest.of(128));
         assertThat(both).isNotNull();
@@ -204,7 +204,7 @@ class ReuseTest {
     }
 
     @Test
-    void aJoinThatForgetsTaintsUntilTheNextFreeOrUntilAllOfItIsOver() {
+    void aLossyJoinTaintsUntilTheNextFreeOrUntilAllOfItHasCompleted() {
         Pool pool = pool(64 * 12);
         Reservation whole = pool.tryReserve(ReservationRequest.of(64 * 12));
         assertThat(whole).isNotNull();
@@ -229,7 +229,9 @@ class ReuseTest {
         assertThat(pool.tryReserve(request(64, everything))).isNull();
         tracker.advance(axis(11), 111);
         Reservation again = pool.tryReserve(request(64 * 12, Frontier.EMPTY));
-        assertThat(again).as("all of it is over, so the taint says nothing").isNotNull();
+        assertThat(again)
+                .as("all of it has completed, so the taint means nothing")
+                .isNotNull();
         again.release(Frontier.producedBy(axis(20), 1));
         assertThat(pool.tryReserve(request(64, Frontier.of(axis(20), 1))))
                 .as("the next free")
@@ -254,7 +256,7 @@ class ReuseTest {
     }
 
     @Test
-    void memoryThatNobodyUsedKeepsWhatMustBeOver() {
+    void unusedMemoryKeepsItsDeathFrontier() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.producedBy(A, 1));
         Reservation taken = pool.tryReserve(request(64, Frontier.of(A, 1)));
@@ -267,19 +269,19 @@ class ReuseTest {
     }
 
     @Test
-    void nothingIsReleasedWithWhatNobodyCouldTellTheEndOf() {
+    void aFrontierWhoseCompletionCannotBeObservedIsRefused() {
         Pool pool = pool(64);
         Reservation reservation = pool.tryReserve(ReservationRequest.of(64));
         assertThat(reservation).isNotNull();
         assertThatThrownBy(() -> reservation.release(Frontier.UNKNOWN))
                 .isInstanceOf(IreeException.class)
-                .hasMessageContaining("nobody could tell when that is over");
+                .hasMessageContaining("whose completion cannot be observed");
         assertThat(pool.statistics().bytesLive()).isEqualTo(64);
         assertThat(reservation.release(Frontier.EMPTY)).isTrue();
     }
 
     @Test
-    void aSlabGoesBackOnlyWhenItsLastUserIsOver() {
+    void aSlabIsReturnedOnlyWhenItsLastUserHasFinished() {
         Pool pool = pool(PoolOptions.passThrough("p"), 1 << 20);
         Reservation one = pool.tryReserve(ReservationRequest.of(100_000));
         assertThat(one).isNotNull();
@@ -287,7 +289,7 @@ class ReuseTest {
         assertThat(slabs.out).hasSize(1);
         assertThat(pool.trim()).isZero();
         tracker.advance(A, 1);
-        assertThat(slabs.out).as("without anybody asking").isEmpty();
+        assertThat(slabs.out).as("without a request").isEmpty();
         Reservation two = pool.tryReserve(ReservationRequest.of(100_000));
         assertThat(two).isNotNull();
         two.release(Frontier.EMPTY);

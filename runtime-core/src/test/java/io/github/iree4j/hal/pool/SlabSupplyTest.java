@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Slabs from the system: what happens when it is short of them, fails or throws, and when they go back. */
+/** Slabs from the system: shortage, failures, exceptions, and when slabs are returned. */
 class SlabSupplyTest extends MemoryLine {
     @Test
     void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsInUse() {
@@ -29,7 +29,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whatIsKeptGoesBackWhenTheSystemIsShort() {
+    void unusedSlabsAreReturnedWhenTheSystemIsShort() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 5 * 64);
@@ -44,7 +44,9 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(set.trim()).isEqualTo(10 * 64);
     }
 
-    /** Waits for memory that the system is asked for on a thread of its own, where no callbacks are held back. */
+    /**
+     * A set with a request in line, whose slab the test acquires by running an errand, as another thread would without deferred callbacks.
+     */
     private PoolSet waitingForAnotherThread(List<Runnable> errands, ReservationListener waiter) {
         PoolSet set = builder(1024)
                 .pool(PoolOptions.passThrough("p").withRetained(4096))
@@ -57,7 +59,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whoGetsMemoryThatHadToBeFetchedIsToldWithoutTheLock() {
+    void aListenerIsCalledWithoutTheLockAfterGrowth() {
         List<Runnable> errands = new ArrayList<>();
         List<PoolSetStatistics> seen = new ArrayList<>();
         PoolSet[] set = new PoolSet[1];
@@ -72,7 +74,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test // POOL-2
-    void whoGivesMemoryThatHadToBeFetchedBackAtOnceIsToldOnce() {
+    void aListenerThatReleasesAtOnceAfterGrowthIsCalledOnce() {
         List<Runnable> errands = new ArrayList<>();
         PoolSet set = waitingForAnotherThread(errands, (reservation, failure) -> {
             order.add("told");
@@ -85,7 +87,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whoFailsForTheSystemLetsThoseBehindItGoOn() {
+    void aRequestThatTheSystemFailsLetsThoseBehindItGoOn() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 2 * 64);
@@ -99,7 +101,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-3
     @Test
-    void whoJoinedTheLineWhileASlabWasBeingGotIsServedWhenThatFails() {
+    void aRequestThatJoinsDuringAFailedGrowthIsServed() {
         PoolSet set = set(10 * 64);
         slabs.system = 5 * 64;
         slabs.acquiring = () -> ask(set, "second", 5 * 64);
@@ -108,7 +110,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aSlabThatComesAfterClosingGoesBack() {
+    void aSlabAcquiredDuringCloseIsReturned() {
         PoolSet set = set(10 * 64);
         slabs.acquiring = set::close;
         assertThatThrownBy(() -> ask(set, "a", 64)).hasMessageContaining("closed");
@@ -130,7 +132,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void idleSlabsGoBackAfterAWhile() {
+    void idleSlabsAreReturnedAfterAWhile() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .idleAfter(1000)
                 .pool(PoolOptions.tlsf("t", 640, 640))
@@ -151,7 +153,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void idleSlabsOfASetThatNothingHappensToGoBack() {
+    void idleSlabsOfAnUnusedSetAreReturned() {
         tracker.register(AXIS);
         ManualTimer timer = new ManualTimer();
         PoolSet set = builder(Long.MAX_VALUE)
@@ -167,7 +169,7 @@ class SlabSupplyTest extends MemoryLine {
         clock.addAndGet(600);
         release("b");
         got.remove("c").release(Frontier.producedBy(AXIS, 1));
-        assertThat(timer.pending).as("one look at a time").hasSize(1);
+        assertThat(timer.pending).as("one alarm at a time").hasSize(1);
         assertThat(timer.next()).isEqualTo(1000);
         clock.addAndGet(400);
         timer.run();
@@ -190,7 +192,7 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(slabs.out).isEmpty();
     }
 
-    /** Runs what is due when it is told to. */
+    /** A timer that the test runs. */
     private static final class ManualTimer {
         final List<Runnable> pending = new ArrayList<>();
         private final List<Long> delays = new ArrayList<>();

@@ -23,7 +23,7 @@ class StakeListTest {
     }
 
     @Test
-    void stakesComeInTheOrderInWhichTheyWereAdded() {
+    void stakesKeepInsertionOrder() {
         assertThat(list).isEmpty();
         addAll();
         assertThat(list).containsExactly(a, b, c);
@@ -31,7 +31,7 @@ class StakeListTest {
     }
 
     @Test
-    void whatIsThereIsNotAddedAgain() {
+    void aPresentStakeIsNotAddedAgain() {
         addAll();
         list.add(a);
         list.add(c);
@@ -39,7 +39,7 @@ class StakeListTest {
     }
 
     @Test
-    void anyMayBeTakenOutAndComesLastWhenItIsAddedAgain() {
+    void aRemovedStakeComesLastWhenAddedAgain() {
         addAll();
         list.remove(b);
         assertThat(list).containsExactly(a, c);
@@ -57,7 +57,7 @@ class StakeListTest {
     }
 
     @Test
-    void whatIsNotThereIsNotTakenOut() {
+    void removingAnAbsentStakeChangesNothing() {
         list.add(a);
         list.remove(b);
         assertThat(list).containsExactly(a);
@@ -68,7 +68,7 @@ class StakeListTest {
     }
 
     @Test
-    void whoComesBehindWhatWasTakenOutComesBehindTheOneBefore() {
+    void neighboursOfARemovedStakeAreLinked() {
         addAll();
         list.remove(b);
         list.remove(a);

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Memory of one device, for those who need it at once; {@link DeviceQueue#alloca} is for memory in queue order. Safe from any thread. */
+/** Memory of one device, allocated at once; {@link DeviceQueue#alloca} allocates in queue order. Safe from any thread. */
 public interface Allocator {
 
     /**
@@ -31,10 +31,10 @@ public interface Allocator {
     Buffer allocate(BufferParams params, long size);
 
     /**
-     * Allocates memory that holds a copy of what the host has.
+     * Allocates memory that holds a copy of host memory.
      *
      * @param params what kind
-     * @param contents what it is to hold, any memory that the calling thread can read
+     * @param contents the bytes to copy, any memory that the calling thread can read
      * @return the buffer, as large as the contents; the caller closes it
      * @throws IreeException as {@link #allocate(BufferParams, long)}
      * @throws IllegalStateException when the memory of the contents has been closed
@@ -52,36 +52,36 @@ public interface Allocator {
     }
 
     /**
-     * Makes a buffer of memory that the host has, without copying.
+     * Creates a buffer over host memory, without copying.
      *
      * @param params what may be done with it; write access only if the memory is writable
      * @param bytes native memory, aligned to 64 bytes
      * @param owner keeps the memory valid; retained as long as the buffer lives; null for memory that outlives the buffer
      * @return the buffer; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for memory on the Java heap or badly aligned, PERMISSION_DENIED when writing is asked for
-     *     and the memory is read-only, UNIMPLEMENTED when the device cannot reach host memory, FAILED_PRECONDITION when the device
-     *     is closed
+     * @throws IreeException INVALID_ARGUMENT for memory on the Java heap or misaligned memory, PERMISSION_DENIED when write access is
+     *     requested and the memory is read-only, UNIMPLEMENTED when the device cannot reach host memory, FAILED_PRECONDITION when the
+     *     device is closed
      */
     Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner);
 
     /**
-     * Allocates memory that can be given to others: other processes, devices and APIs. It is not of a pool.
+     * Allocates memory that can be exported to other processes, devices and APIs. It is not taken from a pool.
      *
      * @param params what kind
      * @param size bytes, above 0
      * @return the buffer; the caller closes it
-     * @throws IreeException UNIMPLEMENTED when the device gives none away; otherwise as {@link #allocate(BufferParams, long)}
+     * @throws IreeException UNIMPLEMENTED when the device exports none; otherwise as {@link #allocate(BufferParams, long)}
      */
     default Buffer allocateExportable(BufferParams params, long size) {
         throw notShared();
     }
 
     /**
-     * Gives memory to others. Contents are shared, order is not: who uses it elsewhere must be ordered by a semaphore that both know, or by
-     * the host. It stays while anybody has it.
+     * Exports memory. Contents are shared, order is not: uses elsewhere must be ordered by a semaphore that both sides know, or by the
+     * host. The memory stays while any owner has it.
      *
-     * @param buffer one of {@link #allocateExportable}, or a part of it: all of the memory is given
-     * @return the memory, with a new descriptor, the caller's
+     * @param buffer one of {@link #allocateExportable}, or a part of it: all of the memory is exported
+     * @return the memory, with a new descriptor owned by the caller
      * @throws IreeException INVALID_ARGUMENT for another buffer, FAILED_PRECONDITION when it is closed, UNIMPLEMENTED when the device gives
      *     none away
      */
@@ -90,23 +90,23 @@ public interface Allocator {
     }
 
     /**
-     * Makes a buffer of memory that others gave.
+     * Creates a buffer over imported memory.
      *
-     * @param params what may be done with it; it lies where it lies
-     * @param memory the memory; the descriptor is the device's once this returns, and stays the caller's when it throws
+     * @param params what may be done with it; they do not choose where it lies
+     * @param memory the memory; owned by the device once this returns; by the caller still when it throws
      * @return the buffer, as large as the memory; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT for memory of another device, or a descriptor of something else, UNIMPLEMENTED when the device
-     *     takes none
+     * @throws IreeException INVALID_ARGUMENT for memory of another device or a descriptor of something else, UNIMPLEMENTED when the device
+     *     imports none
      */
     default Buffer importMemory(BufferParams params, ExternalMemory memory) {
         throw notShared();
     }
 
     /**
-     * Closes the descriptor of memory that nobody is going to import in this process; what was sent to another is that one's own.
+     * Closes the descriptor of memory that will not be imported in this process; copies sent to other processes stay open.
      *
-     * @param memory the memory, not to be used any more
-     * @throws IreeException UNIMPLEMENTED when the device makes no descriptors
+     * @param memory the memory, not to be used afterwards
+     * @throws IreeException UNIMPLEMENTED when the device creates no descriptors
      */
     default void discard(ExternalMemory memory) {
         throw notShared();
@@ -119,29 +119,29 @@ public interface Allocator {
     }
 
     /**
-     * Returns what has been given out.
+     * Returns statistics of the allocator.
      *
      * @return a snapshot
      */
     AllocatorStatistics statistics();
 
     /**
-     * Returns what the pools behind it have done, and what they have; memory in queue order included.
+     * Returns statistics of the pools behind it, memory in queue order included.
      *
      * @return a snapshot
      */
     PoolSetStatistics poolStatistics();
 
     /**
-     * Returns where calls are let in that may block, so that they hold nothing while their memory is not there.
+     * Returns the admission gates for calls that may block, so that they hold nothing while they wait for memory.
      *
-     * @param consumer whom their memory is accounted to
-     * @return the gates, to be passed in this order; none for a device that has no pools
+     * @param consumer the consumer that their memory is charged to
+     * @return the gates, to be entered in this order; empty for a device without pools
      */
     default List<AdmissionGate> gates(String consumer) {
         return List.of();
     }
 
-    /** Gives memory that is only kept for later back to the system. */
+    /** Returns unused memory to the system. */
     void trim();
 }

@@ -1,14 +1,14 @@
 package io.github.iree4j.hal;
 
 /**
- * What an allocator has given out.
+ * Statistics of an allocator.
  *
  * @param bytesLive bytes in use by buffers now, as they take them from the system (rounding included)
- * @param bytesPeak the most that {@code bytesLive} has been
+ * @param bytesPeak the peak of {@code bytesLive}
  * @param bytesReserved bytes taken from the system now, in use or kept for the next buffer
  * @param bytesLimit the most that {@code bytesLive} may be
- * @param allocationCount storage given out since the device was opened
- * @param freeCount storage taken back since the device was opened
+ * @param allocationCount allocations since the device was opened
+ * @param freeCount frees since the device was opened
  */
 public record AllocatorStatistics(
         long bytesLive, long bytesPeak, long bytesReserved, long bytesLimit, long allocationCount, long freeCount) {}

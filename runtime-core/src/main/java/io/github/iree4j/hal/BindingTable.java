@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the slots of a reusable command buffer, or the bindings of a single dispatch, stand for in one submission: ranges of buffers.
+ * The buffer ranges that the slots of a reusable command buffer, or the bindings of a single dispatch, refer to in one submission.
  *
  * <p>A submission reads the table before it returns, so the same table can be filled again for the next one. Holds no references.
  * One thread at a time.
@@ -116,7 +116,7 @@ public final class BindingTable {
     /**
      * Copies the entries.
      *
-     * @return a table of its own, without references
+     * @return an independent table, without references
      */
     public BindingTable copy() {
         BindingTable copy = new BindingTable(0);

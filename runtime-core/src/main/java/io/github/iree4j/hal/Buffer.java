@@ -9,7 +9,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that queue operations and programs use: an allocation, or a part of one.
+ * Memory that queue operations and programs use: an allocation, or a part of one.
  *
  * <p>What may be done with it is fixed when it is created: where it lies ({@link MemoryType}), what it is for ({@link BufferUsage})
  * and how it may be accessed ({@link MemoryAccess}). The object is safe from any thread; its contents are ordered by fences only.
@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class Buffer extends Resource {
     /*
-     * Who has a say in when the allocation goes is one word:
+     * Ownership of the allocation, in one word:
      *
      *   63..32  31..0
      *   LOANS | OWNERS
      *
-     * OWNERS  who has preserved it and will discard it, whoever made it included; stays at 0 once the last has discarded it.
+     * OWNERS  owners that have preserved it and will discard it, its creator included; stays at 0 after the last discard.
      * LOANS   calls under way that borrow it.
      *
-     * BUF-3: of those who discard an allocation one is the last, and none while it is lent.
+     * BUF-3: exactly one discard of an allocation is the last, and none is while the allocation is lent.
      */
     private static final long OWNERS = 0xFFFF_FFFFL;
 
@@ -57,7 +57,7 @@ public abstract class Buffer extends Resource {
     private final long length;
 
     @SuppressWarnings("UnusedVariable") // through HOLDS
-    private long holds = 1; // of an allocation
+    private long holds = 1; // the ownership word; of allocations only
 
     /**
      * Creates a buffer.
@@ -129,7 +129,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns how the allocation came to be.
+     * Returns how the allocation was made.
      *
      * @return {@link #PLACEMENT_ASYNCHRONOUS} and {@link #PLACEMENT_INDETERMINATE_LIFETIME} bits
      */
@@ -140,7 +140,7 @@ public abstract class Buffer extends Resource {
     /**
      * Returns the queue whose {@code alloca} made this allocation.
      *
-     * @return the queue, borrowed, or null for one that was not made on a queue
+     * @return the queue, borrowed, or null for an allocation that was not made on a queue
      */
     public @Nullable DeviceQueue origin() {
         return null;
@@ -164,10 +164,10 @@ public abstract class Buffer extends Resource {
      * Returns bytes of this buffer for the host to read and write. They are borrowed: valid until the buffer is closed or
      * deallocated, and the caller orders its accesses after the work that writes them by waiting for that work's fence.
      *
-     * @param access bits of {@link MemoryAccess} that the host is going to need
+     * @param access bits of {@link MemoryAccess} that the host needs
      * @param offset first byte
      * @param length bytes, or {@link #WHOLE}
-     * @return the bytes; read-only unless writing was asked for
+     * @return the bytes; read-only unless write access was requested
      * @throws IreeException PERMISSION_DENIED when memory type, usage or access of the buffer forbid it, OUT_OF_RANGE when it does
      *     not fit, FAILED_PRECONDITION when the buffer has no storage or is closed
      */
@@ -186,10 +186,10 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns whether {@link #map} would be allowed. Memory of a device that the host does not see cannot be mapped; {@link #read} and
-     * {@link #write} work there too.
+     * Returns whether {@link #map} is allowed. Device memory that the host does not see cannot be mapped; {@link #read} and {@link #write}
+     * work there too.
      *
-     * @param access bits of {@link MemoryAccess} that the host is going to need
+     * @param access bits of {@link MemoryAccess} that the host needs
      * @return true if memory type, usage and access of the buffer allow it
      */
     public final boolean isMappable(int access) {
@@ -200,8 +200,8 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Copies bytes of this buffer to the host: directly where the host sees them, else by a transfer of the device, for which it waits.
-     * The caller orders it after the work that writes them, as with {@link #map}.
+     * Copies bytes of this buffer to the host: directly where the host sees them, else by a device transfer, which this call awaits. The
+     * caller orders it after the work that writes them, as with {@link #map}.
      *
      * @param offset first byte
      * @param target where to; filled completely
@@ -220,8 +220,8 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Copies bytes of the host to this buffer: directly where the host sees it, else by a transfer of the device, for which it waits. The
-     * caller orders it before and after the work that uses them, as with {@link #map}.
+     * Copies host bytes to this buffer: directly where the host sees it, else by a device transfer, which this call awaits. The caller
+     * orders it before and after the work that uses them, as with {@link #map}.
      *
      * @param offset first byte
      * @param source the bytes, any memory that the calling thread can read
@@ -251,7 +251,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Copies bytes of the host to this allocation, which cannot be mapped. Only called with a range that fits.
+     * Copies host bytes to this allocation, which cannot be mapped. Only called with a range that fits.
      *
      * @param offset first byte
      * @param source where from
@@ -334,7 +334,7 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Takes one owner of the allocation back.
+     * Removes one owner of the allocation.
      *
      * @return true if it was the last: the allocation may be deallocated now; never while it is lent, when one owner stays
      */
@@ -344,7 +344,8 @@ public abstract class Buffer extends Resource {
             long h = allocation.holdsAcquire();
             long owners = h & OWNERS;
             boolean lent = h >= LOAN;
-            // An allocation nobody preserved again stays at 0; below, a second "last" owner would deallocate twice.
+            // An allocation that was not preserved again stays at 0; below 0, a second "last" owner would deallocate
+            // twice.
             if (owners == 0 || owners == 1 && lent) {
                 return false;
             }
@@ -364,8 +365,8 @@ public abstract class Buffer extends Resource {
     }
 
     /**
-     * Returns whether others than whoever deallocates have preserved or lent the allocation, so that it stays until they discard it, or its last
-     * reference goes.
+     * Returns whether owners other than the deallocating one have preserved the allocation or it is lent, so that it stays until they
+     * discard it or its last reference is released.
      *
      * @return true if there is more than one owner
      */

@@ -10,7 +10,7 @@ import java.util.Objects;
  * @param access bits of {@link MemoryAccess}; 0 is {@link MemoryAccess#ALL}
  * @param affinity queues that use it, see {@link QueueAffinity}
  * @param minimumAlignment in bytes, a power of two; 0 leaves it to the device
- * @param consumer whom the bytes are accounted to: a program's name; empty for nobody in particular
+ * @param consumer the consumer that the bytes are charged to: a program's name, or empty
  */
 public record BufferParams(
         int memoryType, int usage, int access, long affinity, long minimumAlignment, String consumer) {
@@ -26,7 +26,7 @@ public record BufferParams(
     }
 
     /**
-     * Parameters of memory that is nobody's in particular.
+     * Creates parameters of memory without a named consumer.
      *
      * @param memoryType bits of {@link MemoryType}
      * @param usage bits of {@link BufferUsage}
@@ -39,7 +39,7 @@ public record BufferParams(
     }
 
     /**
-     * Parameters with all accesses, any queue, default alignment.
+     * Creates parameters with all accesses, any queue, default alignment.
      *
      * @param memoryType bits of {@link MemoryType}
      * @param usage bits of {@link BufferUsage}
@@ -49,7 +49,7 @@ public record BufferParams(
     }
 
     /**
-     * Returns the same with other accesses.
+     * Returns these parameters with other accesses.
      *
      * @param bits bits of {@link MemoryAccess}
      * @return the new parameters
@@ -59,7 +59,7 @@ public record BufferParams(
     }
 
     /**
-     * Returns the same for other queues.
+     * Returns these parameters for other queues.
      *
      * @param queues see {@link QueueAffinity}
      * @return the new parameters
@@ -69,9 +69,9 @@ public record BufferParams(
     }
 
     /**
-     * Returns the same on somebody's account.
+     * Returns these parameters for another consumer.
      *
-     * @param name whom the bytes are accounted to
+     * @param name the consumer that the bytes are charged to
      * @return the new parameters
      */
     public BufferParams withConsumer(String name) {

@@ -4,8 +4,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A range of a buffer that a recorded command uses: of a given buffer, or of whatever a slot of the binding table holds when the
- * command buffer is executed.
+ * A buffer range that a recorded command uses: of a given buffer, or of the buffer in a slot of the binding table when the command buffer
+ * is executed.
  *
  * @param buffer the buffer, or null to take {@code slot} of the binding table
  * @param slot index into the binding table; ignored when there is a buffer
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record BufferRef(@Nullable Buffer buffer, int slot, long offset, long length) {
 
     /**
-     * All of a buffer.
+     * Returns a reference to all of a buffer.
      *
      * @param buffer the buffer
      * @return the range
@@ -37,7 +37,7 @@ public record BufferRef(@Nullable Buffer buffer, int slot, long offset, long len
     }
 
     /**
-     * A part of what a slot of the binding table will hold.
+     * Returns a reference to a part of the range in a slot of the binding table.
      *
      * @param slot index into the binding table
      * @param offset first byte, counted from the start of the table's range

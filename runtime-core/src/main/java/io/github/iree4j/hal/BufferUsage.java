@@ -22,7 +22,7 @@ public final class BufferUsage {
     public static final int DISPATCH_IMAGE_READ = 0x1000;
     /** Written as an image. */
     public static final int DISPATCH_IMAGE_WRITE = 0x2000;
-    /** May be exported to others. */
+    /** May be exported. */
     public static final int SHARING_EXPORT = 0x1_0000;
     /** May be copied to every device that reads it. */
     public static final int SHARING_REPLICATE = 0x2_0000;
@@ -34,7 +34,7 @@ public final class BufferUsage {
     public static final int MAPPING_SCOPED = 0x100_0000;
     /** May be mapped while the device uses it. */
     public static final int MAPPING_PERSISTENT = 0x200_0000;
-    /** Mapping is only a wish. */
+    /** Mapping is optional. */
     public static final int MAPPING_OPTIONAL = 0x400_0000;
     /** The host accesses it in any order. */
     public static final int MAPPING_ACCESS_RANDOM = 0x800_0000;

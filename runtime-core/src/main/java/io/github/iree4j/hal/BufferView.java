@@ -8,7 +8,7 @@ import io.github.iree4j.status.StatusCode;
  * A buffer with a shape and an element type: what compiled functions take and return. Immutable; holds one reference to its buffer.
  */
 public final class BufferView extends Resource {
-    /** Encoding not said; the length of the data cannot be computed from the shape. */
+    /** Unspecified encoding; the length of the data cannot be computed from the shape. */
     public static final int ENCODING_OPAQUE = 0;
 
     /** Densely packed, last dimension fastest. */
@@ -52,14 +52,14 @@ public final class BufferView extends Resource {
     }
 
     /**
-     * Creates a view of a whole buffer that is the view's from then on.
+     * Creates a view of a whole buffer and transfers the buffer to the view.
      *
-     * @param buffer the bytes; the caller's reference goes over to the view, unless this throws
+     * @param buffer the bytes; the caller's reference passes to the view, unless this throws
      * @param shape dimensions, outermost first; copied
      * @param elementType type of the elements
      * @param encoding as {@link #create}
      * @return the view; the caller closes it
-     * @throws IreeException as {@link #create}; the reference stays the caller's then
+     * @throws IreeException as {@link #create}; the caller keeps the reference then
      */
     public static BufferView adopt(Buffer buffer, long[] shape, ElementType elementType, int encoding) {
         long[] copy = shape.clone();

@@ -6,12 +6,12 @@ import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A group of participants in collective operations, seen from one of them.
+ * A group of participants in collective operations, as seen by one of them.
  *
- * <p>Every participant submits the same collectives in the same order: the first that one submits meets the first of all others, and so
- * on. Sends and receives are counted apart, for each pair of participants. A collective is over, for all of them at once, when the last
- * has arrived; nobody's thread waits for that. When one participant fails, or closes its channel while others count on it, all
- * collectives of the group fail with that cause, now and from then on.
+ * <p>Every participant submits the same collectives in the same order: the first of one matches the first of all others, and so on. Sends
+ * and receives are counted separately for each pair of participants. A collective completes, for all participants at once, when the last
+ * has arrived; no thread blocks for it. When a participant fails, or closes its channel while others depend on it, all pending and later
+ * collectives of the group fail with that cause.
  *
  * <p>Safe from any thread; collectives of one participant are numbered as they are submitted.
  */
@@ -39,19 +39,20 @@ public abstract class Channel extends Resource {
     public abstract int count();
 
     /**
-     * Returns when rank and count are known: for a channel made by {@link #split}, once all participants have split.
+     * Returns the fence that is reached when rank and count are known: for a channel made by {@link #split}, once all participants have
+     * split.
      *
      * @return the fence, borrowed; null when there is nothing to wait for
      */
     public abstract @Nullable Fence ready();
 
     /**
-     * Makes smaller groups of this one: all participants call it, and those of one color form a group. Does not wait for the others.
+     * Splits this group: all participants call this, and those of one color form a new group. Does not wait for the others.
      *
-     * @param color 0 or above; {@link #NO_COLOR} for a participant that will be in no group
-     * @param key the order of ranks in the new group; of equal ones, that of ranks in this group
+     * @param color 0 or above; {@link #NO_COLOR} for a participant that joins no group
+     * @param key orders the ranks in the new group; equal keys keep the order of ranks in this group
      * @return the new channel, which the caller closes; null with {@link #NO_COLOR}
-     * @throws IreeException INVALID_ARGUMENT for another negative color; why the group failed
+     * @throws IreeException INVALID_ARGUMENT for another negative color; the failure of the group
      */
     public abstract @Nullable Channel split(int color, int key);
 }

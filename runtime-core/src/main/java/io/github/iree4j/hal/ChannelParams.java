@@ -5,12 +5,12 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
 
 /**
- * Which group of participants a channel joins, and as which of them.
+ * The group that a channel joins, and its rank there.
  *
- * @param id names the group together with {@code group}; opaque bytes as Latin-1 characters, empty for the one without a name
+ * @param id names the group together with {@code group}; opaque bytes as Latin-1 characters, empty for the unnamed group
  * @param group names the group together with {@code id}
- * @param rank which participant this is; {@link #DEFAULT} takes the lowest that nobody has
- * @param count how many participants there are; {@link #DEFAULT} makes a group of its own with this one alone
+ * @param rank rank of this participant; {@link #DEFAULT} takes the lowest free rank
+ * @param count number of participants; {@link #DEFAULT} makes a group of this participant alone
  */
 public record ChannelParams(String id, String group, int rank, int count) {
     /** In place of a rank or a count: left to the device. */
@@ -44,10 +44,10 @@ public record ChannelParams(String id, String group, int rank, int count) {
     }
 
     /**
-     * A participant of the group without a name.
+     * Returns parameters of a participant of the unnamed group.
      *
-     * @param rank which participant, or {@link #DEFAULT}
-     * @param count how many there are, or {@link #DEFAULT}
+     * @param rank its rank, or {@link #DEFAULT}
+     * @param count number of participants, or {@link #DEFAULT}
      * @return the parameters
      */
     public static ChannelParams of(int rank, int count) {
@@ -55,11 +55,11 @@ public record ChannelParams(String id, String group, int rank, int count) {
     }
 
     /**
-     * A participant of a named group.
+     * Returns parameters of a participant of a named group.
      *
      * @param id the name
-     * @param rank which participant, or {@link #DEFAULT}
-     * @param count how many there are, or {@link #DEFAULT}
+     * @param rank its rank, or {@link #DEFAULT}
+     * @param count number of participants, or {@link #DEFAULT}
      * @return the parameters
      */
     public static ChannelParams of(String id, int rank, int count) {

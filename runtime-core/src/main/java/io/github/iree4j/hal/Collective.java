@@ -63,7 +63,7 @@ public record Collective(int packed) {
     /** The upper half of a single. */
     public static final int BF16 = 11;
 
-    private static final long SIZES = 0x2842_8844_2211L; // of the types, from the lowest four bits on
+    private static final long SIZES = 0x2842_8844_2211L; // bytes per type, four bits each, lowest first
 
     /**
      * Packs an operation.
@@ -117,7 +117,7 @@ public record Collective(int packed) {
     }
 
     /**
-     * Returns how large an element is.
+     * Returns the size of an element.
      *
      * @return 1, 2, 4 or 8 bytes; 0 when the type is unknown
      */

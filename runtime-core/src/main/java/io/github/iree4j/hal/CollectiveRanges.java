@@ -4,7 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * How much a participant of a collective sends and receives; -1 for nothing at all.
+ * How many bytes a participant of a collective sends and receives; -1 for no range at all.
  *
  * @param sourceBytes what it sends
  * @param targetBytes what it receives
@@ -12,7 +12,7 @@ import io.github.iree4j.status.StatusCode;
 record CollectiveRanges(long sourceBytes, long targetBytes) {
     private static final int NOBODY = 0xFFFF;
 
-    /** Checks an operation against the group, and says what ranges the participant needs. */
+    /** Checks an operation against the group, and returns the ranges that the participant needs. */
     static CollectiveRanges of(Collective operation, int parameter, long elementCount, int rank, int count) {
         int kind = operation.kind();
         if (kind > Collective.SEND_RECV

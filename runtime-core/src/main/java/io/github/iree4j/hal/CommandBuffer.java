@@ -9,26 +9,26 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands recorded once and executed on a queue, as often as wanted unless {@link #ONE_SHOT}. Commands between two execution
- * barriers may run in any order and at once.
+ * Commands recorded once and executed on a queue, any number of times unless {@link #ONE_SHOT}. Commands between two execution barriers may
+ * run in any order and concurrently.
  *
- * <p>Recording starts when the command buffer is created and ends with {@link #finish()}. What is recorded is checked at once:
- * ranges, usage and access of buffers, counts of constants and bindings; what a slot of the binding table stands for is checked at
- * each submission against all uses together. A recorded command buffer retains what it refers to. One thread records; a finished one
- * is immutable and safe from any thread.
+ * <p>Recording starts when the command buffer is created and ends with {@link #finish()}. Commands are checked as they are recorded:
+ * ranges, usage and access of buffers, counts of constants and bindings; the range in a slot of the binding table is checked at each
+ * submission against all uses of the slot. A command buffer retains what it refers to. One thread records; a finished command buffer is
+ * immutable and safe from any thread.
  */
 public abstract class CommandBuffer extends Resource {
     /** As a mode: executed at most once. */
     public static final int ONE_SHOT = 0x1;
     /** As a mode: commands may run while they are recorded. */
     public static final int ALLOW_INLINE_EXECUTION = 0x10;
-    /** As a mode: known to be valid. */
+    /** As a mode: the commands are known to be valid. */
     public static final int UNVALIDATED = 0x20;
     /** As a mode: the caller keeps resources alive. */
     public static final int UNRETAINED = 0x40;
-    /** As a mode: keeps what profiling wants. */
+    /** As a mode: keeps metadata for profiling. */
     public static final int RETAIN_PROFILE_METADATA = 0x80;
-    /** As a mode: keeps what profiling of dispatches wants. */
+    /** As a mode: keeps metadata for profiling dispatches. */
     public static final int RETAIN_DISPATCH_METADATA = 0x100;
 
     /** As a category: fills, updates and copies. */
@@ -36,7 +36,7 @@ public abstract class CommandBuffer extends Resource {
     /** As a category: dispatches. */
     public static final int DISPATCH = 0x2;
 
-    /** As a stage: the command is taken up. */
+    /** As a stage: the command is issued. */
     public static final int STAGE_COMMAND_ISSUE = 0x1;
     /** As a stage: the command is processed. */
     public static final int STAGE_COMMAND_PROCESS = 0x2;
@@ -44,7 +44,7 @@ public abstract class CommandBuffer extends Resource {
     public static final int STAGE_DISPATCH = 0x4;
     /** As a stage: transfers run. */
     public static final int STAGE_TRANSFER = 0x8;
-    /** As a stage: the command is over. */
+    /** As a stage: the command retires. */
     public static final int STAGE_COMMAND_RETIRE = 0x10;
     /** As a stage: the host. */
     public static final int STAGE_HOST = 0x20;
@@ -55,13 +55,13 @@ public abstract class CommandBuffer extends Resource {
     /** The most constants a dispatch can have. */
     public static final int MAXIMUM_CONSTANTS = 64;
 
-    /** In place of a usage: any usage that lets dispatches at it. A bit that {@link BufferUsage} leaves free. */
+    /** In place of a usage: any usage that allows dispatches. A bit that {@link BufferUsage} leaves free. */
     private static final int ANY_DISPATCH = 1 << 31;
 
     private final int modes;
     private final int categories;
     private final int bindingCapacity;
-    // What all uses of a slot together ask of it; index is the slot.
+    // The combined requirements of all uses of a slot; indexed by slot.
     private final int[] slotUsage;
     private final int[] slotAccess;
     private final long[] slotEnd;
@@ -249,7 +249,7 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Runs workgroups of an export, as many as a buffer says.
+     * Runs workgroups of an export, whose counts are read from a buffer.
      *
      * @param executable the code
      * @param export ordinal of the entry point
@@ -280,13 +280,13 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Runs a collective operation. Those with nothing between them, not even a barrier, run at once; so one can send and receive without
-     * caring which comes first.
+     * Runs a collective operation. Collectives with nothing between them, not even a barrier, run concurrently, so sends and receives may
+     * be recorded in any order.
      *
      * <p>With n elements among N participants: all-gather sends n and receives N n; all-reduce sends and receives n; all-to-all sends and
      * receives n, a multiple of N; broadcast sends n at the root and receives n elsewhere; reduce sends n and receives n at the root;
      * reduce-scatter sends N n and receives n; send, receive and send-receive move n. A range that is not used may be null. Source and
-     * target may be the same where they are equally long, and the part of one that belongs to this participant may be the other.
+     * target may be the same where they are equally long; otherwise one may be this participant's part of the other.
      *
      * @param channel the participants; it is {@link Channel#ready}
      * @param operation what to do
@@ -294,7 +294,7 @@ public abstract class CommandBuffer extends Resource {
      * @param source what is sent, where something is; usable by dispatches, at least as long as needed
      * @param target what is received, where something is; usable by dispatches, at least as long as needed
      * @param elementCount elements, see above
-     * @throws IreeException UNIMPLEMENTED when the backend has no collectives; INVALID_ARGUMENT or OUT_OF_RANGE for what does not fit
+     * @throws IreeException UNIMPLEMENTED when the backend has no collectives; INVALID_ARGUMENT or OUT_OF_RANGE for invalid arguments
      */
     public final void collective(
             Channel channel,
@@ -333,11 +333,11 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Says what is going to happen to a range. A hint.
+     * Gives a hint about the future use of a range.
      *
      * @param target the range
-     * @param advice what, as programs pass it
-     * @param argument to the advice
+     * @param advice the advice, as programs pass it
+     * @param argument argument of the advice
      */
     public final void adviseBuffer(BufferRef target, long advice, long argument) {
         checkRecording();
@@ -369,8 +369,8 @@ public abstract class CommandBuffer extends Resource {
     }
 
     /**
-     * Checks that it can be submitted with a binding table: finished, and every slot in use holds a buffer that satisfies all its
-     * uses. For backends; independent of the number of commands.
+     * Checks that the command buffer can be submitted with a binding table: that it is finished, and that every slot in use holds a buffer
+     * that satisfies all its uses. For backends; the cost does not depend on the number of commands.
      *
      * @param table the table, or null
      * @throws IreeException FAILED_PRECONDITION, INVALID_ARGUMENT, OUT_OF_RANGE or PERMISSION_DENIED naming the slot
@@ -386,7 +386,7 @@ public abstract class CommandBuffer extends Resource {
         for (int slot = 0; slot < slotCount; slot++) {
             int usage = slotUsage[slot];
             if (usage == 0) {
-                continue; // no command uses it
+                continue; // unused slot
             }
             Buffer buffer = table == null || slot >= size ? null : table.buffer(slot);
             if (table == null || buffer == null) {
@@ -404,7 +404,7 @@ public abstract class CommandBuffer extends Resource {
     }
 
     private void checkSlot(int slot, int usage, Buffer buffer, long offset, long length) {
-        // Texts are made only when something is wrong: this runs on every submission.
+        // Messages are built only on failure: this runs on every submission.
         boolean dispatchable = (usage & ANY_DISPATCH) == 0 || Dispatches.isUsable(buffer);
         int needed = usage & ~ANY_DISPATCH;
         if (!dispatchable
@@ -442,7 +442,7 @@ public abstract class CommandBuffer extends Resource {
         return List.of(checked);
     }
 
-    /** Checks one use of a range; resolves the length where the buffer is known, notes what is asked of the slot where it is not. */
+    /** Checks one use of a range. Resolves the length where the buffer is known; records the requirements of the slot where it is not. */
     private BufferRef check(String what, BufferRef ref, int usage, int access) {
         Buffer buffer = ref.buffer();
         if (buffer != null) {
@@ -486,7 +486,7 @@ public abstract class CommandBuffer extends Resource {
     private void checkRecording() {
         checkLive();
         if (finished) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "command buffer is finished and records no more");
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, "command buffer is finished and cannot record");
         }
     }
 
@@ -531,7 +531,7 @@ public abstract class CommandBuffer extends Resource {
      *
      * @param executable the code
      * @param export ordinal of the entry point
-     * @param config workgroups; counts do not matter when there is a {@code workgroupCount}
+     * @param config workgroups; counts are ignored with a {@code workgroupCount}
      * @param workgroupCount where the counts are, or null
      * @param constants the constants, not shared
      * @param bindings the bindings

@@ -9,8 +9,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that runs compiled programs: a CPU, a GPU. Whoever opened it closes it; that fails work still waiting with ABORTED and
- * refuses new work, while buffers stay readable until they are closed. Safe from any thread.
+ * A device that runs compiled programs: a CPU, a GPU. The opener closes it; closing fails waiting work with ABORTED and refuses new work,
+ * while buffers stay readable until they are closed. Safe from any thread.
  */
 public interface Device extends AutoCloseable {
 
@@ -22,13 +22,13 @@ public interface Device extends AutoCloseable {
     long SEMAPHORE_EXPORTABLE = 0x4;
     /** As a semaphore flag: its timepoints can be exported. */
     long SEMAPHORE_EXPORTABLE_TIMEPOINTS = 0x8;
-    /** As a semaphore flag: one queue alone signals it. */
+    /** As a semaphore flag: only one queue signals it. */
     long SEMAPHORE_SINGLE_PRODUCER = 0x10;
-    /** What programs ask for. */
+    /** The flags that programs use. */
     long SEMAPHORE_DEFAULT = SEMAPHORE_HOST_INTERRUPT | SEMAPHORE_EXPORTABLE_TIMEPOINTS;
 
     /**
-     * Returns what the device is known by.
+     * Returns the id of the device.
      *
      * @return the id
      */
@@ -64,7 +64,7 @@ public interface Device extends AutoCloseable {
      *
      * @param affinity see {@link QueueAffinity}
      * @return the queue, borrowed
-     * @throws IreeException INVALID_ARGUMENT when none of the wanted queues exists
+     * @throws IreeException INVALID_ARGUMENT when none of the queues exists
      */
     default DeviceQueue queueFor(long affinity) {
         return queue(QueueAffinity.first(affinity, queueCount()));
@@ -82,7 +82,7 @@ public interface Device extends AutoCloseable {
      *
      * @param params format, code and constants
      * @return the executable; the caller closes it
-     * @throws IreeException INCOMPATIBLE for a format the device does not take, naming those it does; what the code's own checks say
+     * @throws IreeException INCOMPATIBLE for a format the device does not load, naming those it does; failures of the code's own checks
      */
     Executable createExecutable(ExecutableParams params);
 
@@ -101,18 +101,18 @@ public interface Device extends AutoCloseable {
      * Creates a timeline that this device's queues can wait for and signal.
      *
      * @param initialValue where it starts
-     * @param flags what it will be used for, {@link #SEMAPHORE_DEFAULT} when unsure
+     * @param flags its intended use, {@link #SEMAPHORE_DEFAULT} when unsure
      * @return the timeline; the caller closes it
      */
     TimelineSemaphore createSemaphore(long initialValue, long flags);
 
     /**
-     * Exports a timeline to drivers and processes that wait for it themselves: what they get has the same values from then on, passed on by
-     * the host in order. When the timeline fails, they see a value that no program uses, 2147483647. Where the device cannot,
-     * {@link io.github.iree4j.async.ExternalTimepoints#exportEvent} exports one value as an event.
+     * Exports a timeline to drivers and processes that wait for it themselves. From then on the host forwards its values in order. When the
+     * timeline fails, they see 2147483647, a value that no program uses. Where the device cannot export timelines, {@link
+     * io.github.iree4j.async.ExternalTimepoints#exportEvent} exports one value as an event.
      *
      * @param semaphore of scope SYSTEM_WIDE; not retained
-     * @return a descriptor of the operating system, which the caller closes or hands on
+     * @return an operating system descriptor, which the caller closes or passes on
      * @throws IreeException UNIMPLEMENTED when the device cannot, naming what it lacks; FAILED_PRECONDITION when the scope is narrower
      */
     default int exportSemaphore(TimelineSemaphore semaphore) {
@@ -120,13 +120,14 @@ public interface Device extends AutoCloseable {
     }
 
     /**
-     * Imports a value of a timeline of another driver or process. It is promised at once, so that queues of this device wait for it without
-     * the host, and reached, tainted, when the other timeline is there. When the device is lost or closed before, the timeline fails.
+     * Imports a value of a timeline of another driver or process. The value is promised at once, so that queues of this device wait for it
+     * without the host, and is reached, tainted, when the other timeline reaches it. If the device is lost or closed before, the timeline
+     * fails.
      *
-     * @param descriptor of the operating system; the driver's from now on, unless this throws
+     * @param descriptor an operating system descriptor; owned by the driver unless this throws
      * @param semaphore the timeline; retained until the value is reached or the import cancelled
      * @param value the value, there and here
-     * @return takes the import back; the value then is somebody else's to signal
+     * @return cancels the import; another party may then signal the value
      * @throws IreeException UNIMPLEMENTED when the device cannot, naming what it lacks; INVALID_ARGUMENT for a descriptor of something else,
      *     and when the value is reached or promised
      */
@@ -135,7 +136,8 @@ public interface Device extends AutoCloseable {
     }
 
     /**
-     * Returns the narrowest scope for the declared use of a timeline. The host sees all of them, so its interrupts widen nothing.
+     * Returns the narrowest scope for the declared use of a timeline. The host sees all timelines, so host interrupts do not widen the
+     * scope.
      *
      * @param flags what {@link #createSemaphore} takes
      * @return DEVICE_LOCAL, PROCESS_LOCAL or SYSTEM_WIDE
@@ -148,20 +150,20 @@ public interface Device extends AutoCloseable {
     }
 
     /**
-     * Returns the domain in which what happens on this device is known.
+     * Returns the scheduling domain of this device.
      *
-     * @return the domain, borrowed; that of the process unless the device was opened with another
+     * @return the domain, borrowed; the process's unless the device was opened with another
      */
     default SchedulingDomain schedulingDomain() {
         return SchedulingDomain.ofProcess();
     }
 
     /**
-     * Joins the group without a name for collective operations; see {@link #createChannel(long, ChannelParams)}.
+     * Joins the unnamed group for collective operations; see {@link #createChannel(long, ChannelParams)}.
      *
      * @param affinity queues that take part
-     * @param rank which participant this is; -1 leaves it to the device
-     * @param count how many participants there are; -1 leaves it to the device
+     * @param rank rank of this participant; -1 leaves it to the device
+     * @param count number of participants; -1 leaves it to the device
      * @return the channel; the caller closes it
      * @throws IreeException as {@link #createChannel(long, ChannelParams)}
      */
@@ -170,49 +172,49 @@ public interface Device extends AutoCloseable {
     }
 
     /**
-     * Joins a group for collective operations. Does not wait for the other participants: collectives do. Once all have joined, the next
-     * to join under the same name begins another group.
+     * Joins a group for collective operations. Does not wait for the other participants; collectives do. Once all have joined, the next
+     * participant to join under the same name begins another group.
      *
      * @param affinity queues that take part
-     * @param params which group, and which participant of it
+     * @param params the group, and the rank in it
      * @return the channel; the caller closes it
      * @throws IreeException UNIMPLEMENTED when the device has no collectives; ALREADY_EXISTS when another participant has the rank;
-     *     INVALID_ARGUMENT when others of the group joined with another count, which fails the group
+     *     INVALID_ARGUMENT when other participants joined with another count, which fails the group
      */
     default Channel createChannel(long affinity, ChannelParams params) {
         throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no collective channels");
     }
 
     /**
-     * Answers what compiled programs ask to choose a device and a variant of their code.
+     * Answers the queries by which compiled programs choose a device and a variant of their code.
      *
      * @param category for example {@code hal.executable.format}
      * @param key for example {@code embedded-elf-x86_64}
-     * @return the answer, or empty when the device does not know the question
+     * @return the answer, or empty when the device does not know the query
      */
     OptionalLong queryI64(String category, String key);
 
     /**
-     * Returns whether the host sees all memory that programs have here, so that devices which use memory of the host can use it.
+     * Returns whether the host sees all memory that programs have on this device, so that devices that use host memory can use it.
      *
-     * @return false for memory that the device alone sees
+     * @return false for memory that only the device sees
      */
     default boolean isMemoryOfHost() {
         return false;
     }
 
     /**
-     * Returns what keeps work on this device from using memory of another where that lies.
+     * Returns what prevents work on this device from using another device's memory in place.
      *
-     * @param other any device; of this one nothing does
-     * @return what is missing, as the end of a sentence; null when nothing is
+     * @param other any device; nothing prevents it for this one
+     * @return the missing feature, as the end of a sentence; null when none is missing
      */
     default @Nullable String memoryObstacle(Device other) {
         return null;
     }
 
     /**
-     * Returns why nothing runs here any more.
+     * Returns why the device no longer works.
      *
      * @return the failure; null while the device works
      */
@@ -220,7 +222,7 @@ public interface Device extends AutoCloseable {
         return null;
     }
 
-    /** Fails work that still waits with ABORTED and refuses new work. Harmless when repeated. */
+    /** Fails waiting work with ABORTED and refuses new work. Idempotent. */
     @Override
     void close();
 }

@@ -8,30 +8,31 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where work for a device is submitted. Each operation runs once its wait fence is reached and then signals its signal fence; fences
- * are the only ordering, also between operations of one queue, and may be waited for before anybody has promised to signal them.
+ * A queue to which work for a device is submitted. Each operation runs once its wait fence is reached and then signals its signal fence.
+ * Fences are the only ordering, even between operations of one queue; an operation may wait for a fence before any producer has promised to
+ * signal it.
  *
- * <p><b>Failure.</b> Submitting never blocks, and never throws for what the signal fence can carry: an operation that cannot run
- * (range, permission, closed device, failed wait, failing kernel) fails its signal fence with the root cause. Without a signal fence
- * a failure found before the call returns is thrown and a later one is logged.
+ * <p><b>Failure.</b> Submitting never blocks, and never throws what the signal fence can carry: an operation that cannot run (range,
+ * permission, closed device, failed wait, failing kernel) fails its signal fence with the root cause. Without a signal fence, a failure
+ * found before the call returns is thrown and a later one is logged.
  *
- * <p><b>Ownership.</b> Buffers, executables, command buffers, files and signal fences are retained until the operation is over; host
- * bytes of an update and binding tables are read before the call returns. Wait fences are not retained: if nobody is left who could
- * signal them, the operation is cancelled.
+ * <p><b>Ownership.</b> Buffers, executables, command buffers, files and signal fences are retained until the operation has finished; host
+ * bytes of an update and binding tables are read before the call returns. Wait fences are not retained: when no possible producer is left,
+ * the operation is cancelled.
  *
  * <p>Ranges: a length of {@link Buffer#WHOLE} is everything from the offset on. Safe from any thread.
  */
 public interface DeviceQueue {
-    /** As an alloca flag: no single owner knows the last use. The storage goes with the last reference; deallocating is a barrier. */
+    /** As an alloca flag: no single owner knows the last use. The storage is freed with the last reference; deallocating is a barrier. */
     long ALLOCA_INDETERMINATE_LIFETIME = 0x1;
     /**
-     * As an alloca flag: rather waits for memory that was freed and is still in use than have the pool take more, also where only the
-     * host can wait for that. Without it a pool that may grow does, unless the device can do the waiting.
+     * As an alloca flag: waits for freed memory that is still in use rather than let the pool grow, even where only the host can do the
+     * waiting. Without it, a pool that may grow does so, unless the device can do the waiting.
      */
     long ALLOCA_ALLOW_POOL_WAIT_FRONTIER = 0x2;
     /** As a dealloca flag: free on the queue that allocated, whichever queue this is. */
     long DEALLOCA_PREFER_ORIGIN = 0x1;
-    /** As an execute flag: the binding table's buffers need not be retained. */
+    /** As an execute flag: the buffers of the binding table need not be retained. */
     long EXECUTE_BORROW_BINDING_TABLE_LIFETIME = 0x1;
     /** As a dispatch flag: workgroup counts are read when the dispatch runs. */
     long DISPATCH_DYNAMIC_INDIRECT_PARAMETERS = 0x1;
@@ -47,9 +48,9 @@ public interface DeviceQueue {
     long DISPATCH_ALLOW_INLINE_EXECUTION = 0x20;
     /** As a dispatch flag: the caller keeps resources alive. */
     long DISPATCH_BORROW_RESOURCE_LIFETIMES = 0x40;
-    /** As a host call flag: signals do not wait for the call to return, which may wait for them; what it throws is logged. */
+    /** As a host call flag: signals do not wait for the call to return, so the call may wait for them; exceptions are logged. */
     long HOST_CALL_NON_BLOCKING = 0x1;
-    /** As a host call flag: wait actively. */
+    /** As a host call flag: busy-wait. */
     long HOST_CALL_WAIT_ACTIVE = 0x2;
     /** As a host call flag: caches need not be flushed for it. */
     long HOST_CALL_RELAXED = 0x4;
@@ -62,7 +63,7 @@ public interface DeviceQueue {
     Device device();
 
     /**
-     * Returns which queue of the device this is.
+     * Returns the index of this queue on its device.
      *
      * @return 0 to {@link Device#queueCount()} - 1
      */
@@ -71,12 +72,12 @@ public interface DeviceQueue {
     /**
      * Returns the axis of this queue, as frontiers mention it.
      *
-     * @return the axis; no other queue has or will have it
+     * @return the axis; never used for another queue
      */
     long axis();
 
     /**
-     * Returns what the queue has done so far and how it resolved waits.
+     * Returns how many operations the queue has run and how it resolved waits.
      *
      * @return the counters now
      */
@@ -93,25 +94,25 @@ public interface DeviceQueue {
     }
 
     /**
-     * Returns what the next operation runs after, as far as that is decided and has not completed.
+     * Returns what the next operation runs after, as far as that is known and has not completed.
      *
-     * @return the frontier; on a queue that does not order its operations, how far it is itself
+     * @return the frontier; for a queue that does not order its operations, its own progress
      */
     default Frontier frontier() {
         return Frontier.EMPTY;
     }
 
     /**
-     * Returns what the hardware of a stream was asked for.
+     * Returns how often the hardware of a stream was used.
      *
-     * @return the counters now; zeros of a queue that is no stream
+     * @return the current counters; zeros for a queue that is not a stream
      */
     default StreamCounters streamCounters() {
         return StreamCounters.NONE;
     }
 
     /**
-     * Returns what it took to gather the frontiers of its operations.
+     * Returns the cost of merging the frontiers of its operations.
      *
      * @return the counters now
      */
@@ -121,22 +122,22 @@ public interface DeviceQueue {
 
     /**
      * Allocates memory in queue order. The handle is returned at once; it has storage once the signal fence is reached. Over the budget of
-     * the device, or the quota of the consumer, it waits for what is freed, and other operations go on; RESOURCE_EXHAUSTED is for what
-     * could never fit.
+     * the device or the quota of the consumer, the operation waits for memory to be freed while other operations continue; it fails with
+     * RESOURCE_EXHAUSTED if it can never fit.
      *
      * @param wait what to wait for; null for nothing
      * @param signal what to signal; null for nothing
      * @param params what kind of memory
      * @param size bytes
      * @param flags alloca flags
-     * @return the buffer; the caller closes it, which frees storage that was never deallocated
+     * @return the buffer; the caller closes it, which frees storage that has not been deallocated
      * @throws IreeException INVALID_ARGUMENT for a size or parameters that no buffer can have
      */
     Buffer alloca(@Nullable Fence wait, @Nullable Fence signal, BufferParams params, long size, long flags);
 
     /**
-     * Frees an allocation in queue order. Operations using it at that moment keep it until they are over. For a buffer that was not
-     * allocated on a queue, has an indeterminate lifetime or was preserved by others ({@link Buffer#preserve()}), this is a barrier.
+     * Frees an allocation in queue order. Operations that use it at that moment keep it until they have finished. For a buffer that was not
+     * allocated on a queue, has an indeterminate lifetime or was preserved by other owners ({@link Buffer#preserve()}), this is a barrier.
      *
      * @param wait what to wait for; null for nothing
      * @param signal what to signal; null for nothing
@@ -279,7 +280,7 @@ public interface DeviceQueue {
      * @param wait what to wait for; null for nothing
      * @param signal what to signal; null for nothing
      * @param commands the command buffer
-     * @param bindings what its slots stand for; null when it has none
+     * @param bindings the buffers of its slots; null when it has none
      * @param flags execute flags
      */
     void execute(
@@ -290,7 +291,7 @@ public interface DeviceQueue {
             long flags);
 
     /**
-     * Signals one fence when another is reached.
+     * Signals a fence when another is reached.
      *
      * @param wait what to wait for; null for nothing
      * @param signal what to signal; null for nothing
@@ -302,23 +303,23 @@ public interface DeviceQueue {
      * Runs host code in queue order.
      *
      * @param wait what to wait for; null for nothing
-     * @param signal what to signal when it has returned; null for nothing
+     * @param signal what to signal when the call has returned; null for nothing
      * @param call the code
      * @param flags host call flags
      */
     void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags);
 
     /**
-     * Runs host code in queue order that ends later, when somebody says so.
+     * Runs host code in queue order that completes later, through its {@link HostCallCompletion}.
      *
      * @param wait what to wait for; null for nothing
-     * @param signal what to signal when the call was {@linkplain HostCallCompletion#complete() completed}; null for nothing
+     * @param signal what to signal when the call is {@linkplain HostCallCompletion#complete() completed}; null for nothing
      * @param call the code
      */
     default void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
         HostCallCompletion.submit(this, wait, signal, call);
     }
 
-    /** Starts what has been gathered so far, for backends that gather. */
+    /** Starts the operations batched so far, in backends that batch. */
     void flush();
 }

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal;
 
 /**
- * How many workgroups a dispatch has, and how large each is. All numbers are unsigned 32-bit.
+ * Number and size of the workgroups of a dispatch. All numbers are unsigned 32-bit.
  *
  * @param workgroupCountX workgroups along x; a dispatch with any count of 0 does nothing
  * @param workgroupCountY workgroups along y
@@ -9,7 +9,7 @@ package io.github.iree4j.hal;
  * @param workgroupSizeX invocations of a workgroup along x; 0 leaves it to the executable
  * @param workgroupSizeY invocations of a workgroup along y; 0 leaves it to the executable
  * @param workgroupSizeZ invocations of a workgroup along z; 0 leaves it to the executable
- * @param dynamicLocalMemory bytes of workgroup-local memory on top of what the executable declares
+ * @param dynamicLocalMemory bytes of workgroup-local memory in addition to what the executable declares
  */
 public record DispatchConfig(
         int workgroupCountX,
@@ -21,7 +21,7 @@ public record DispatchConfig(
         int dynamicLocalMemory) {
 
     /**
-     * Workgroups of the size that the executable declares.
+     * Returns a configuration with workgroups of the size that the executable declares.
      *
      * @param x workgroups along x
      * @param y workgroups along y

@@ -3,7 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** What is checked of every dispatch before it is recorded. */
+/** Checks of every dispatch before it is recorded. */
 final class Dispatches {
     private static final int USAGES = BufferUsage.DISPATCH_STORAGE
             | BufferUsage.DISPATCH_UNIFORM_READ
@@ -36,7 +36,7 @@ final class Dispatches {
     }
 
     /**
-     * Checks that nothing is asked for that no backend has.
+     * Checks that the flags request nothing that no backend has.
      *
      * @throws IreeException UNIMPLEMENTED
      */
@@ -60,7 +60,7 @@ final class Dispatches {
         }
     }
 
-    /** Which bindings an export reads and which it writes is not recorded in CPU code, so any usage by dispatches must do. */
+    /** CPU code does not record which bindings an export reads and which it writes, so any dispatch usage suffices. */
     static boolean isUsable(Buffer buffer) {
         return (buffer.usage() & USAGES) != 0;
     }

@@ -7,8 +7,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Map;
 
 /**
- * Type of the elements of a buffer view: what kind of number in the top 8 bits, how many bits it has in the low 8
- * ({@code iree/hal/buffer_view.h}).
+ * Element type of a buffer view: the kind of number in the top 8 bits, its bit count in the low 8 ({@code iree/hal/buffer_view.h}).
  *
  * @param encoding the number that compiled programs pass
  */
@@ -28,13 +27,13 @@ public record ElementType(int encoding) {
 
     /** No type. */
     public static final ElementType NONE = new ElementType(0);
-    /** 8 bits without a meaning. */
+    /** 8 bits without interpretation. */
     public static final ElementType OPAQUE_8 = new ElementType(8);
-    /** 16 bits without a meaning. */
+    /** 16 bits without interpretation. */
     public static final ElementType OPAQUE_16 = new ElementType(16);
-    /** 32 bits without a meaning. */
+    /** 32 bits without interpretation. */
     public static final ElementType OPAQUE_32 = new ElementType(32);
-    /** 64 bits without a meaning. */
+    /** 64 bits without interpretation. */
     public static final ElementType OPAQUE_64 = new ElementType(64);
     /** Booleans, one byte each; printed {@code i1}. */
     public static final ElementType BOOL_8 = of(BOOLEAN, 8);
@@ -44,25 +43,25 @@ public record ElementType(int encoding) {
     public static final ElementType SI4 = of(SIGNED, 4);
     /** Unsigned 4-bit integers. */
     public static final ElementType UI4 = of(UNSIGNED, 4);
-    /** 8-bit integers, signedness not said. */
+    /** 8-bit integers of unspecified signedness. */
     public static final ElementType I8 = of(INTEGER, 8);
     /** Signed 8-bit integers. */
     public static final ElementType SI8 = of(SIGNED, 8);
     /** Unsigned 8-bit integers. */
     public static final ElementType UI8 = of(UNSIGNED, 8);
-    /** 16-bit integers, signedness not said. */
+    /** 16-bit integers of unspecified signedness. */
     public static final ElementType I16 = of(INTEGER, 16);
     /** Signed 16-bit integers. */
     public static final ElementType SI16 = of(SIGNED, 16);
     /** Unsigned 16-bit integers. */
     public static final ElementType UI16 = of(UNSIGNED, 16);
-    /** 32-bit integers, signedness not said: what {@code tensor<..xi32>} is. */
+    /** 32-bit integers of unspecified signedness, as in {@code tensor<..xi32>}. */
     public static final ElementType I32 = of(INTEGER, 32);
     /** Signed 32-bit integers. */
     public static final ElementType SI32 = of(SIGNED, 32);
     /** Unsigned 32-bit integers. */
     public static final ElementType UI32 = of(UNSIGNED, 32);
-    /** 64-bit integers, signedness not said. */
+    /** 64-bit integers of unspecified signedness. */
     public static final ElementType I64 = of(INTEGER, 64);
     /** Signed 64-bit integers. */
     public static final ElementType SI64 = of(SIGNED, 64);
@@ -114,7 +113,7 @@ public record ElementType(int encoding) {
     }
 
     /**
-     * Returns how many bits an element takes.
+     * Returns the bits of an element.
      *
      * @return 0 to 255
      */
@@ -123,7 +122,7 @@ public record ElementType(int encoding) {
     }
 
     /**
-     * Returns whether nothing is known but the size.
+     * Returns whether only the size is known.
      *
      * @return true for opaque types and {@link #NONE}
      */
@@ -142,7 +141,7 @@ public record ElementType(int encoding) {
     }
 
     /**
-     * Returns whether elements are unsigned integers by declaration.
+     * Returns whether elements are declared unsigned integers.
      *
      * @return true for {@code ui} types
      */
@@ -188,7 +187,7 @@ public record ElementType(int encoding) {
     }
 
     /**
-     * Returns the bytes that packed elements take; the last byte may be only partly used.
+     * Returns the bytes that packed elements take; the last byte may be partly used.
      *
      * @param count how many elements, not negative
      * @return {@code (count * bits + 7) / 8}
@@ -201,7 +200,7 @@ public record ElementType(int encoding) {
         int bits = bitCount();
         long whole = bits >> 3;
         long rest = bits & 7;
-        // Whole bytes and the rest apart, so that only results that do not fit are refused.
+        // Whole bytes and the remainder separately, so that only results that do not fit are refused.
         try {
             long packedRest = Math.addExact(Math.multiplyExact(count >> 3, rest), ((count & 7) * rest + 7) >> 3);
             return Math.addExact(Math.multiplyExact(count, whole), packedRest);
@@ -217,7 +216,7 @@ public record ElementType(int encoding) {
      *
      * @param text the type's name
      * @return the type
-     * @throws IreeException INVALID_ARGUMENT when it names none
+     * @throws IreeException INVALID_ARGUMENT when it is not a type
      */
     public static ElementType parse(String text) {
         ElementType named = NAMED.get(text);
@@ -249,7 +248,7 @@ public record ElementType(int encoding) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
                     "'" + text
-                            + "' is no element type; known are i8, si8, ui8, f32, bf16, cf64, i1, f8E4M3FN and the like");
+                            + "' is not an element type; types are i8, si8, ui8, f32, bf16, cf64, i1, f8E4M3FN and the like");
         }
         return of(kind, bits);
     }

@@ -11,7 +11,7 @@ public abstract class Executable extends Resource {
     protected Executable() {}
 
     /**
-     * Returns what it was loaded from.
+     * Returns the format that it was loaded from.
      *
      * @return the format, for example {@code embedded-elf-x86_64}
      */
@@ -38,7 +38,7 @@ public abstract class Executable extends Resource {
      *
      * @param name its name
      * @return its ordinal
-     * @throws IreeException NOT_FOUND naming the entry points there are
+     * @throws IreeException NOT_FOUND naming the existing entry points
      */
     public int lookup(String name) {
         StringBuilder known = new StringBuilder();

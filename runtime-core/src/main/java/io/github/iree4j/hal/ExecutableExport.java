@@ -5,12 +5,12 @@ package io.github.iree4j.hal;
  *
  * @param name its name
  * @param flags {@link #SEQUENTIAL} and {@link #WORKGROUP_SIZE_DYNAMIC} bits
- * @param constantCount 32-bit constants every dispatch passes; -1 when the executable does not say
- * @param bindingCount buffers every dispatch binds; -1 when the executable does not say
- * @param workgroupSizeX invocations of a workgroup along x as compiled; 0 when not said
- * @param workgroupSizeY invocations of a workgroup along y as compiled; 0 when not said
- * @param workgroupSizeZ invocations of a workgroup along z as compiled; 0 when not said
- * @param localMemorySize bytes of memory each worker provides while it runs a workgroup
+ * @param constantCount 32-bit constants that every dispatch passes; -1 when the executable does not declare them
+ * @param bindingCount buffers that every dispatch binds; -1 when the executable does not declare them
+ * @param workgroupSizeX invocations of a workgroup along x as compiled; 0 when unspecified
+ * @param workgroupSizeY invocations of a workgroup along y as compiled; 0 when unspecified
+ * @param workgroupSizeZ invocations of a workgroup along z as compiled; 0 when unspecified
+ * @param localMemorySize bytes of memory that each worker provides while it runs a workgroup
  */
 public record ExecutableExport(
         String name,
@@ -22,14 +22,14 @@ public record ExecutableExport(
         int workgroupSizeZ,
         long localMemorySize) {
 
-    /** Workgroups run one after the other on one thread. */
+    /** Workgroups run sequentially on one thread. */
     public static final int SEQUENTIAL = 0x1;
 
     /** The dispatch chooses the workgroup size. */
     public static final int WORKGROUP_SIZE_DYNAMIC = 0x2;
 
     /**
-     * Returns whether workgroups must run one after the other.
+     * Returns whether workgroups must run sequentially.
      *
      * @return true if {@link #SEQUENTIAL} is set
      */

@@ -6,13 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an executable is made from.
+ * Parameters to create an executable.
  *
- * @param format what the data is, for example {@code embedded-elf-x86_64}
- * @param data the compiled code; at any alignment; not written while it is being loaded
+ * @param format the format of the data, for example {@code embedded-elf-x86_64}
+ * @param data the compiled code; at any alignment; must not be written while it is being loaded
  * @param owner keeps the data valid; retained as long as the executable refers to it, null for data that outlives the executable
  * @param constants specialisation constants, in the order the compiler fixed
- * @param layouts what dispatches pass to each export, where programs say it; empty where the executable does
+ * @param layouts arguments of each export, where the program declares them; empty where the executable does
  */
 public record ExecutableParams(
         String format,
@@ -27,9 +27,9 @@ public record ExecutableParams(
     }
 
     /**
-     * An executable that says itself what dispatches pass.
+     * Creates parameters of an executable that declares the arguments of its exports.
      *
-     * @param format what the data is
+     * @param format the format of the data
      * @param data the compiled code
      * @param owner keeps the data valid, or null
      * @param constants specialisation constants
@@ -39,9 +39,9 @@ public record ExecutableParams(
     }
 
     /**
-     * An executable without specialisation constants.
+     * Creates parameters of an executable without specialisation constants.
      *
-     * @param format what the data is
+     * @param format the format of the data
      * @param data the compiled code
      */
     public ExecutableParams(String format, MemorySegment data) {

@@ -5,7 +5,7 @@ final class Flags {
     private final int[] bits;
     private final String[] names;
 
-    /** Combined bits first, single ones after: the first that fits is taken out. */
+    /** Combined bits first, single bits after: the first match is removed from the rest. */
     Flags(int[] bits, String[] names) {
         this.bits = bits;
         this.names = names;

@@ -1,12 +1,12 @@
 package io.github.iree4j.hal;
 
 /**
- * What a queue has done to gather the frontiers of its operations.
+ * The cost of merging the frontiers of a queue's operations.
  *
- * @param merges frontiers of waits that were joined because they had not completed
- * @param evictions entries that were lost for want of room, which taints what follows until they have completed
+ * @param merges frontiers of waits that were merged because they had not completed
+ * @param evictions entries that were dropped for lack of room, which taints later frontiers until the entries have completed
  */
 public record FrontierCounters(long merges, long evictions) {
-    /** Nothing was gathered. */
+    /** No merges. */
     public static final FrontierCounters NONE = new FrontierCounters(0, 0);
 }

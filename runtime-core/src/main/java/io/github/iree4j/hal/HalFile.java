@@ -45,9 +45,9 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Opens a file of the file system. The system transfers it while nobody waits, see {@link #isAsynchronous}.
+     * Opens a file of the file system. The system transfers its bytes without blocking a thread, see {@link #isAsynchronous}.
      *
-     * @param path where it is; it must exist
+     * @param path its path; it must exist
      * @param access bits of {@link MemoryAccess}
      * @return the file; the caller closes it
      * @throws IreeException NOT_FOUND, PERMISSION_DENIED, or INVALID_ARGUMENT for a directory or device, when it cannot be opened
@@ -73,17 +73,17 @@ public abstract class HalFile extends Resource {
     public abstract long length();
 
     /**
-     * Returns the contents when they lie in host memory, so that they can be used in place.
+     * Returns the contents if they lie in host memory, to be used in place.
      *
-     * @return the bytes, valid while this file is, or null
+     * @return the bytes, valid as long as this file, or null
      */
     public @Nullable MemorySegment memory() {
         return null;
     }
 
     /**
-     * Returns whether transfers can be started and heard of later. Of others, {@link #read} and {@link #write} take no longer than a
-     * copy.
+     * Returns whether transfers can be started and complete later. For files that are not asynchronous, {@link #read} and {@link #write}
+     * take no longer than a copy.
      *
      * @return whether {@link #startRead} and {@link #startWrite} may be called
      */
@@ -92,22 +92,22 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * As {@link #startRead(long, MemorySegment, Supplier, Completion)}, to the end.
+     * Starts to read bytes, as {@link #startRead(long, MemorySegment, Supplier, Completion)} without a stop condition.
      *
      * @param offset first byte in the file
      * @param target what to fill
-     * @param completion told how it ended
+     * @param completion called with the outcome
      */
     public final void startRead(long offset, MemorySegment target, Completion completion) {
         startRead(offset, target, () -> null, completion);
     }
 
     /**
-     * As {@link #startWrite(long, MemorySegment, Supplier, Completion)}, to the end.
+     * Starts to write bytes, as {@link #startWrite(long, MemorySegment, Supplier, Completion)} without a stop condition.
      *
      * @param offset first byte in the file
      * @param source what to write
-     * @param completion told how it ended
+     * @param completion called with the outcome
      */
     public final void startWrite(long offset, MemorySegment source, Completion completion) {
         startWrite(offset, source, () -> null, completion);
@@ -117,10 +117,10 @@ public abstract class HalFile extends Resource {
      * Starts to read bytes. The caller keeps this file and the memory until the completion is called.
      *
      * @param offset first byte in the file
-     * @param target native memory that threads share, filled completely, in pieces
-     * @param stop asked now and then on the same thread: why to go on no longer, or null; returns at once and does not throw
-     * @param completion told how it ended, on the thread of {@link io.github.iree4j.async.SystemIo#ofProcess()}; its rules hold
-     * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, INVALID_ARGUMENT for other memory, FAILED_PRECONDITION when it is not
+     * @param target native memory shared between threads, filled completely, in pieces
+     * @param stop polled on the same thread: the reason to stop, or null; returns at once and does not throw
+     * @param completion called with the outcome on the thread of {@link io.github.iree4j.async.SystemIo#ofProcess()}; its rules hold
+     * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, INVALID_ARGUMENT for other memory, FAILED_PRECONDITION when the file is not
      *     asynchronous; the completion is not called then
      */
     public final void startRead(
@@ -133,9 +133,9 @@ public abstract class HalFile extends Resource {
      * Starts to write bytes. The caller keeps this file and the memory until the completion is called.
      *
      * @param offset first byte in the file
-     * @param source native memory that threads share
-     * @param stop asked now and then why to go on no longer, as for {@link #startRead}
-     * @param completion told how it ended, as for {@link #startRead}
+     * @param source native memory shared between threads
+     * @param stop polled for the reason to stop, as for {@link #startRead}
+     * @param completion called with the outcome, as for {@link #startRead}
      * @throws IreeException as {@link #startRead}
      */
     public final void startWrite(
@@ -149,8 +149,8 @@ public abstract class HalFile extends Resource {
      *
      * @param offset first byte in the file
      * @param target filled completely
-     * @param stop why to go on no longer, or null
-     * @param completion told how it ended
+     * @param stop the reason to stop, or null
+     * @param completion called with the outcome
      */
     protected void doStartRead(
             long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
@@ -162,8 +162,8 @@ public abstract class HalFile extends Resource {
      *
      * @param offset first byte in the file
      * @param source what to write
-     * @param stop why to go on no longer, or null
-     * @param completion told how it ended
+     * @param stop the reason to stop, or null
+     * @param completion called with the outcome
      */
     protected void doStartWrite(
             long offset, MemorySegment source, Supplier<@Nullable IreeException> stop, Completion completion) {
@@ -175,7 +175,7 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Reads bytes, and waits for them. Not on the thread on which completions of files run.
+     * Reads bytes and waits for them. Must not be called on the thread that runs completions of files.
      *
      * @param offset first byte in the file
      * @param target filled completely
@@ -187,7 +187,7 @@ public abstract class HalFile extends Resource {
     }
 
     /**
-     * Writes bytes, and waits until that is done. Not on the thread on which completions of files run.
+     * Writes bytes and waits until they are written. Must not be called on the thread that runs completions of files.
      *
      * @param offset first byte in the file
      * @param source what to write

@@ -1,9 +1,9 @@
 package io.github.iree4j.hal;
 
 /**
- * Host code run in queue order. The local device gives each a virtual thread, so it may wait for other work, of its own queue too; a
- * stream need not go on before it returns, so on one it must not wait for what was submitted behind it. A throw fails the operation's
- * signals. What ends after it has returned is a {@link DeferredHostCall}.
+ * Host code that runs in queue order. The local device runs each call on a virtual thread, so the call may wait for other work, even of its
+ * own queue; a stream may stand still until the call returns, so there it must not wait for work submitted behind it. An exception fails
+ * the operation's signals. A call that completes after it has returned is a {@link DeferredHostCall}.
  */
 @FunctionalInterface
 public interface HostCall {

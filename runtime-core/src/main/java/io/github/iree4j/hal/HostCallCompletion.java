@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a {@linkplain DeferredHostCall deferred host call}. Whoever ends it first decides; later attempts do nothing. Safe from any thread, also when the
- * device has been closed meanwhile. What comes to be forgotten without an end leaves its signals as they are.
+ * The completion of a {@linkplain DeferredHostCall deferred host call}. The first attempt to end it decides; later ones do nothing. Safe
+ * from any thread, even after the device has been closed. A completion that is dropped without an end never signals.
  */
 public final class HostCallCompletion {
     private final @Nullable Fence signal;
@@ -23,8 +23,8 @@ public final class HostCallCompletion {
     }
 
     /**
-     * The call is an operation of its own, whose signal says that it has begun. Its failure is that of the whole: a wait that failed, a throw, a queue that was
-     * closed before.
+     * Submits the call as an ordinary host call whose signal says that it has begun. A failure of that operation (a failed wait, an
+     * exception, a closed queue) fails the completion.
      */
     static void submit(DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
         Objects.requireNonNull(call, "call");
@@ -40,19 +40,19 @@ public final class HostCallCompletion {
     }
 
     /**
-     * Says that what was begun is done: the signals are signalled.
+     * Completes the call and signals its signals.
      *
-     * @return false when it was over already
+     * @return false when it had ended already
      */
     public boolean complete() {
         return end(null);
     }
 
     /**
-     * Says that what was begun has failed: so do the signals.
+     * Fails the call and its signals.
      *
-     * @param cause why
-     * @return false when it was over already
+     * @param cause the cause
+     * @return false when it had ended already
      */
     public boolean fail(IreeException cause) {
         return end(Objects.requireNonNull(cause, "cause"));
@@ -75,7 +75,7 @@ public final class HostCallCompletion {
     }
 
     /**
-     * Returns whether somebody has ended it.
+     * Returns whether the call has ended.
      *
      * @return also true when the call failed before it began
      */

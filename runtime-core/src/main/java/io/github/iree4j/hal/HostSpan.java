@@ -5,15 +5,15 @@ import io.github.iree4j.frontier.MutableFrontier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that the host does itself between two fences: a function of a program that blocks, a step in Java between two queues. Begun with
- * {@link SchedulingDomain#beginHostWork}.
+ * Work of the host between two fences: a blocking function of a program, a step in Java between two queues. Begun with {@link
+ * SchedulingDomain#beginHostWork}.
  *
- * <p>Not safe from several threads at once. One that is dropped without its end, because the work failed, has never been on the axis.
+ * <p>Not thread-safe. A span that is dropped without {@link #end}, because the work failed, never appears on the axis.
  */
 public final class HostSpan {
     private final SchedulingDomain domain;
     private final @Nullable MutableFrontier imported;
-    private @Nullable Frontier frontier; // once over
+    private @Nullable Frontier frontier; // set by end()
 
     HostSpan(SchedulingDomain domain, @Nullable MutableFrontier imported) {
         this.domain = domain;
@@ -21,9 +21,9 @@ public final class HostSpan {
     }
 
     /**
-     * Says that the work is over, before anything is signalled. Called again it says the same.
+     * Ends the work, before anything is signalled. Idempotent.
      *
-     * @return what happens before its end: what it followed, and its own entry on the axis of the host
+     * @return what happens before its end: what it followed, and its own entry on the host's axis
      */
     public Frontier end() {
         Frontier own = frontier;

@@ -1,12 +1,12 @@
 package io.github.iree4j.hal;
 
-/** Bits that say how memory may be, or is going to be, accessed ({@code iree/hal/buffer.h}). */
+/** Bits that say how memory may be or will be accessed ({@code iree/hal/buffer.h}). */
 public final class MemoryAccess {
     /** Reads. */
     public static final int READ = 0x1;
     /** Writes. */
     public static final int WRITE = 0x2;
-    /** What was there before need not be kept. */
+    /** The old contents need not be kept. */
     public static final int DISCARD = 0x4;
     /** Overwrites everything. */
     public static final int DISCARD_WRITE = WRITE | DISCARD;
@@ -14,7 +14,7 @@ public final class MemoryAccess {
     public static final int MAY_ALIAS = 0x8;
     /** Accesses need not be aligned. */
     public static final int UNALIGNED = 0x10;
-    /** Whatever the memory allows. */
+    /** All accesses that the memory allows. */
     public static final int ANY = 0x20;
     /** Reads, writes and discards. */
     public static final int ALL = READ | WRITE | DISCARD;

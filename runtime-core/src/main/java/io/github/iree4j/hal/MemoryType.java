@@ -1,8 +1,8 @@
 package io.github.iree4j.hal;
 
-/** Bits that say where memory lies and who can reach it ({@code iree/hal/buffer.h}). */
+/** Bits that say where memory lies and what can access it ({@code iree/hal/buffer.h}). */
 public final class MemoryType {
-    /** Only a wish: take the best there is for the other bits. */
+    /** A preference: take the best memory there is for the other bits. */
     public static final int OPTIMAL = 0x1;
     /** The host can map it. */
     public static final int HOST_VISIBLE = 0x2;

@@ -10,15 +10,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation that waits to be issued, and what for.
+ * An operation that waits to be issued, with its waits.
  *
- * @param name what kind of operation
+ * @param name the kind of operation
  * @param since how long it has been waiting
- * @param forMemory whether it waits for memory; all waits are over then
- * @param waits what was not reached when this was asked
+ * @param forMemory whether it waits for memory; all other waits are reached then
+ * @param waits the points that were not reached at the time of the query
  */
 public record PendingOperation(String name, Duration since, boolean forMemory, List<Wait> waits) {
-    /** Copies. */
+    /** Copies the list. */
     public PendingOperation {
         waits = List.copyOf(waits);
     }
@@ -27,17 +27,17 @@ public record PendingOperation(String name, Duration since, boolean forMemory, L
      * A point of a timeline that was not reached.
      *
      * @param semaphore the timeline, as {@code TimelineSemaphore.id()}
-     * @param value the value that is waited for
-     * @param reached how far the timeline was
-     * @param promised whether somebody has promised to signal that value
-     * @param producerAxis the queue that has, {@link Axis#NONE} when it is not known
-     * @param producerEpoch the epoch of the operation that will; 0 when it is not known
+     * @param value the awaited value
+     * @param reached the value that the timeline had reached
+     * @param promised whether a producer has promised to signal the value
+     * @param producerAxis the queue that has promised it; {@link Axis#NONE} when unknown
+     * @param producerEpoch the epoch of the operation that will signal it; 0 when unknown
      */
     public record Wait(
             long semaphore, long value, long reached, boolean promised, long producerAxis, long producerEpoch) {}
 
     /**
-     * Says which points of a fence are not reached, and who is to reach them.
+     * Returns the points of a fence that are not reached, with their producers.
      *
      * @param fence the fence, which may be closed by now; null for none
      * @return a snapshot; empty when all are reached

@@ -3,7 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** Bit masks that say on which queues of a device work may run: bit n is queue n. */
+/** Bit masks of the queues of a device on which work may run: bit n is queue n. */
 public final class QueueAffinity {
     /** Any queue. Zero means the same. */
     public static final long ANY = -1L;
@@ -15,8 +15,8 @@ public final class QueueAffinity {
      *
      * @param affinity the mask; {@link #ANY} and 0 are all queues
      * @param queueCount queues of the device, 1 to 64
-     * @return the mask of those wanted that exist, not 0
-     * @throws IreeException INVALID_ARGUMENT when none of them exists
+     * @return the mask of the queues that exist, not 0
+     * @throws IreeException INVALID_ARGUMENT when none of the queues exists
      */
     public static long normalize(long affinity, int queueCount) {
         long existing = queueCount >= Long.SIZE ? -1L : (1L << queueCount) - 1;
@@ -31,12 +31,12 @@ public final class QueueAffinity {
     }
 
     /**
-     * Picks the queue to use of a mask: the first.
+     * Picks a queue from a mask: the first.
      *
      * @param affinity the mask
      * @param queueCount queues of the device
      * @return the queue's index
-     * @throws IreeException INVALID_ARGUMENT when none of them exists
+     * @throws IreeException INVALID_ARGUMENT when none of the queues exists
      */
     public static int first(long affinity, int queueCount) {
         return Long.numberOfTrailingZeros(normalize(affinity, queueCount));

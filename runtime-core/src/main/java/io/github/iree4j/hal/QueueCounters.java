@@ -1,23 +1,23 @@
 package io.github.iree4j.hal;
 
 /**
- * What a queue has done so far, and how each wait of its operations was resolved. Every wait of an operation that was issued is in
- * exactly one of {@link #reached} to {@link #covered}, by what was decided about it first.
+ * Counters of a queue's operations and of how their waits were resolved. Every wait of an issued operation is counted in exactly one of
+ * {@link #reached} to {@link #covered}, by its first resolution.
  *
- * <p>The numbers of one snapshot are read one after the other while the queue goes on.
+ * <p>The numbers of a snapshot are read one after the other while the queue runs.
  *
- * @param submitted operations that were submitted
- * @param retired operations that ran and are over, whatever became of them
- * @param failed operations that failed or were cancelled, before or after they ran
- * @param pending operations that wait to be issued, now
- * @param inFlight operations that were issued and are not over, now; those that ran on the thread that submitted them never are
- * @param reached waits for what was reached already
- * @param elidedFifo waits for what the same queue runs before
- * @param elidedFrontier waits for what the queue's frontier proves to run before
- * @param deviceWaits waits that the device was given
- * @param deferred waits that the operation was held back for, on the host
+ * @param submitted operations submitted
+ * @param retired operations that ran and finished, successfully or not
+ * @param failed operations that failed or were cancelled, whether or not they ran
+ * @param pending operations that wait to be issued now
+ * @param inFlight operations that are issued and not finished now; never includes those that run on the submitting thread
+ * @param reached waits that were reached already
+ * @param elidedFifo waits for work that the same queue runs earlier
+ * @param elidedFrontier waits for work that the queue's frontier proves to run earlier
+ * @param deviceWaits waits performed by the device
+ * @param deferred waits for which the host held the operation back
  * @param covered waits dropped because another wait of the same operation implies them
- * @param heldBackNanos how long operations were held back together, those that are over
+ * @param heldBackNanos total time that operations were held back, excluding those that still are
  */
 public record QueueCounters(
         long submitted,
@@ -34,7 +34,7 @@ public record QueueCounters(
         long heldBackNanos) {
 
     /**
-     * Returns how many waits there were in all.
+     * Returns the total number of waits.
      *
      * @return the sum of the decisions
      */
@@ -43,9 +43,9 @@ public record QueueCounters(
     }
 
     /**
-     * Returns how many waits cost neither the device nor the host anything.
+     * Returns how many waits cost neither the device nor the host any waiting.
      *
-     * @return all but those given to the device or held back for
+     * @return all but the device waits and the deferred ones
      */
     public long elided() {
         return reached + elidedFifo + elidedFrontier + covered;

@@ -3,7 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** The one check of byte ranges, and the one wording of what is wrong with them. */
+/** The common check of byte ranges, with its message. */
 final class Ranges {
     private Ranges() {}
 
@@ -12,8 +12,8 @@ final class Ranges {
      *
      * @param what names the range in the message
      * @param length bytes, or {@link Buffer#WHOLE} for all from the offset on
-     * @param capacity of what it must lie in
-     * @param container names what it must lie in
+     * @param capacity length of the container
+     * @param container names the container in the message
      * @return the length in bytes
      */
     static long check(String what, long offset, long length, long capacity, String container) {

@@ -17,29 +17,29 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues that know of one another: they share a tracker of what has completed and take their axes from one allocator, so their
- * frontiers can be compared. Devices of one process use {@link #ofProcess()} unless told otherwise.
+ * A group of queues that know each other's progress: they share a tracker of completions and allocate their axes from one allocator, so
+ * their frontiers can be compared. The devices of a process use {@link #ofProcess()} by default.
  *
  * <p>Safe from any thread.
  */
 public final class SchedulingDomain {
-    /** The open queues of a domain, as those that order their operations know them. */
+    /** The open queues of a domain, as their scheduler knows them. */
     public interface Queues {
         /**
-         * Takes back operations that have not been issued.
+         * Withdraws operations that have not been issued.
          *
-         * @param calls whose operations
-         * @param cause what they fail with
+         * @param calls selects the calls whose operations are withdrawn
+         * @param cause the failure of the operations
          */
         void withdraw(Predicate<MemoryHolder> calls, IreeException cause);
     }
 
-    /** Counts what it takes to gather a frontier. */
+    /** Counts merges of frontiers. */
     public interface MergeMeter {
         /**
-         * One frontier was joined with another.
+         * Called when two frontiers have been merged.
          *
-         * @param lost whether entries were lost, which the result says of itself from then on
+         * @param lost whether entries were lost, which taints the result
          */
         void merged(boolean lost);
     }
@@ -76,8 +76,8 @@ public final class SchedulingDomain {
     /**
      * Creates a domain.
      *
-     * @param axes where its queues get their axes
-     * @param tracker where they register them; the caller keeps it open as long as the domain is used
+     * @param axes allocates the axes of its queues
+     * @param tracker where the queues register their axes; the caller keeps it open as long as the domain is used
      * @param frontierCapacity how many entries the frontiers of operations may have, 1 to {@link Frontier#MAXIMUM_CAPACITY}
      * @return the domain
      */
@@ -86,7 +86,7 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns what has completed.
+     * Returns the tracker of completions.
      *
      * @return the tracker, borrowed
      */
@@ -95,7 +95,7 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns where axes come from.
+     * Returns the allocator of axes.
      *
      * @return the allocator, borrowed
      */
@@ -113,17 +113,17 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Begins work that the host does itself between two fences, so that what it signals carries what happened before. All of it is on one
-     * axis, whose epochs are given in the order in which such work is over, as on an unordered queue.
+     * Begins work of the host between two fences, so that its signals carry what happened before. All such work is on one axis, whose
+     * epochs are assigned in the order of completion, as on an unordered queue.
      *
-     * @param wait what the work follows, reached; null for nothing
+     * @param wait what the work follows; must be reached; null for nothing
      * @return the work; {@link HostSpan#end} gives its frontier
      */
     public HostSpan beginHostWork(@Nullable Fence wait) {
         return new HostSpan(this, wait == null ? null : imports(wait, null));
     }
 
-    /** Work of the host is over: its place on the axis, which is that far now. */
+    /** Ends work of the host: assigns its epoch and advances the host's axis to it. */
     Frontier endHostWork(@Nullable MutableFrontier imported) {
         long epoch = hostEpochs.incrementAndGet();
         Frontier frontier =
@@ -133,11 +133,11 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns what reached waits bring, as far as it has not completed.
+     * Returns the merged frontiers of reached waits, as far as they have not completed.
      *
-     * @param wait reached
-     * @param meter told of every join; null for none
-     * @return the frontier; null when all has completed, which is the rule where the host sees completions
+     * @param wait a reached fence
+     * @param meter called for every merge; null for none
+     * @return the frontier; null when all have completed, the usual case where the host sees completions
      */
     public @Nullable MutableFrontier imports(Fence wait, @Nullable MergeMeter meter) {
         MutableFrontier gathered = null;
@@ -159,21 +159,21 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Takes back what a call that ended early has submitted to any queue and that has not been issued: it fails, and what it holds or
-     * asked for goes back. What was issued goes on.
+     * Withdraws the operations of a call that ended early from all queues, unless they have been issued: they fail, and release the memory
+     * that they hold or wait for. Issued operations continue.
      *
      * @param holder the call
-     * @param cause what the operations fail with
+     * @param cause the failure of the operations
      */
     public void withdraw(MemoryHolder holder, IreeException cause) {
         withdraw(holder::equals, cause);
     }
 
     /**
-     * The same for all calls of a program.
+     * Withdraws the operations of all calls of a program, as {@link #withdraw(MemoryHolder, IreeException)} does.
      *
-     * @param program what counts the operations of its calls
-     * @param cause what the operations fail with
+     * @param program counts the operations of its calls
+     * @param cause the failure of the operations
      */
     public void withdraw(OperationsUnderWay program, IreeException cause) {
         withdraw(holder -> holder.operations().equals(program), cause);
@@ -187,10 +187,10 @@ public final class SchedulingDomain {
     }
 
     /**
-     * Returns what orders the operations of the queues. For {@code hal.schedule} alone, which expects to find there what it made.
+     * Returns the scheduler's view of the queues. For {@code hal.schedule} alone, which expects to find its own object.
      *
-     * @param make makes it, of which the first is kept
-     * @return always the same
+     * @param make creates it; the first one created is kept
+     * @return always the same object
      */
     public Queues queues(Supplier<Queues> make) {
         Queues known = queues.get();

@@ -4,7 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 
-/** What one does with shapes, which are arrays of dimensions, outermost first; rank 0 is a scalar. */
+/** Utilities for shapes: arrays of dimensions, outermost first; rank 0 is a scalar. */
 public final class Shape {
     /** The most dimensions a shape may have. */
     public static final int MAXIMUM_RANK = 128;
@@ -39,7 +39,7 @@ public final class Shape {
         }
         for (long dimension : shape) {
             long product = count * dimension;
-            if (product < 0 || Math.multiplyHigh(count, dimension) != 0) { // a division would take as long as all else
+            if (product < 0 || Math.multiplyHigh(count, dimension) != 0) { // a division would double the cost
                 throw new IreeException(
                         StatusCode.OUT_OF_RANGE, "shape " + format(shape) + " has more than 2^63 - 1 elements");
             }
@@ -78,7 +78,7 @@ public final class Shape {
      *
      * @param text dimensions joined by {@code x}; empty is a scalar
      * @return the dimensions
-     * @throws IreeException INVALID_ARGUMENT when it is no shape
+     * @throws IreeException INVALID_ARGUMENT when it is not a shape
      */
     public static long[] parse(String text) {
         if (text.isEmpty()) {
@@ -91,7 +91,7 @@ public final class Shape {
                 shape[i] = Long.parseLong(parts[i]);
             } catch (NumberFormatException e) {
                 throw new IreeException(
-                        StatusCode.INVALID_ARGUMENT, "'" + text + "' is no shape; write it like 1x28x28", e);
+                        StatusCode.INVALID_ARGUMENT, "'" + text + "' is not a shape; write it like 1x28x28", e);
             }
         }
         elementCount(shape);
@@ -99,7 +99,7 @@ public final class Shape {
     }
 
     /**
-     * Returns whether two shapes are the same.
+     * Returns whether two shapes are equal.
      *
      * @param a one shape
      * @param b another

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** A file of the file system. */
 final class SystemFile extends HalFile {
     /**
-     * Whoever waits may pass memory of any kind, also such that somebody else frees meanwhile, which the system would not notice; it
-     * goes through as much of ours at a time. A few pieces of the asynchronous file.
+     * A blocking caller may pass any memory, even memory that another thread frees meanwhile, which the system would not notice; so bytes
+     * go through a buffer of ours of this size. A few pieces of the asynchronous file.
      */
     private static final int COPIED = 4 << 20;
 
@@ -81,18 +81,18 @@ final class SystemFile extends HalFile {
         }
     }
 
-    /** Starts something whose completion it passes on. */
+    /** Starts a transfer with a completion. */
     @FunctionalInterface
     private interface Start {
         void start(Completion completion);
     }
 
-    /** Waits however long it takes: the memory is in use until then. */
+    /** Waits uninterruptibly: the memory is in use until the transfer has ended. */
     private void await(Start transfer) {
         if (file.isCompletionThread()) {
             throw new IreeException(
                     StatusCode.FAILED_PRECONDITION,
-                    describe() + " cannot be waited for by a callback that runs where its transfers are heard of");
+                    describe() + " cannot be awaited on the thread that runs the completions of its transfers");
         }
         CountDownLatch over = new CountDownLatch(1);
         @Nullable IreeException[] outcome = {null};

@@ -3,7 +3,7 @@ package io.github.iree4j.hal;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** What every backend checks before it fills, updates or copies: the same rules for queue operations and recorded commands. */
+/** Checks that every backend makes before it fills, updates or copies: the same rules for queue operations and recorded commands. */
 public final class Transfers {
     /** The most bytes an update command may carry. */
     public static final int MAXIMUM_UPDATE = 65536;
@@ -28,7 +28,7 @@ public final class Transfers {
     }
 
     /**
-     * Checks that a pattern fits a range a whole number of times.
+     * Checks that a range holds a whole number of patterns.
      *
      * @param offset first byte
      * @param length bytes
@@ -83,14 +83,14 @@ public final class Transfers {
     }
 
     /**
-     * Checks that two ranges of the same length are apart.
+     * Checks that two ranges of the same length do not overlap.
      *
      * @param source one buffer
      * @param sourceOffset first byte
      * @param target the other buffer
      * @param targetOffset first byte
      * @param length bytes
-     * @throws IreeException INVALID_ARGUMENT when they are not
+     * @throws IreeException INVALID_ARGUMENT when they overlap
      */
     public static void checkOverlap(Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
         if (!source.allocatedBuffer().equals(target.allocatedBuffer()) || length == 0) {

@@ -4,9 +4,9 @@ import io.github.iree4j.status.FailureDetail;
 import java.util.List;
 
 /**
- * A program was compiled for other devices than there are.
+ * A program was compiled for devices that are not present.
  *
- * @param wanted formats of executables, or patterns of devices, of which it takes one
+ * @param wanted formats of executables, or patterns of devices; the program needs one of them
  */
 public record UnsupportedTarget(List<String> wanted) implements FailureDetail {
     /** Copies the list. */

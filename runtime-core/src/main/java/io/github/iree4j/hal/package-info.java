@@ -1,5 +1,5 @@
 /**
- * Devices, their queues and memory: interfaces and values that every backend shares.
+ * Devices, their queues and memory: interfaces and values shared by all backends.
  *
  * <p>Start at {@link io.github.iree4j.hal.Device}. Work is submitted to a {@link io.github.iree4j.hal.DeviceQueue} with a fence to
  * wait for and a fence to signal; fences are the only ordering. Values are immutable; devices, queues and allocators are safe from

@@ -52,14 +52,14 @@ class ElementTypeTest {
     @ValueSource(
             strings = {"", "f", "f-8", "i300", "i9999999999", "q8", "f32 ", " f32", "f3x", "F32", "bf", "i+8", "\u0662"
             })
-    void refusesWhatIsNoType(String text) {
+    void refusesTextsThatAreNotTypes(String text) {
         assertThatThrownBy(() -> ElementType.parse(text))
                 .isInstanceOf(IreeException.class)
-                .hasMessageContaining("'" + text + "' is no element type");
+                .hasMessageContaining("'" + text + "' is not an element type");
     }
 
     @Test
-    void kindsAreTold() {
+    void kindsAreRecognized() {
         assertThat(ElementType.BF16.isFloat()).isTrue();
         assertThat(ElementType.F8_E8M0_FNU.isFloat()).isTrue();
         assertThat(ElementType.COMPLEX_64.isFloat()).isFalse();

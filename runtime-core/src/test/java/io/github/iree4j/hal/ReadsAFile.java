@@ -8,13 +8,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** What {@link WithoutNativeLibraryTest} runs in a process of its own: copies what it reads from a file behind it, and tells how. */
+/** The program that {@link WithoutNativeLibraryTest} runs in its own process: copies bytes within a file and prints how. */
 final class ReadsAFile {
     private ReadsAFile() {}
 
     public static void main(String[] args) throws InterruptedException {
         if (NativeLibrary.unavailabilityCause() == null) {
-            throw new AssertionError("the native library is there");
+            throw new AssertionError("the native library is present");
         }
         try (HalFile file = HalFile.open(Path.of(args[0]), MemoryAccess.READ | MemoryAccess.WRITE)) {
             byte[] bytes = new byte[(int) file.length() - 100];

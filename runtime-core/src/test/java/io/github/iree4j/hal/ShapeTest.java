@@ -18,7 +18,7 @@ class ShapeTest {
     }
 
     @Test
-    void refusesWhatCannotBe() {
+    void refusesImpossibleShapes() {
         assertThatThrownBy(() -> Shape.elementCount(1L << 32, 1L << 31)).hasMessageContaining("2^63 - 1");
         assertThatThrownBy(() -> Shape.elementCount(0, -1))
                 .hasMessageContaining("dimension 1 of shape 0x-1 is negative");
@@ -36,7 +36,7 @@ class ShapeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"x", "1x", "x1", "1xax2", "-1", "1.5", "99999999999999999999"})
-    void refusesWhatIsNoShape(String text) {
+    void refusesTextsThatAreNotShapes(String text) {
         assertThatThrownBy(() -> Shape.parse(text)).isInstanceOf(IreeException.class);
     }
 

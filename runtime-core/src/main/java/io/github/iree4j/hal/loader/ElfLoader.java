@@ -34,14 +34,14 @@ final class ElfLoader implements ExecutableLoader {
         return new ElfLoader(true);
     }
 
-    /** Whether the loader of the system is needed for a format. */
+    /** Whether a format needs the system's loader. */
     static boolean isForSystem(String format) {
         return format.startsWith(SYSTEM);
     }
 
     @Override
     public List<String> formats() {
-        // Without the native library nothing can be loaded; asking the device says so, by not listing the format.
+        // Without the native library nothing can be loaded; the device then does not list the format.
         return NativeLibrary.unavailabilityCause() == null
                 ? List.of((bySystem ? SYSTEM : EMBEDDED) + CpuFeatures.architecture())
                 : List.of();
@@ -59,13 +59,13 @@ final class ElfLoader implements ExecutableLoader {
 
         private final CpuLibrary library;
         private final @Nullable Native[] workers =
-                new @Nullable Native[MAXIMUM_WORKERS]; // each written by its worker only
+                new @Nullable Native[MAXIMUM_WORKERS]; // each entry written by its worker only
 
-        /** What one worker passes to native code. */
+        /** The arguments of one worker's calls of native code. */
         private static final class Native {
             final DispatchState state = new DispatchState();
             final NativeError error = new NativeError();
-            long sequence; // of the dispatch that state holds
+            long sequence; // of the dispatch that the state describes
         }
 
         ElfExecutable(CpuLibrary library) {

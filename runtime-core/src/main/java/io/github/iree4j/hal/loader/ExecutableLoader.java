@@ -37,7 +37,7 @@ public interface ExecutableLoader {
      * @param owner keeps the data valid; to be retained if the data is used after the call
      * @param constants specialisation constants
      * @return the code; the caller closes it
-     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE or what else is wrong with the data
+     * @throws IreeException INVALID_ARGUMENT, INCOMPATIBLE or another code that says what is wrong with the data
      */
     LoadedExecutable load(String format, MemorySegment data, @Nullable RefCounted owner, int[] constants);
 }

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 public interface HostDispatch {
 
     /**
-     * Returns a number that this worker's calls have in common while nothing but the range of workgroups changes, so that what was
-     * made of the rest can be kept from one call to the next.
+     * Returns a number that stays the same for this worker's calls while only the range of workgroups changes, so that state derived from
+     * the rest can be cached between calls.
      *
      * @return at least 1
      */
@@ -56,7 +56,7 @@ public interface HostDispatch {
     int workgroupCountZ();
 
     /**
-     * Returns how many workers may run workgroups of this dispatch at once.
+     * Returns how many workers may run workgroups of this dispatch concurrently.
      *
      * @return at least 1
      */
@@ -85,8 +85,8 @@ public interface HostDispatch {
     int bindingCount();
 
     /**
-     * Returns the bytes of a binding. Makes a new segment; code that must not allocate takes {@link #bindingStorage} and
-     * {@link #bindingOffset}.
+     * Returns the bytes of a binding. Creates a new segment; code that must not allocate uses {@link #bindingStorage} and {@link
+     * #bindingOffset}.
      *
      * @param index 0 to {@link #bindingCount()} - 1
      * @return native memory, borrowed
@@ -94,7 +94,7 @@ public interface HostDispatch {
     MemorySegment binding(int index);
 
     /**
-     * Returns the memory that a binding lies in.
+     * Returns the memory that contains a binding.
      *
      * @param index 0 to {@link #bindingCount()} - 1
      * @return native memory, borrowed
@@ -102,7 +102,7 @@ public interface HostDispatch {
     MemorySegment bindingStorage(int index);
 
     /**
-     * Returns where in its storage a binding starts.
+     * Returns the offset of a binding in its storage.
      *
      * @param index 0 to {@link #bindingCount()} - 1
      * @return bytes
@@ -110,7 +110,7 @@ public interface HostDispatch {
     long bindingOffset(int index);
 
     /**
-     * Returns how long a binding is.
+     * Returns the length of a binding.
      *
      * @param index 0 to {@link #bindingCount()} - 1
      * @return bytes
@@ -118,8 +118,8 @@ public interface HostDispatch {
     long bindingLength(int index);
 
     /**
-     * Returns the worker's memory for workgroups: as long as the export declares and the dispatch adds, at a page boundary; contents
-     * undefined.
+     * Returns the worker's memory for workgroups: of the length that the export declares plus what the dispatch adds, page-aligned, with
+     * undefined contents.
      *
      * @return native memory, borrowed; empty when none is declared
      */

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.loader;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.status.IreeException;
 
-/** Code that a loader has loaded. {@link #dispatch} is called by several workers at once, each with its own number. */
+/** Code that a loader has loaded. {@link #dispatch} is called by several workers concurrently, each with its own number. */
 public interface LoadedExecutable extends AutoCloseable {
     /** One more than the highest number of a worker. */
     int MAXIMUM_WORKERS = 512;
@@ -39,23 +39,23 @@ public interface LoadedExecutable extends AutoCloseable {
     }
 
     /**
-     * Returns what the addresses of bindings must be multiples of, because the code is compiled to rely on it.
+     * Returns the alignment of bindings that the code relies on.
      *
-     * @return bytes, a power of two; 1 for code that copes with anything
+     * @return bytes, a power of two; 1 for code without such requirement
      */
     default int bindingAlignment() {
         return 1;
     }
 
     /**
-     * Runs workgroups of a dispatch. Counts have been checked: none is 0, z is at most 65535, constants and bindings are as many as
-     * the export declares. Everything in {@code dispatch} is borrowed for the call.
+     * Runs workgroups of a dispatch. Counts have been checked: none is 0, z is at most 65535, and the numbers of constants and bindings are
+     * those that the export declares. Everything in {@code dispatch} is borrowed for the call.
      *
      * @param export ordinal of the entry point
      * @param dispatch sizes, constants, bindings, and memory to work with
      * @param begin first workgroup, counted x fastest, z slowest
      * @param end one after the last workgroup; at most the product of the counts
-     * @param worker who calls, 0 to {@link #MAXIMUM_WORKERS} - 1; a worker makes one call at a time
+     * @param worker the calling worker, 0 to {@link #MAXIMUM_WORKERS} - 1; a worker makes one call at a time
      * @throws IreeException when a workgroup fails
      */
     void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker);

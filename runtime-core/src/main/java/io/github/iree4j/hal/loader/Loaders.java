@@ -17,18 +17,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The loaders a device asks, in order. For backends; safe from any thread. */
+/** The loaders of a device, in order of preference. For backends; safe from any thread. */
 public final class Loaders {
     private static final Logger LOG = LoggerFactory.getLogger(Loaders.class);
 
     private final List<ExecutableLoader> loaders;
-    private final Set<String> allowed; // formats; empty for all but those that need the loader of the system
+    private final Set<String> allowed; // formats; empty for all but those that need the system's loader
 
     /**
-     * Those given, then our own, then those that the service loader finds.
+     * Creates a list of the given loaders, then ours, then those that the service loader finds.
      *
-     * @param first those given
-     * @param allowed formats that may be loaded; empty for all but those that need the loader of the operating system
+     * @param first loaders to try first
+     * @param allowed formats that may be loaded; empty for all but those that need the operating system's loader
      */
     public Loaders(List<ExecutableLoader> first, Set<String> allowed) {
         this.allowed = allowed;
@@ -44,17 +44,17 @@ public final class Loaders {
                 }
                 all.add(found.next());
             } catch (ServiceConfigurationError e) {
-                LOG.warn("a loader of executables does not work and is left out", e);
+                LOG.warn("an executable loader failed to load and is skipped", e);
             }
         }
         this.loaders = List.copyOf(all);
     }
 
     /**
-     * Returns what loads a format.
+     * Returns the loader of a format.
      *
      * @param format as executables name it
-     * @return the first loader that takes it; null when there is none, or the format is not allowed
+     * @return the first loader that supports it; null when there is none or the format is not allowed
      */
     public @Nullable ExecutableLoader find(String format) {
         if (!isAllowed(format)) {
@@ -69,7 +69,7 @@ public final class Loaders {
     }
 
     /**
-     * Returns what can be loaded.
+     * Returns the formats that can be loaded.
      *
      * @return formats, each once
      */
@@ -86,7 +86,7 @@ public final class Loaders {
     }
 
     /**
-     * Returns why a format cannot be loaded, with what can be done about it.
+     * Returns why a format cannot be loaded, with the remedy.
      *
      * @param deviceId the device that was to load it
      * @param format one that {@link #find} does not find
@@ -97,7 +97,7 @@ public final class Loaders {
         if (!isAllowed(format) && ElfLoader.isForSystem(format) && isThere) {
             return new IreeException(
                     StatusCode.PERMISSION_DENIED,
-                    "device '%s' runs executables of format '%s', shared libraries that the operating system loads and that may do anything, only where the format is named among those allowed (iree.executables.allowed-formats, DeviceOptions.executableFormats, --executable_formats); compile the program without --iree-llvmcpu-link-embedded=false, or allow the format if you trust the program"
+                    "device '%s' runs executables of format '%s', shared libraries that the operating system loads and that may do anything, only if the format is explicitly allowed (iree.executables.allowed-formats, DeviceOptions.executableFormats, --executable_formats); compile the program without --iree-llvmcpu-link-embedded=false, or allow the format if you trust the program"
                             .formatted(deviceId, format),
                     null,
                     new UnsupportedTarget(List.of(format)));
@@ -125,10 +125,10 @@ public final class Loaders {
     }
 
     /**
-     * Returns what the CPU can do.
+     * Returns whether the CPU has a feature.
      *
      * @param key a feature as programs name it
-     * @return 1 or 0; empty for a name that means nothing, and without the native library
+     * @return 1 or 0; empty for an unknown name, and without the native library
      */
     public OptionalLong cpuFeature(String key) {
         return NativeLibrary.unavailabilityCause() == null && CpuFeatures.isKnown(key)

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason why not, with the remedy; null when it can
  */
 public record Availability(boolean available, @Nullable String reason) {
-    /** It can be used. */
+    /** The driver can be used. */
     public static final Availability AVAILABLE = new Availability(true, null);
 
     /**

@@ -19,27 +19,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * How to open a device.
  *
- * @param queueCount queues, up to 64; 0 is as many as the device has by itself: one on the CPU, elsewhere one for each queue of the
- *     hardware
- * @param workers how many threads run compiled code, 1 to 64; 0 is one for each core that the process may use
- * @param memoryLimit the most bytes that buffers may take at once; 0 is what the device has (for the CPU: the memory of the machine
+ * @param queueCount queues, up to 64; 0 for the device's own number: one on the CPU, elsewhere one for each hardware queue
+ * @param workers threads that run compiled code, 1 to 64; 0 for one for each core that the process may use
+ * @param memoryLimit the most bytes that buffers may take at once; 0 for all memory of the device (for the CPU: the memory of the machine
  *     or container beside the Java heap)
- * @param memoryQuotas the most bytes that a consumer may have of that at once, by its name: a program's is that of its last module
- * @param loaders loaders of executables to ask before those that the service loader finds
- * @param schedulingDomain the queues of other devices that those of this one know of
- * @param executor whose workers run the CPU's work, borrowed: it is closed after the device; null for one of the device's own
- * @param inlineNanos work that is likely to take up to so many nanoseconds may be done by the thread that submits it, when nothing is
- *     waiting; 0 for never, as event loops want it
- * @param memoryIdle how long memory that nobody uses is kept; zero for not at all
+ * @param memoryQuotas the most bytes that a consumer may have of that at once, by its name; a program has the name of its last module
+ * @param loaders loaders of executables to try before those that the service loader finds
+ * @param schedulingDomain the domain that the device's queues join
+ * @param executor the executor whose workers run the CPU's work, borrowed: close it after the device; null for the device's own executor
+ * @param inlineNanos work that is likely to take up to this many nanoseconds may run on the submitting thread, when nothing is waiting; 0
+ *     for never, for event loops
+ * @param memoryIdle how long unused memory is kept; zero for not at all
  * @param memoryRetained the most bytes of large blocks kept meanwhile
- * @param memoryWait how long work waits for memory at most before it fails
- * @param memoryHostWait how long work waits at most for memory that only the host can free: results and tensors that are not closed
+ * @param memoryWait the longest time that work waits for memory before it fails
+ * @param memoryHostWait the longest time that work waits for memory that only the host can free: results and tensors that are not closed
  * @param semaphoreHistory how many of the last signals of a semaphore keep their own frontier, 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}
  * @param executableFormats formats of executables that may be loaded, for example {@code vmvx-bytecode-fb}; empty for all that the device
- *     takes but {@code system-elf-*}, shared libraries that the operating system loads, which must be named. Programs see a device that
- *     takes no others
- * @param compiledCode where what drivers compile is kept between runs, by drivers that do that: a directory that others cannot write, {@code off}
- *     for nowhere, or empty for what the driver does by itself, which is the user's cache directory
+ *     takes except {@code system-elf-*}, shared libraries that the operating system loads, which must be named. Programs see a device that
+ *     takes no other formats
+ * @param compiledCode where drivers cache compiled code between runs, if they do: a directory that other users cannot write, {@code off}
+ *     for no cache, or empty for the driver's default, which is the user's cache directory
  */
 public record DeviceOptions(
         int queueCount,
@@ -58,7 +57,7 @@ public record DeviceOptions(
         Set<String> executableFormats,
         String compiledCode) {
 
-    /** Less than it takes to wake a worker. */
+    /** Less than the time to wake a worker. */
     private static final long DEFAULT_INLINE_NANOS = 5_000;
 
     /** A guess, not measured. */
@@ -67,10 +66,10 @@ public record DeviceOptions(
     /** A guess, not measured. */
     private static final long DEFAULT_MEMORY_RETAINED = 256L << 20;
 
-    /** A guess, not measured: longer than clients wait. */
+    /** Longer than clients wait. A guess, not measured. */
     private static final Duration DEFAULT_MEMORY_WAIT = Duration.ofSeconds(30);
 
-    /** A guess, not measured: a thread that is about to close results does so sooner. */
+    /** A thread that is about to close results does so sooner. A guess, not measured. */
     private static final Duration DEFAULT_MEMORY_HOST_WAIT = Duration.ofSeconds(1);
 
     /** 292 years. */
@@ -105,7 +104,7 @@ public record DeviceOptions(
         }
     }
 
-    /** So that its nanoseconds can be counted. */
+    /** Checks that the duration fits in a long of nanoseconds. */
     private static void check(String name, Duration value) {
         if (value.isNegative() || value.compareTo(LONGEST) > 0) {
             throw new IreeException(
@@ -115,7 +114,7 @@ public record DeviceOptions(
     }
 
     /**
-     * Begins options that are like these.
+     * Returns a builder initialized with these options.
      *
      * @return a builder with these values
      */
@@ -140,7 +139,7 @@ public record DeviceOptions(
     }
 
     /**
-     * Begins options.
+     * Returns a builder of options.
      *
      * @return a builder with the defaults
      */
@@ -148,7 +147,7 @@ public record DeviceOptions(
         return new Builder();
     }
 
-    /** Gathers options. One thread. */
+    /** Builder of options. One thread. */
     public static final class Builder {
         private int queueCount;
         private int workers;
@@ -171,7 +170,7 @@ public record DeviceOptions(
         /**
          * Sets how many queues there are.
          *
-         * @param count 1 to 64; 0, as without this, for as many as the device has by itself
+         * @param count 1 to 64; 0 for the device's own number, the default
          * @return this builder
          */
         public Builder queueCount(int count) {
@@ -180,9 +179,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how many threads run compiled code.
+         * Sets the number of threads that run compiled code.
          *
-         * @param count 1 to 64; 0 is one for each core that the process may use
+         * @param count 1 to 64; 0 for one for each core that the process may use
          * @return this builder
          */
         public Builder workers(int count) {
@@ -193,7 +192,7 @@ public record DeviceOptions(
         /**
          * Sets the most bytes that buffers may take at once.
          *
-         * @param bytes the limit; 0 is what the device has
+         * @param bytes the limit; 0 for all memory of the device
          * @return this builder
          */
         public Builder memoryLimit(long bytes) {
@@ -202,9 +201,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets the most bytes that one consumer may have at once. What it asks for beyond that waits for what it frees.
+         * Sets the most bytes that one consumer may have at once. Requests beyond that wait until the consumer frees memory.
          *
-         * @param consumer its name; a program's is that of its last module
+         * @param consumer its name; a program has the name of its last module
          * @param bytes the quota
          * @return this builder
          */
@@ -214,7 +213,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Adds a loader that is asked before those that the service loader finds.
+         * Adds a loader to try before those that the service loader finds.
          *
          * @param loader the loader
          * @return this builder
@@ -225,9 +224,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets which queues know of one another.
+         * Sets the domain that the device's queues join.
          *
-         * @param domain the domain; that of this process unless set
+         * @param domain the domain; the process's unless set
          * @return this builder
          */
         public Builder schedulingDomain(SchedulingDomain domain) {
@@ -247,10 +246,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets what work the thread that submits it may do, when nothing is waiting.
+         * Sets what work may run on the submitting thread, when nothing is waiting.
          *
-         * @param longest how long it is likely to take at most; zero for none, microseconds otherwise: longer work is better done by
-         *     workers
+         * @param longest the longest likely duration of such work; zero for none, else microseconds: longer work is better done by workers
          * @return this builder
          */
         public Builder inlineWork(Duration longest) {
@@ -259,7 +257,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how long memory that nobody uses is kept for whoever asks next.
+         * Sets how long unused memory is kept for the next request.
          *
          * @param time one minute unless set; zero for not at all
          * @return this builder
@@ -270,7 +268,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how much memory of large blocks, which have slabs of their own, is kept for whoever asks next.
+         * Sets how much memory of large blocks, which have their own slabs, is kept for the next request.
          *
          * @param bytes 256 MiB unless set
          * @return this builder
@@ -281,8 +279,8 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how long work waits for memory at most, before it fails with RESOURCE_EXHAUSTED. What waits in vain fails at once: where all
-         * that hold what is missing are calls that wait for memory themselves.
+         * Sets the longest time that work waits for memory before it fails with RESOURCE_EXHAUSTED. Work that waits in vain fails at once:
+         * when all holders of the missing memory are calls that wait for memory themselves.
          *
          * @param time 30 seconds unless set
          * @return this builder
@@ -293,7 +291,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how long work waits at most for memory that only the host can free: results and tensors that are not closed.
+         * Sets the longest time that work waits for memory that only the host can free: results and tensors that are not closed.
          *
          * @param time one second unless set
          * @return this builder
@@ -304,7 +302,8 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets how many of the last signals of a semaphore keep their own frontier. Who waits for an older one gets that of the oldest kept.
+         * Sets how many of the last signals of a semaphore keep their own frontier. A wait for an older signal gets the frontier of the
+         * oldest kept.
          *
          * @param signals 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}; {@value SemaphoreOptions#DEFAULT_HISTORY} unless set
          * @return this builder
@@ -315,9 +314,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Limits what code may be loaded. Native code can do anything that the process can; {@code vmvx-bytecode-fb} can only compute.
+         * Limits the code that may be loaded. Native code can do anything that the process can; {@code vmvx-bytecode-fb} can only compute.
          *
-         * @param formats such as {@code vmvx-bytecode-fb}; empty, as without this, for all that the device takes but {@code system-elf-*}
+         * @param formats such as {@code vmvx-bytecode-fb}; empty, the default, for all that the device takes except {@code system-elf-*}
          * @return this builder
          */
         public Builder executableFormats(Collection<String> formats) {
@@ -326,9 +325,9 @@ public record DeviceOptions(
         }
 
         /**
-         * Sets where what drivers compile is kept between runs.
+         * Sets where drivers cache compiled code between runs.
          *
-         * @param directory a directory that others cannot write; {@code off} for nowhere; empty leaves it to the driver
+         * @param directory a directory that other users cannot write; {@code off} for no cache; empty for the driver's default
          * @return this builder
          */
         public Builder compiledCode(String directory) {
@@ -337,7 +336,7 @@ public record DeviceOptions(
         }
 
         /**
-         * Makes the options.
+         * Builds the options.
          *
          * @return the options
          * @throws IreeException INVALID_ARGUMENT naming what is out of range

@@ -1,21 +1,24 @@
 package io.github.iree4j.hal.spi;
 
-/** Patterns by which compiled programs ask for a kind of device, such as {@code vulkan*}: {@code *} is any text, {@code ?} any character. */
+/**
+ * Patterns by which compiled programs request a kind of device, such as {@code vulkan*}: {@code *} matches any text, {@code ?} any
+ * character.
+ */
 public final class DevicePattern {
     private DevicePattern() {}
 
     /**
-     * Returns whether a pattern fits a name. Takes at most the product of the lengths, whatever the pattern.
+     * Returns whether a pattern matches a name. Takes time of at most the product of the lengths, whatever the pattern.
      *
-     * @param pattern what a program asks for
-     * @param name what a device may be called
+     * @param pattern the pattern that a program requests
+     * @param name a name of a device
      * @return true if it does
      */
     public static boolean matches(String pattern, String name) {
         int p = 0;
         int t = 0;
-        int star = -1; // the last * seen
-        int mark = 0; // what it stands for ends here
+        int star = -1; // index of the last * seen
+        int mark = 0; // end of the text that it matches
         while (t < name.length()) {
             if (p < pattern.length() && pattern.charAt(p) == '*') {
                 star = p++;

@@ -16,14 +16,14 @@ public interface DriverProvider {
     String name();
 
     /**
-     * Says whether the driver works here. Probed once, at the first call.
+     * Returns whether the driver works on this machine. Probed once, at the first call.
      *
-     * @return yes, or why not
+     * @return the availability, with the reason if it does not
      */
     Availability availability();
 
     /**
-     * Lists the devices there are.
+     * Lists the devices that are present.
      *
      * @return the devices; empty when the driver is not available
      */

@@ -1,5 +1,5 @@
 /**
- * What makes a backend known: a driver that opens devices, and the options that devices are opened with.
+ * Service interface of backends: a driver that opens devices, and the options that devices are opened with.
  *
  * <p>Start at {@link io.github.iree4j.hal.spi.DriverProvider}. Drivers are found by {@link java.util.ServiceLoader} and are safe from any
  * thread.

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class DeviceOptionsTest {
-    /** The durations there are. */
+    /** The options that are durations. */
     enum Time {
         memoryIdle,
         memoryWait,

@@ -134,7 +134,7 @@ class ProgramLoadingTest {
                         }
                         """).build(),
                 "needs module 'hal' of version 99",
-                "there is version 7");
+                "found version 7");
     }
 
     @Test

@@ -4,11 +4,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /**
- * How a function is called, from text such as {@code 0rIrrCiiD_r} ({@code iree/vm/module.h}): a version, the arguments, and after an
- * underscore the results.
+ * A calling convention, from text such as {@code 0rIrrCiiD_r} ({@code iree/vm/module.h}): a version, the arguments, and after an underscore
+ * the results.
  *
- * <p>Letters: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} reference, {@code v} alone for none,
- * {@code C…D} a span of tuples. Only arguments may have spans. Immutable.
+ * <p>Letters: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} reference, {@code v} alone for none, {@code C…D} a span
+ * of tuples. Only arguments can have spans. Immutable.
  */
 public final class CallingConvention {
     /** Longest text accepted. */
@@ -71,7 +71,7 @@ public final class CallingConvention {
             if (!valid) {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT,
-                        "calling convention '%s' has '%c' where it cannot be".formatted(text, letter));
+                        "calling convention '%s' has a misplaced '%c'".formatted(text, letter));
             }
             if (letter == 'C') {
                 spanStart = i;
@@ -81,7 +81,7 @@ public final class CallingConvention {
         }
         if (spanStart >= 0) {
             throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "calling convention '" + text + "' does not end its span");
+                    StatusCode.INVALID_ARGUMENT, "calling convention '" + text + "' has an unterminated span");
         }
         return part;
     }
@@ -123,10 +123,10 @@ public final class CallingConvention {
     }
 
     /**
-     * Returns whether two conventions take and return the same, however their empty halves are spelled.
+     * Returns whether two conventions have the same arguments and results, however their empty halves are spelled.
      *
      * @param other the other one
-     * @return whether one can stand for the other
+     * @return whether one can replace the other
      */
     public boolean matches(CallingConvention other) {
         return arguments.equals(other.arguments) && results.equals(other.results);

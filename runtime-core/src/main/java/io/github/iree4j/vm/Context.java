@@ -10,21 +10,21 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Modules linked together, with the state they keep: what a program runs in.
+ * Modules linked together, with their state: the environment in which a program runs.
  *
- * <p>Modules are taken in order. Each is checked for the modules it depends on, its imports are looked for in the modules before it, and
- * its {@code __init} runs. Closing runs {@code __deinit} in reverse order and releases the states. An invocation holds the context from
- * its first run until it is reset or closed, so that calls in a row need not count references; whichever goes last frees the context, and
- * one that ends when the context is closed already lets it go at once.
+ * <p>Modules are linked in order. For each, its dependencies are checked, its imports are resolved among the modules before it, and its
+ * {@code __init} runs. Closing runs {@code __deinit} in reverse order and releases the states. An invocation retains the context from its
+ * first run until it is reset or closed, so that successive calls need not count references; the last holder frees the context, and an
+ * invocation that ends after the context has been closed releases it at once.
  *
- * <p>Belongs to one thread at a time: callers see to it that one invocation runs at a time. Creating one shares everything that does
- * not change, and takes microseconds apart from what {@code __init} does.
+ * <p>Belongs to one thread at a time: callers ensure that one invocation runs at a time. Contexts share everything immutable, so creating
+ * one takes microseconds apart from its {@code __init}.
  */
 public final class Context extends Resource {
     private static final String INIT = "__init";
     private static final String DEINIT = "__deinit";
 
-    /** How long a {@code __deinit} may take before it is cancelled, so that closing comes to an end. */
+    /** How long a {@code __deinit} may take before it is cancelled, so that closing terminates. */
     private static final long DEINIT_PATIENCE = TimeUnit.SECONDS.toNanos(10);
 
     private final ContextOptions options;
@@ -40,10 +40,10 @@ public final class Context extends Resource {
     /**
      * Links modules.
      *
-     * @param modules in order; a module can import from those before it. The context does not close them
+     * @param modules in order; a module can import from those before it. the context does not close them
      * @param options limits on what programs may use
      * @return the context, owned by the caller
-     * @throws IreeException NOT_FOUND for a module, version or import that is missing, INTERNAL for an import of another convention,
+     * @throws IreeException NOT_FOUND for a module, version or import that is missing, INTERNAL for an import with another convention,
      *     CANCELLED when the thread is interrupted while an {@code __init} runs, or whatever an {@code __init} failed with; all that was
      *     created is released then
      */
@@ -94,10 +94,10 @@ public final class Context extends Resource {
     }
 
     /**
-     * Prepares calls of a function.
+     * Creates an invocation of a function.
      *
      * @param function an export of one of the modules
-     * @return an invocation, to be used again and again, and closed
+     * @return an invocation, which can be used repeatedly; the caller closes it
      */
     public Invocation invocation(VmFunction function) {
         checkLive();
@@ -105,10 +105,10 @@ public final class Context extends Resource {
     }
 
     /**
-     * Prepares calls that functions written in Java make while they are called themselves; see {@link Invocation#runWithin}.
+     * Creates an invocation for functions written in Java that call while being called themselves; see {@link Invocation#runWithin}.
      *
      * @param function an export of one of the modules
-     * @return an invocation that does not keep the context, to be used again and again, and closed
+     * @return an invocation that does not retain the context and can be used repeatedly; the caller closes it
      */
     public Invocation nestedInvocation(VmFunction function) {
         return new Invocation(null, function, states.get(indexOf(function)).callable(function));
@@ -125,8 +125,8 @@ public final class Context extends Resource {
     }
 
     /**
-     * Makes all calls fail with CANCELLED soon, those that begin later as well, as {@link Invocation#cancel} does; except that a thread
-     * that blocks until a call can go on is not woken. Hooks run. Safe from any thread.
+     * Makes all calls, including later ones, fail with CANCELLED soon, as {@link Invocation#cancel} does, except that a thread that blocks
+     * until a call can resume is not woken. Hooks still run. Safe from any thread.
      */
     public void cancelCalls() {
         callsCancelled = true;
@@ -136,7 +136,7 @@ public final class Context extends Resource {
         return callsCancelled;
     }
 
-    /** For invocations, which let go of a context that is closed. */
+    /** For invocations, which release a closed context. */
     boolean isGivenUp() {
         return isClosed();
     }
@@ -185,7 +185,7 @@ public final class Context extends Resource {
             if (index < 0) {
                 throw new IreeException(
                         StatusCode.NOT_FOUND,
-                        "module '%s' needs module '%s' of version %s or later, which is not there (linked before it: %s)"
+                        "module '%s' needs module '%s' of version %s or later, which is missing (linked before it: %s)"
                                 .formatted(
                                         module.name(),
                                         dependency.module(),
@@ -198,7 +198,7 @@ public final class Context extends Resource {
             if (Integer.compareUnsigned(version, dependency.minimumVersion()) < 0) {
                 throw new IreeException(
                         StatusCode.NOT_FOUND,
-                        "module '%s' needs module '%s' of version %s or later, and there is version %s%s"
+                        "module '%s' needs module '%s' of version %s or later, found version %s%s"
                                 .formatted(
                                         module.name(),
                                         dependency.module(),
@@ -230,7 +230,7 @@ public final class Context extends Resource {
         return module.resolve(function, "") != null;
     }
 
-    /** Which releases would do, for the end of a message; empty when the module does not say. */
+    /** Returns the releases that the module serves, for the end of a message; empty when it does not declare them. */
     private static String serves(VmModule provider) {
         String releases = provider.attributes().get(VmModule.SERVES);
         return releases == null ? "" : "; programs compiled by " + releases + " can use it";
@@ -291,7 +291,7 @@ public final class Context extends Resource {
                         "'%s' has convention '%s' where '0v_v' is wanted"
                                 .formatted(hook.fullName(), hook.convention()));
             }
-            // Not through invocation(): a context that is being freed can no longer be retained.
+            // Not through invocation(): a context that is being freed cannot be retained.
             Invocation.runHook(hook, states.get(index).callable(hook), closing ? DEINIT_PATIENCE : Long.MAX_VALUE);
         } catch (RuntimeException e) {
             if (!closing) {

@@ -8,7 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of one function, one after the other: set the arguments in order, run, read the results in order.
+ * Successive calls of one function: set the arguments in order, run, read the results in order.
  *
  * <pre>{@code
  * try (Invocation add = context.invocation(function)) {
@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>{@link #run()} blocks through every wait; {@link #start()} and {@link #resume()} come back at each instead. After a run, the next
- * argument set starts the next call. Reusing an invocation reuses its stack, so that a call allocates nothing. Not thread-safe, except
- * for {@link #cancel()}.
+ * <p>{@link #run()} blocks through every wait; {@link #start()} and {@link #resume()} return at each wait instead. After a run, setting an
+ * argument starts the next call. Reusing an invocation reuses its stack, so that a call allocates nothing. Not thread-safe, except for
+ * {@link #cancel()}.
  */
 public final class Invocation implements AutoCloseable {
     private enum Phase {
@@ -37,7 +37,7 @@ public final class Invocation implements AutoCloseable {
     private final RootCall call;
     private Phase phase = Phase.ARGUMENTS;
 
-    /** What run() blocks on, while it does; anyone who cancels counts it down. */
+    /** The latch that run() blocks on, while it does; a cancelling thread counts it down. */
     private volatile @Nullable CountDownLatch sleeping;
 
     private char[] letters;
@@ -46,14 +46,14 @@ public final class Invocation implements AutoCloseable {
     private int[] words;
     private int wordCount;
     private @Nullable Object[] refs;
-    private boolean[] owned; // whether a reference was retained, as long as refs
+    private boolean[] owned; // whether a reference was retained; same length as refs
     private int refCount;
     private int position;
     private int spanElementsLeft;
     private int spanStart;
     private int resultIndex;
 
-    /** Whether this holds a reference to the context. */
+    /** Whether this invocation retains the context. */
     private boolean held;
 
     Invocation(@Nullable Context context, VmFunction function, VmCallable target) {
@@ -61,7 +61,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Calls a hook of a context, whose invocation nobody can reach to cancel it.
+     * Calls a hook of a context; its invocation is unreachable, so it cannot be cancelled from outside.
      *
      * @param patience nanoseconds after which it is cancelled; {@link Long#MAX_VALUE} to cancel it when the thread is interrupted
      */
@@ -176,8 +176,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Sets the next argument, a reference, to null. The same as {@link #ref(Object)} with null, which written out would be read as
-     * {@link #ref(Class)}.
+     * Sets the next argument, a reference, to null. As {@link #ref(Object)} with null, which would be ambiguous with {@link #ref(Class)}.
      *
      * @return this invocation
      */
@@ -206,9 +205,9 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Calls the function and waits until it has returned.
+     * Calls the function and waits until it returns.
      *
-     * @throws IreeException what the function failed with; CANCELLED after {@link #cancel()} or when the thread is interrupted while the
+     * @throws IreeException what the function failed with; CANCELLED after {@link #cancel()}, or when the thread is interrupted while the
      *     function waits
      */
     public void run() {
@@ -227,16 +226,15 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Calls the function from within another call of the same context and waits until it has returned. It is cancelled with the outer
-     * call.
+     * Calls the function from within another call of the same context and waits until it returns. It is cancelled with the outer call.
      *
-     * @param outer the call that goes on meanwhile, on this thread
+     * @param outer the enclosing call, on this thread
      * @throws IreeException as {@link #run()}
      */
     public void runWithin(VmCall outer) {
         VmCall root = outer.root();
         Invocation before = root.inner;
-        // VM-4: this writes inner and then looks at the flag of the outer call, cancel() the other way round.
+        // VM-4: this writes inner, then reads the flag of the outer call; cancel() does the reverse.
         root.inner = this;
         call.outer = root;
         try {
@@ -269,7 +267,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Continues a call that waits. When what it waits for is not ready yet, it may come back at once and wait again.
+     * Continues a call that waits. If its wait is not ready yet, it may return at once and wait again.
      *
      * @return true when it has returned; false when it waits again
      * @throws IreeException what the function failed with
@@ -291,7 +289,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Makes the call fail with CANCELLED soon: at the next jump back or call in bytecode, when a function written in Java looks, or at
+     * Makes the call fail with CANCELLED soon: at the next backward jump or call in bytecode, when a function written in Java checks, or at
      * once while {@link #run()} blocks. Stays in force until {@link #reset()}. Safe from any thread.
      */
     public void cancel() {
@@ -345,8 +343,8 @@ public final class Invocation implements AutoCloseable {
     /**
      * Reads the next result, a reference.
      *
-     * @param type what it must be if it is not null
-     * @param <T> what it must be if it is not null
+     * @param type the type that it must have unless it is null
+     * @param <T> the type that it must have unless it is null
      * @return the object, borrowed until the next call, {@link #reset()} or {@link #close()}
      */
     public <T> @Nullable T ref(Class<T> type) {
@@ -354,10 +352,10 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Takes the next result, a reference, over.
+     * Takes ownership of the next result, a reference.
      *
-     * @param type what it must be if it is not null
-     * @param <T> what it must be if it is not null
+     * @param type the type that it must have unless it is null
+     * @param <T> the type that it must have unless it is null
      * @return the object, now owned by the caller, who releases it
      */
     public <T> @Nullable T takeRef(Class<T> type) {
@@ -367,7 +365,7 @@ public final class Invocation implements AutoCloseable {
         return object;
     }
 
-    /** Gives up what is going on: arguments set, a call that waits, results not taken. The next argument set starts a call. */
+    /** Discards arguments set, a waiting call, and results not taken. Setting an argument then starts a call. */
     public void reset() {
         if (phase == Phase.RUNNING) {
             throw new IreeException(
@@ -381,7 +379,7 @@ public final class Invocation implements AutoCloseable {
         phase = Phase.ARGUMENTS;
     }
 
-    /** Resets and frees. Harmless when repeated. */
+    /** Resets and frees. Idempotent. */
     @Override
     public void close() {
         if (phase == Phase.CLOSED) {
@@ -396,13 +394,13 @@ public final class Invocation implements AutoCloseable {
         phase = Phase.CLOSED;
     }
 
-    /** Holds the context, from the first run on. Counting on each would take longer than a short call. */
+    /** Retains the context, from the first run on. Counting on each run would take longer than a short call. */
     private void hold() {
         if (context == null) {
             return;
         }
         if (held && context.isGivenUp()) {
-            letGo(); // and find out whether others hold it
+            letGo(); // and see whether it has other holders
         }
         if (!held) {
             context.retain();
@@ -443,7 +441,7 @@ public final class Invocation implements AutoCloseable {
             failed = false;
         } finally {
             if (failed) {
-                phase = Phase.DEFERRED; // so that a call that waits is unwound
+                phase = Phase.DEFERRED; // so that a waiting call is unwound
                 giveUp();
             } else if (done) {
                 phase = Phase.RESULTS;
@@ -460,7 +458,7 @@ public final class Invocation implements AutoCloseable {
     }
 
     /**
-     * Blocks until a call that waits can be resumed, or is cancelled.
+     * Blocks until a waiting call can be resumed or is cancelled.
      *
      * @throws InterruptedException when the thread is interrupted first; the call still waits
      */
@@ -470,8 +468,8 @@ public final class Invocation implements AutoCloseable {
             return;
         }
         CountDownLatch awake = new CountDownLatch(1);
-        // VM-2: this writes the latch and then reads the flag, cancel() the other way round, so one of the two sees the
-        // other's.
+        // VM-2: this writes the latch, then reads the flag; cancel() does the reverse. So one of the two sees the
+        // other's write.
         sleeping = awake;
         try {
             if (!call.wasCancelled()) {

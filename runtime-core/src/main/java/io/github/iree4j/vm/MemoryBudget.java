@@ -4,9 +4,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts what programs of one context have allocated against {@link ContextOptions#maxMemory()}. Safe from any thread. */
+/** Counts the memory that programs of one context have allocated against {@link ContextOptions#maxMemory()}. Safe from any thread. */
 public final class MemoryBudget {
-    /** Bytes that an object counts beside what is in it, since many small ones take memory as well. */
+    /** Bytes that an object counts in addition to its contents, since many small objects take memory as well. */
     static final int OBJECT = 128;
 
     private final long limit;
@@ -22,10 +22,10 @@ public final class MemoryBudget {
     }
 
     /**
-     * Takes bytes before they are allocated.
+     * Reserves bytes before they are allocated.
      *
      * @param bytes how many, not negative
-     * @throws IreeException RESOURCE_EXHAUSTED when the limit does not allow it; nothing is taken then
+     * @throws IreeException RESOURCE_EXHAUSTED when the limit does not allow it; nothing is reserved then
      */
     public void reserve(long bytes) {
         for (long u = used.get(); ; u = used.get()) {
@@ -42,7 +42,7 @@ public final class MemoryBudget {
     }
 
     /**
-     * Gives bytes back.
+     * Releases bytes.
      *
      * @param bytes how many, as reserved
      */
@@ -51,7 +51,7 @@ public final class MemoryBudget {
     }
 
     /**
-     * Returns what is held now.
+     * Returns the bytes held now.
      *
      * @return bytes
      */

@@ -11,9 +11,9 @@ public interface NativeFunction<S> {
      * Runs the function. An implementation:
      *
      * <ul>
-     *   <li>MUST read arguments in order, and MUST return or defer before it comes back;
+     * <li>MUST read arguments in order, and MUST set its results or defer before it returns;
      *   <li>MUST retain references it keeps: arguments are borrowed for the call;
-     *   <li>MUST NOT keep the call itself;
+     * <li>MUST NOT keep the call;
      *   <li>MAY throw {@link io.github.iree4j.status.IreeException} to fail; any other exception is reported as INTERNAL.
      * </ul>
      *

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A module written in Java. Immutable; each context has a state object of its own.
+ * A module written in Java. Immutable; each context has its own state object.
  *
  * <pre>{@code
  * VmModule clock = NativeModule.builder("clock", 1, Clock::systemUTC)
@@ -50,17 +50,17 @@ public final class NativeModule implements VmModule {
     }
 
     /**
-     * Starts a module.
+     * Returns a builder of a module.
      *
      * @param name the name that imports refer to, without a dot
      * @param version the version that dependencies are checked against
-     * @param stateFactory makes the state of a context; closed with the context if it is {@link AutoCloseable}
+     * @param stateFactory creates the state of a context; closed with the context if it is {@link AutoCloseable}
      * @param <S> the state
      * @return its builder
      */
     public static <S> Builder<S> builder(String name, int version, Supplier<S> stateFactory) {
         if (name.isEmpty() || name.indexOf('.') >= 0) {
-            throw new IllegalArgumentException("module name '" + name + "' must not be empty or have a dot");
+            throw new IllegalArgumentException("module name '" + name + "' must not be empty or contain a dot");
         }
         return new Builder<>(name, version, stateFactory);
     }
@@ -177,7 +177,7 @@ public final class NativeModule implements VmModule {
             String name, CallingConvention convention, NativeFunction<S> body, Map<String, String> attributes) {}
 
     /**
-     * Collects the functions of a module.
+     * Builder of a module.
      *
      * @param <S> the module's state per context
      */
@@ -200,14 +200,14 @@ public final class NativeModule implements VmModule {
          *
          * @param functionName its name within the module
          * @param callingConvention for example {@code 0rI_r}, see {@link CallingConvention}
-         * @param body what it does
+         * @param body its implementation
          * @return this builder
          */
         public Builder<S> function(String functionName, String callingConvention, NativeFunction<S> body) {
             CallingConvention convention = CallingConvention.parse(callingConvention);
             for (Declaration<S> other : declarations) {
                 if (other.name.equals(functionName) && other.convention.matches(convention)) {
-                    throw new IllegalArgumentException("function '%s.%s' with convention '%s' is there twice"
+                    throw new IllegalArgumentException("function '%s.%s' with convention '%s' is defined twice"
                             .formatted(name, functionName, callingConvention));
                 }
             }
@@ -216,7 +216,7 @@ public final class NativeModule implements VmModule {
         }
 
         /**
-         * Adds a reflection attribute: to the function added last, or to the module while there is none.
+         * Adds a reflection attribute to the function added last, or to the module if there is none yet.
          *
          * @param key for example {@code iree.abi.declaration}
          * @param value its value
@@ -228,7 +228,7 @@ public final class NativeModule implements VmModule {
         }
 
         /**
-         * Adds a module that must come before this one.
+         * Adds a module that must be linked before this one.
          *
          * @param dependency the module and its lowest version
          * @return this builder
@@ -239,7 +239,7 @@ public final class NativeModule implements VmModule {
         }
 
         /**
-         * Makes the module.
+         * Builds the module.
          *
          * @return the module
          */

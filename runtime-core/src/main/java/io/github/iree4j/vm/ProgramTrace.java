@@ -6,14 +6,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where in programs a call failed: the functions that were active, innermost first, with what the modules' debug databases say of the source of the
- * model. {@code failure.detail(ProgramTrace.class)} finds it; the failure's own stack trace begins with the same.
+ * Where in programs a call failed: the active functions, innermost first, with source locations of the model from the modules' debug
+ * databases. {@code failure.detail(ProgramTrace.class)} returns it; the failure's own stack trace begins with the same frames.
  *
  * @param frames innermost first; only the innermost ones of a deep stack
  */
 public record ProgramTrace(List<Frame> frames) implements FailureDetail {
     /**
-     * Keeps its own copy.
+     * Copies the list.
      *
      * @param frames innermost first
      */
@@ -26,18 +26,18 @@ public record ProgramTrace(List<Frame> frames) implements FailureDetail {
      *
      * @param module name of its module
      * @param function its name within the module
-     * @param offset where it was, in bytes of its code
-     * @param sources where that comes from, as the compiler has recorded it: the place itself, then from where that was inlined or what it was fused
-     *     from; empty when the module does not say
+     * @param offset its position, in bytes of its code
+     * @param sources its source location as recorded by the compiler: the place itself, then the places that it was inlined into or fused
+     *     from; empty when not recorded
      */
     public record Frame(String module, String function, int offset, List<Source> sources) {
         /**
-         * Keeps its own copy.
+         * Copies the list.
          *
          * @param module name of its module
          * @param function its name within the module
-         * @param offset where it was, in bytes of its code
-         * @param sources where that comes from
+         * @param offset its position, in bytes of its code
+         * @param sources its source location
          */
         public Frame {
             sources = List.copyOf(sources);
@@ -47,13 +47,13 @@ public record ProgramTrace(List<Frame> frames) implements FailureDetail {
     /**
      * A place in the source of a model.
      *
-     * @param name what the place is called there, such as the name of a layer; empty when it has none
+     * @param name the name of the place, such as a layer; empty when it has none
      * @param file the file, or null when only the name is known
-     * @param line the line, from 1; 0 when not known
-     * @param column the column, from 1; 0 when not known
+     * @param line the line, from 1; 0 when unknown
+     * @param column the column, from 1; 0 when unknown
      */
     public record Source(String name, @Nullable String file, int line, int column) {
-        /** {@code file:line:column}, without what is not known, after {@code name at} if there is a name. */
+        /** Returns {@code file:line:column}, without unknown parts, after {@code name at} if there is a name. */
         @Override
         public String toString() {
             String place = file == null ? "" : line == 0 ? file : file + ":" + line + ":" + column;
@@ -62,8 +62,8 @@ public record ProgramTrace(List<Frame> frames) implements FailureDetail {
     }
 
     /**
-     * Returns the frames as Java shows them: one line for each source, {@code module.function(file:line)}, with the name of the place in place of the
-     * function's if it has one.
+     * Returns the frames as Java stack trace elements: one for each source, {@code module.function(file:line)}, with the name of the place,
+     * if any, appended to the function's.
      *
      * @return innermost first
      */

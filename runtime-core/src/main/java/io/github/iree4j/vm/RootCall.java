@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The call of an {@link Invocation} as the function sees it. */
 final class RootCall extends VmCall {
-    /** Not a hook of a context: there is an invocation to cancel it by. */
+    /** Not a hook of a context: its invocation can cancel it. */
     static final long NO_HOOK = -1;
 
     private final @Nullable Context context;
@@ -12,16 +12,16 @@ final class RootCall extends VmCall {
     private final long created;
     private volatile boolean cancelled;
 
-    /** The call within which this one is made, if it is. */
+    /** The enclosing call, if there is one. */
     @Nullable
     VmCall outer;
 
     /**
      * Creates the call.
      *
-     * @param context whose calls may all be cancelled; null for none
-     * @param patience nanoseconds after which a hook is cancelled; {@link Long#MAX_VALUE} for one that is cancelled when the thread is
-     *     interrupted; {@link #NO_HOOK}
+     * @param context the context, which can cancel all of its calls; null for none
+     * @param patience nanoseconds after which a hook is cancelled; {@link Long#MAX_VALUE} for a hook that is cancelled when the thread is
+     *     interrupted; {@link #NO_HOOK} for a call that is not a hook
      */
     RootCall(@Nullable Context context, long patience) {
         this.context = context;

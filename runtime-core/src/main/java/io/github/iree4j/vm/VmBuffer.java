@@ -10,14 +10,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that a program may address, {@code !vm.buffer}.
+ * Bytes that a program can address, {@code !vm.buffer}.
  *
  * <p>Three kinds: constants of a module (native memory, mapped from its file, immutable, valid while the module is open), memory that a
- * program allocated (heap, mutable, zeroed at first) and memory of the host. Bytes are little-endian. The object does not order accesses
- * between threads.
+ * program allocated (heap, mutable, initially zero) and host memory. Bytes are little-endian. The object does not order accesses between
+ * threads.
  *
- * <p>Holders count: for host memory with an owner they hold the owner, for memory of programs they are what the context's budget is
- * given back by. Constants need no counting.
+ * <p>References are counted: those to host memory with an owner retain the owner; the last one to a program's memory releases its bytes to
+ * the context's budget. Constants need no counting.
  */
 public final class VmBuffer implements RefCounted {
     private final MemorySegment segment;
@@ -42,7 +42,7 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Makes an immutable buffer of a text.
+     * Creates an immutable buffer of a text.
      *
      * @param text the text
      * @return its UTF-8 bytes
@@ -53,7 +53,7 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Makes host memory addressable.
+     * Creates a buffer over host memory.
      *
      * @param segment the memory; not copied
      * @param mutable whether programs may write it
@@ -65,7 +65,7 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Makes a constant of a module addressable.
+     * Creates a buffer over a constant of a module.
      *
      * @param segment the memory; not copied
      * @param owner what keeps the memory valid
@@ -79,8 +79,8 @@ public final class VmBuffer implements RefCounted {
      * Allocates zeroed memory for a program.
      *
      * @param length bytes
-     * @param budget what the bytes are taken from, given back when the last reference goes
-     * @return the buffer, with one reference, the caller's
+     * @param budget the budget that the bytes are charged to until the last reference is released
+     * @return the buffer, with one reference owned by the caller
      * @throws IreeException INVALID_ARGUMENT for a negative length, RESOURCE_EXHAUSTED when the budget or the heap does not allow it
      */
     public static VmBuffer allocate(long length, MemoryBudget budget) {
@@ -122,7 +122,7 @@ public final class VmBuffer implements RefCounted {
     }
 
     /**
-     * Returns whether it is part of a module's file, and so never changes.
+     * Returns whether it is part of a module's file and so never changes.
      *
      * @return true for constants of modules
      */
@@ -133,7 +133,7 @@ public final class VmBuffer implements RefCounted {
     /**
      * Returns whether a program allocated it.
      *
-     * @return true for memory on the heap, taken from a context's budget
+     * @return true for heap memory charged to a context's budget
      */
     public boolean isAllocatedByProgram() {
         return budget != null;

@@ -7,11 +7,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call as the function called sees it: arguments to read, results to set.
+ * A call as the callee sees it: arguments to read, results to set.
  *
- * <p>Arguments are read once, left to right, by the type the calling convention gives them; reading another type fails with INTERNAL,
- * since it is a mistake of the function and not of its caller. References are borrowed for the call. Results are set left to right;
- * they reach the caller when the function has returned. A call belongs to one thread and must not be kept after it.
+ * <p>Arguments are read once, left to right, with the types of the calling convention; reading another type fails with INTERNAL, since it
+ * is a bug of the callee and not of the caller. References are borrowed for the call. Results are set left to right; they reach the caller
+ * when the function returns. A call belongs to one thread and must not be kept afterwards.
  */
 public abstract class VmCall {
     /*
@@ -37,7 +37,7 @@ public abstract class VmCall {
     private @Nullable Object[] resultRefs = new Object[4];
     private int resultCount;
 
-    /** Of a root: the call that is being made from within, if one is. */
+    /** Of a root: the nested call in progress, if there is one. */
     volatile @Nullable Invocation inner;
 
     private @Nullable VmWait wait;
@@ -47,10 +47,10 @@ public abstract class VmCall {
     /** For callers, which are invocations and interpreters. */
     protected VmCall() {}
 
-    // What the function called uses.
+    // For the callee.
 
     /**
-     * Returns the function that is called.
+     * Returns the callee.
      *
      * @return the function
      */
@@ -109,10 +109,10 @@ public abstract class VmCall {
     /**
      * Reads the next argument, a reference that may be null.
      *
-     * @param type what it must be if it is not null
-     * @param <T> what it must be if it is not null
+     * @param type the type that it must have unless it is null
+     * @param <T> the type that it must have unless it is null
      * @return the object, borrowed for the call
-     * @throws IreeException INVALID_ARGUMENT when it is of another type
+     * @throws IreeException INVALID_ARGUMENT when it has another type
      */
     public final <T> @Nullable T ref(Class<T> type) {
         Object object = refs[refBase + take('r')];
@@ -132,10 +132,10 @@ public abstract class VmCall {
     /**
      * Reads the next argument, a reference that must not be null.
      *
-     * @param type what it must be
-     * @param <T> what it must be
+     * @param type the type that it must have
+     * @param <T> the type that it must have
      * @return the object, borrowed for the call
-     * @throws IreeException INVALID_ARGUMENT when it is null or of another type
+     * @throws IreeException INVALID_ARGUMENT when it is null or has another type
      */
     public final <T> T required(Class<T> type) {
         T object = ref(type);
@@ -194,8 +194,8 @@ public abstract class VmCall {
     }
 
     /**
-     * Sets the next result, a reference. The function's reference to it moves to the caller: return what you created as it is, and
-     * retain first what you only borrowed or want to keep.
+     * Sets the next result, a reference. The function's reference passes to the caller: return objects you created as they are; first
+     * retain objects that you borrowed or keep.
      *
      * @param owned the result
      */
@@ -204,8 +204,8 @@ public abstract class VmCall {
     }
 
     /**
-     * Puts the call off: no results now; the function is called again, with {@link #resumed()} true and the arguments readable from the
-     * start, once the wait is ready. The function must come back right after.
+     * Defers the call: it sets no results now, and is made again, with {@link #resumed()} true and the arguments readable from the start,
+     * once the wait is ready. The function must return right after this.
      *
      * @param until what to wait for
      */
@@ -223,14 +223,14 @@ public abstract class VmCall {
     }
 
     /**
-     * Returns whether whoever started all this wants it to stop. Functions that take long look now and then, and fail with CANCELLED.
+     * Returns whether the invocation has been cancelled. Long-running functions should check now and then, and fail with CANCELLED.
      *
      * @return true once cancelled
      */
     public abstract boolean isCancelled();
 
     /**
-     * Returns what the function keeps with the call while it is deferred.
+     * Returns the object attached to the call while it is deferred.
      *
      * @return what was attached last, or null
      */
@@ -239,9 +239,9 @@ public abstract class VmCall {
     }
 
     /**
-     * Keeps something with the call while it is deferred. If it is {@link AutoCloseable}, it is closed when the call is given up.
+     * Attaches an object to the call while it is deferred. If it is {@link AutoCloseable}, it is closed when the call is abandoned.
      *
-     * @param object what to keep, or null
+     * @param object the object, or null
      */
     @SuppressWarnings("ReferenceEquality") // the same object need not be written again
     public final void attach(@Nullable Object object) {
@@ -250,7 +250,7 @@ public abstract class VmCall {
         }
     }
 
-    // What the caller uses.
+    // For the caller.
 
     /**
      * Starts a call, or continues a deferred one.
@@ -264,7 +264,7 @@ public abstract class VmCall {
     @SuppressWarnings("ReferenceEquality") // the same object need not be written again
     protected final void begin(
             VmFunction callee, char[] argumentLetters, int[] argumentOperands, int count, boolean again) {
-        // A call is an old object, and writing references to old objects is dear.
+        // Calls are old objects, and writing references to old objects is expensive (GC barriers).
         if (function != callee) {
             function = callee;
             resultLetters = callee.convention().results();
@@ -289,7 +289,7 @@ public abstract class VmCall {
     }
 
     /**
-     * Says where the arguments are.
+     * Sets where the arguments are.
      *
      * @param wordRegisters array of the value bank
      * @param firstWord index of register 0 in it
@@ -309,9 +309,9 @@ public abstract class VmCall {
     }
 
     /**
-     * Ends a call after the function came back.
+     * Ends a call after the function has returned.
      *
-     * @return true when it is done and has set all results; false when it is deferred
+     * @return true when it is complete and has set all results; false when it is deferred
      * @throws IreeException INTERNAL when results are missing
      */
     protected final boolean end() {
@@ -319,7 +319,7 @@ public abstract class VmCall {
             if (resultCount != 0) {
                 dropResults();
                 throw new IreeException(
-                        StatusCode.INTERNAL, "'" + function().fullName() + "' deferred after it had set results");
+                        StatusCode.INTERNAL, "'" + function().fullName() + "' deferred after setting results");
             }
             return false;
         }
@@ -334,9 +334,9 @@ public abstract class VmCall {
     }
 
     /**
-     * Returns the call from outside that this one is part of.
+     * Returns the root call that this one is part of.
      *
-     * @return this call, if it is one from outside
+     * @return this call, if it is a root
      */
     protected VmCall root() {
         return this;
@@ -383,7 +383,7 @@ public abstract class VmCall {
         return object;
     }
 
-    /** Releases the results set so far. Harmless when there are none. */
+    /** Releases the results set so far, if any. */
     protected final void dropResults() {
         for (int i = 0; i < resultCount; i++) {
             if (takeResultRef(i) instanceof RefCounted counted) {
@@ -393,7 +393,7 @@ public abstract class VmCall {
         resultCount = 0;
     }
 
-    /** Gives a deferred call up: closes what is attached to it. */
+    /** Abandons a deferred call: closes its attachment. */
     protected final void abandon() {
         Object attached = attachment;
         attachment = null;
@@ -404,7 +404,7 @@ public abstract class VmCall {
                 closeable.close();
             } catch (Exception e) {
                 throw new IreeException(
-                        StatusCode.INTERNAL, "'" + function().fullName() + "' failed while it was given up: " + e, e);
+                        StatusCode.INTERNAL, "'" + function().fullName() + "' failed while being abandoned: " + e, e);
             }
         }
     }

@@ -17,9 +17,9 @@ public final class VmFunction {
      * Describes an export; for implementations of {@link VmModule}.
      *
      * @param module the module it belongs to
-     * @param ordinal what the module finds it by
+     * @param ordinal its number in the module
      * @param name its name within the module
-     * @param convention how it is called
+     * @param convention its calling convention
      * @param attributes reflection attributes, for example {@code iree.abi.declaration}; copied
      */
     public VmFunction(
@@ -41,9 +41,9 @@ public final class VmFunction {
     }
 
     /**
-     * Returns what its module finds it by.
+     * Returns its number in its module.
      *
-     * @return a number that means something to the module only
+     * @return a number that has meaning only to the module
      */
     public int ordinal() {
         return ordinal;
@@ -59,7 +59,7 @@ public final class VmFunction {
     }
 
     /**
-     * Returns its name with the module's.
+     * Returns its qualified name.
      *
      * @return for example {@code module.add}
      */
@@ -68,9 +68,9 @@ public final class VmFunction {
     }
 
     /**
-     * Returns how it is called.
+     * Returns its calling convention.
      *
-     * @return its convention
+     * @return the convention
      */
     public CallingConvention convention() {
         return convention;

@@ -1,10 +1,10 @@
 package io.github.iree4j.vm;
 
 /**
- * A function that a module calls in another one.
+ * A function that a module imports from another one.
  *
  * @param fullName {@code module.function}; the module is what comes before the first dot
- * @param callingConvention the convention wanted, see {@link CallingConvention}; empty means any
+ * @param callingConvention the required convention, see {@link CallingConvention}; empty means any
  * @param required whether linking fails without it; a call to an optional one that is absent fails with NOT_FOUND
  */
 public record VmImport(String fullName, String callingConvention, boolean required) {

@@ -9,10 +9,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A growable list that programs handle, {@code !vm.list}: of numbers of one width, of references of one type, or of anything.
+ * A growable list for programs, {@code !vm.list}: of numbers of one type, of references of one type, or of anything.
  *
- * <p>Owns a reference to each counted object in it. New elements are zero or null. Numbers convert on the way in and out as IREE does:
- * integers truncate or extend their sign, f32 and f64 round, and between integers and floats the result is 0. Not thread-safe.
+ * <p>Owns a reference to each counted object in it. New elements are zero or null. Numbers are converted on reading and writing as in IREE:
+ * integers truncate or sign-extend, f32 and f64 round, and between integers and floats the result is 0. Not thread-safe.
  */
 public final class VmList extends Resource {
     /*
@@ -24,7 +24,9 @@ public final class VmList extends Resource {
 
     private static final int MIN_CAPACITY = 4;
 
-    /** Lists whose last reference went while another list was being freed on this thread, so that chains of lists do not recurse. */
+    /**
+     * Lists whose last reference was released while another list was being freed on this thread, so that chains of lists do not recurse.
+     */
     private static final ThreadLocal<@Nullable ArrayDeque<VmList>> FREEING = new ThreadLocal<>();
 
     private final VmType elementType;
@@ -45,21 +47,21 @@ public final class VmList extends Resource {
     /**
      * Creates an empty list.
      *
-     * @param elementType what it holds
+     * @param elementType the type of its elements
      * @param capacity elements to make room for
-     * @return the list, with one reference, the caller's
+     * @return the list, with one reference owned by the caller
      */
     public static VmList create(VmType elementType, int capacity) {
         return create(elementType, capacity, null);
     }
 
     /**
-     * Creates an empty list of a program.
+     * Creates an empty list for a program.
      *
-     * @param elementType what it holds
+     * @param elementType the type of its elements
      * @param capacity elements to make room for
-     * @param budget what its memory is taken from, or null
-     * @return the list, with one reference, the caller's
+     * @param budget the budget that its memory is charged to, or null
+     * @return the list, with one reference owned by the caller
      * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not allow the capacity
      */
     public static VmList create(VmType elementType, int capacity, @Nullable MemoryBudget budget) {
@@ -80,14 +82,14 @@ public final class VmList extends Resource {
      * Creates an empty list of anything.
      *
      * @param capacity elements to make room for
-     * @return the list, with one reference, the caller's
+     * @return the list, with one reference owned by the caller
      */
     public static VmList ofVariants(int capacity) {
         return create(VmType.ANY, capacity, null);
     }
 
     /**
-     * Returns what it holds.
+     * Returns the type of its elements.
      *
      * @return the element type
      */
@@ -105,7 +107,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Returns the number of elements there is room for.
+     * Returns the number of elements that it has room for.
      *
      * @return the capacity
      */
@@ -114,7 +116,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Makes room.
+     * Makes room for elements.
      *
      * @param minimum elements to make room for in all
      * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not allow it, INVALID_ARGUMENT when negative
@@ -158,7 +160,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Changes the size: new elements are zero or null, elements cut off are released.
+     * Changes the size: new elements are zero or null, removed ones are released.
      *
      * @param newSize the size
      * @throws IreeException RESOURCE_EXHAUSTED when the budget or the heap does not allow it, INVALID_ARGUMENT when negative
@@ -179,33 +181,33 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Reads an integer, converting it from what is stored.
+     * Reads an integer, converting the stored number.
      *
      * @param index below {@link #size()}
      * @return its value
-     * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is no number
+     * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is not a number
      */
     public int i32(int index) {
         return (int) integer(index);
     }
 
     /**
-     * Reads an integer, converting it from what is stored.
+     * Reads an integer, converting the stored number.
      *
      * @param index below {@link #size()}
      * @return its value
-     * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is no number
+     * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is not a number
      */
     public long i64(int index) {
         return integer(index);
     }
 
     /**
-     * Reads a float, converting it from what is stored.
+     * Reads a float, converting the stored number.
      *
      * @param index below {@link #size()}
      * @return its value
-     * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is no number
+     * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is not a number
      */
     public float f32(int index) {
         VmType.Kind kind = numberKind(index);
@@ -217,11 +219,11 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Reads a float, converting it from what is stored.
+     * Reads a float, converting the stored number.
      *
      * @param index below {@link #size()}
      * @return its value
-     * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is no number
+     * @throws IreeException OUT_OF_RANGE for the index, FAILED_PRECONDITION when the element is not a number
      */
     public double f64(int index) {
         VmType.Kind kind = numberKind(index);
@@ -233,7 +235,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Stores an i32, converted to what the list holds.
+     * Stores an i32, converted to the element type.
      *
      * @param index below {@link #size()}
      * @param value its value
@@ -244,7 +246,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Stores an i64, converted to what the list holds.
+     * Stores an i64, converted to the element type.
      *
      * @param index below {@link #size()}
      * @param value its value
@@ -255,7 +257,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Stores an f32, converted to what the list holds.
+     * Stores an f32, converted to the element type.
      *
      * @param index below {@link #size()}
      * @param value its value
@@ -266,7 +268,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Stores an f64, converted to what the list holds.
+     * Stores an f64, converted to the element type.
      *
      * @param index below {@link #size()}
      * @param value its value
@@ -287,7 +289,7 @@ public final class VmList extends Resource {
         check(index);
         if (objects == null || (kinds != null && kinds[index] != null)) {
             throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION, "element %d of %s is no reference".formatted(index, this));
+                    StatusCode.FAILED_PRECONDITION, "element %d of %s is not a reference".formatted(index, this));
         }
         return objects[index];
     }
@@ -324,7 +326,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Stores a reference that the caller owns and gives up. When this fails, the caller still owns it.
+     * Stores a reference and takes over the caller's ownership. When this fails, the caller still owns it.
      *
      * @param index below {@link #size()}
      * @param object the object, or null
@@ -336,7 +338,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Reads an element as what Java has for it.
+     * Reads an element as a Java object.
      *
      * @param index below {@link #size()}
      * @return a boxed number, an object (borrowed) or null
@@ -359,7 +361,7 @@ public final class VmList extends Resource {
     }
 
     /**
-     * Stores an element from what Java has for it.
+     * Stores a Java object as an element.
      *
      * @param index below {@link #size()}
      * @param element a boxed Integer, Long, Float or Double, an object (retained) or null
@@ -465,7 +467,7 @@ public final class VmList extends Resource {
         VmType type = kinds == null ? elementType : kinds[index];
         if (type == null || !type.isValue()) {
             throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION, "element %d of %s is no number".formatted(index, this));
+                    StatusCode.FAILED_PRECONDITION, "element %d of %s is not a number".formatted(index, this));
         }
         return type.kind();
     }
@@ -479,11 +481,11 @@ public final class VmList extends Resource {
         return values == null ? 0 : values[index];
     }
 
-    /** Stores an integer or a float, whichever the type says. */
+    /** Stores an integer or a float, depending on the type. */
     private void setNumber(int index, VmType type, long integer, double number) {
         check(index);
         if (values == null) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, this + " holds no numbers");
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, this + " cannot hold numbers");
         }
         VmType stored = kinds == null ? elementType : type;
         boolean fromFloat = type.kind() == VmType.Kind.F32 || type.kind() == VmType.Kind.F64;
@@ -507,7 +509,7 @@ public final class VmList extends Resource {
     private void checkRef(int index, @Nullable Object object) {
         check(index);
         if (objects == null) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, this + " holds no references");
+            throw new IreeException(StatusCode.FAILED_PRECONDITION, this + " cannot hold references");
         }
         if (!elementType.accepts(object)) {
             throw new IreeException(

@@ -5,13 +5,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A set of functions under one name: compiled bytecode or Java. Immutable and safe to share between contexts and threads; what changes
- * while programs run is in the {@link VmModuleState} of each context.
+ * A set of functions under one name: compiled bytecode or Java. Immutable and safe to share between contexts and threads; mutable state is
+ * in the {@link VmModuleState} of each context.
  */
 public interface VmModule {
     /**
-     * Key of the attribute in which a module says which compilers wrote the programs it can serve, for the messages that others get; for
-     * example {@code IREE of March 2023 to August 2026}.
+     * Key of the attribute that names the compilers whose programs a module can serve, for use in messages; for example {@code IREE of
+     * March 2023 to August 2026}.
      */
     String SERVES = "iree4j.serves";
 
@@ -37,21 +37,21 @@ public interface VmModule {
     Map<String, String> attributes();
 
     /**
-     * Returns the modules that must come before this one.
+     * Returns the modules that must be linked before this one.
      *
      * @return unmodifiable
      */
     List<VmDependency> dependencies();
 
     /**
-     * Returns the functions it calls in other modules; the index is the ordinal used in linking.
+     * Returns the functions it imports from other modules; the index is the ordinal used in linking.
      *
      * @return unmodifiable
      */
     List<VmImport> imports();
 
     /**
-     * Returns the functions it offers.
+     * Returns the functions it exports.
      *
      * @return unmodifiable
      */
@@ -61,14 +61,14 @@ public interface VmModule {
      * Finds an export. Several may share a name and differ in convention, as generations of an interface do.
      *
      * @param functionName its name within the module
-     * @param callingConvention the convention it must have; empty means any
+     * @param callingConvention the required convention; empty means any
      * @return the export, or null when there is none
      */
     @Nullable
     VmFunction resolve(String functionName, String callingConvention);
 
     /**
-     * Returns the reference types that the module brings along: what type tables of modules that import from it may name.
+     * Returns the reference types that the module provides: those that type tables of importing modules may name.
      *
      * @return Java types by name, without the leading {@code !}; unmodifiable, empty for most
      */
@@ -77,7 +77,7 @@ public interface VmModule {
     }
 
     /**
-     * Creates what the module keeps per context.
+     * Creates the module's state for a context.
      *
      * @param options limits that hold in the context
      * @return the state, owned by the caller

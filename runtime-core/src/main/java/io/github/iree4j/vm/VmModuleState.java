@@ -1,10 +1,9 @@
 package io.github.iree4j.vm;
 
-/** What a module keeps per context: globals, linked imports, a Java module's own object. Belongs to its context's thread. */
+/** The state of a module in one context: globals, linked imports, a Java module's own object. Belongs to its context's thread. */
 public interface VmModuleState extends AutoCloseable {
     /**
-     * Tells the state which context it is of. Called once, before everything else. The context outlives the state, which needs no
-     * reference to keep it.
+     * Attaches the state to its context. Called once, before any other method. The context outlives the state, which need not retain it.
      *
      * @param context the context
      */
@@ -28,7 +27,7 @@ public interface VmModuleState extends AutoCloseable {
      */
     VmCallable callable(VmFunction export);
 
-    /** Releases all that the state holds. Called once, after the last call. */
+    /** Releases everything that the state holds. Called once, after the last call. */
     @Override
     void close();
 }

@@ -4,7 +4,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a list holds, or what a reference must be.
+ * The type of a list's elements or of a reference.
  *
  * @param kind its kind
  * @param name its name in type tables, without the leading {@code !}
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     /** Kinds of types. */
     public enum Kind {
-        /** Any value or reference, each element with a kind of its own. */
+        /** Any value or reference, each element with its own kind. */
         ANY,
         /** 8-bit integer. */
         I8,
@@ -47,7 +47,7 @@ public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     public static final VmType F64 = new VmType(Kind.F64, "f64", null);
 
     /**
-     * Checks that references have a class and others none.
+     * Checks that reference types have a class and others do not.
      *
      * @param kind its kind
      * @param name its name in type tables
@@ -60,7 +60,7 @@ public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     }
 
     /**
-     * Names a reference type.
+     * Creates a reference type.
      *
      * @param name its name in type tables, without the leading {@code !}
      * @param refClass the Java type of its objects
@@ -71,7 +71,7 @@ public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     }
 
     /**
-     * Returns whether a reference may stand where this type is wanted: null, any object for {@link #ANY}, else an instance.
+     * Returns whether a reference has this type: null, any object for {@link #ANY}, else an instance.
      *
      * @param object the object, or null
      * @return whether it may
@@ -81,7 +81,7 @@ public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     }
 
     /**
-     * Returns whether it is one of the number kinds.
+     * Returns whether it is a number type.
      *
      * @return false for {@link #ANY} and references
      */

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Reference types by name: what type tables of modules may name. Immutable; {@link #with} makes a larger one. */
+/** Reference types by name: those that type tables of modules may name. Immutable; {@link #with} creates a larger set. */
 public final class VmTypes {
     private static final VmTypes STANDARD = new VmTypes(Map.of("vm.buffer", VmBuffer.class, "vm.list", VmList.class));
 
@@ -45,14 +45,14 @@ public final class VmTypes {
      * Finds a reference type.
      *
      * @param name without the leading {@code !}; any name that starts with {@code vm.list} is a list
-     * @return its Java type, or null when it is not known
+     * @return its Java type, or null when unknown
      */
     public @Nullable Class<?> lookup(String name) {
         return classes.get(name.startsWith("vm.list") ? "vm.list" : name);
     }
 
     /**
-     * Returns the names known.
+     * Returns the known names.
      *
      * @return sorted, without the leading {@code !}
      */
@@ -64,7 +64,7 @@ public final class VmTypes {
      * Resolves an entry of a type table.
      *
      * @param fullName {@code i8} to {@code f64}, {@code !vm.opaque} or {@code !name} of a reference type
-     * @return the type, or null when the name is not known
+     * @return the type, or null when the name is unknown
      */
     public @Nullable VmType resolve(String fullName) {
         switch (fullName) {
@@ -96,7 +96,7 @@ public final class VmTypes {
      * Names the type of an object, for messages.
      *
      * @param object the object, or null
-     * @return the registered name if there is one, else the class name
+     * @return the registered name, or else the class name
      */
     public static String nameOf(@Nullable Object object) {
         if (object == null) {

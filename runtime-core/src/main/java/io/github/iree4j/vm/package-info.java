@@ -1,5 +1,5 @@
 /**
- * The virtual machine that runs a program's host code: modules, linking, contexts, invocations, and the objects programs handle.
+ * The virtual machine that runs a program's host code: modules, linking, contexts, invocations, and the objects that programs use.
  *
  * <p>Start at {@link io.github.iree4j.vm.Context}, which links modules, and {@link io.github.iree4j.vm.Invocation}, which calls a
  * function. A module is bytecode ({@code vm.bytecode}) or written in Java ({@link io.github.iree4j.vm.NativeModule}); both are

@@ -22,7 +22,7 @@ class CallingConventionTest {
         "0rIrrCiiD_r, rIrrCiiD, r",
         "0CrDCiID_v, CrDCiID, ''"
     })
-    void textIsTakenApart(String text, String arguments, String results) {
+    void textIsParsed(String text, String arguments, String results) {
         CallingConvention convention = CallingConvention.parse(text);
         assertThat(convention.arguments()).isEqualTo(arguments);
         assertThat(convention.results()).isEqualTo(results);

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Hooks run where nobody can cancel them. */
+/** Hooks run on invocations that cannot be cancelled from outside. */
 @Timeout(300)
 class HookTest {
     private static final String ENDLESS =

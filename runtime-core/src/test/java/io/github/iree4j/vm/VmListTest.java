@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class VmListTest {
     @Test
-    void numbersConvertAsTheListSays() {
+    void numbersConvertToTheElementType() {
         try (VmList bytes = VmList.create(VmType.I8, 0)) {
             bytes.push(0x1FF);
             bytes.push(-1L);
@@ -32,7 +32,7 @@ class VmListTest {
     }
 
     @Test
-    void listOfAnythingKeepsWhatEachElementIs() {
+    void aVariantListKeepsTheTypeOfEachElement() {
         VmBuffer buffer = VmBuffer.ofUtf8("x");
         try (VmList list = VmList.ofVariants(2)) {
             list.push(7);
@@ -47,11 +47,11 @@ class VmListTest {
             assertFails(
                     () -> list.ref(0),
                     StatusCode.FAILED_PRECONDITION,
-                    "element 0 of list of 6 !vm.opaque is no reference");
+                    "element 0 of list of 6 !vm.opaque is not a reference");
             assertFails(
                     () -> list.i32(4),
                     StatusCode.FAILED_PRECONDITION,
-                    "element 4 of list of 6 !vm.opaque is no number");
+                    "element 4 of list of 6 !vm.opaque is not a number");
             list.set(4, 1);
             assertThat(list.get(4)).isEqualTo(1);
         }
@@ -63,12 +63,12 @@ class VmListTest {
             list.push(VmBuffer.ofUtf8("x"));
             assertFails(() -> list.set(0, "text"), StatusCode.INVALID_ARGUMENT, "cannot hold a String");
             assertFails(() -> list.push("text"), StatusCode.INVALID_ARGUMENT, "cannot hold a String");
-            assertFails(() -> list.set(0, 1), StatusCode.FAILED_PRECONDITION, "holds no numbers");
+            assertFails(() -> list.set(0, 1), StatusCode.FAILED_PRECONDITION, "cannot hold numbers");
             assertThat(list.size()).isEqualTo(1);
         }
         try (VmList list = VmList.create(VmType.I32, 1)) {
             list.resize(1);
-            assertFails(() -> list.set(0, "text"), StatusCode.FAILED_PRECONDITION, "holds no references");
+            assertFails(() -> list.set(0, "text"), StatusCode.FAILED_PRECONDITION, "cannot hold references");
         }
     }
 
@@ -87,7 +87,7 @@ class VmListTest {
     }
 
     @Test
-    void budgetIsGivenBackWithTheList() {
+    void theBudgetIsReleasedWithTheList() {
         MemoryBudget budget = new MemoryBudget(1 << 20);
         Random random = new Random(20261120);
         for (int i = 0; i < 100; i++) {

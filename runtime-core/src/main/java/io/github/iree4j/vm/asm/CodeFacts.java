@@ -11,8 +11,8 @@ import io.github.iree4j.vm.isa.RegisterType;
 import java.util.List;
 
 /**
- * What follows from a function's code: how many registers and blocks it has, what it requires, how far it reaches into the module's
- * state. The assembler takes these for what the text does not say, and the disassembler says only what differs from them.
+ * Facts derived from a function's code: its number of registers and blocks, its requirements, its extent of the module's state. The
+ * assembler uses them where the text is silent, and the disassembler prints only what differs from them.
  */
 final class CodeFacts {
 
@@ -33,11 +33,11 @@ final class CodeFacts {
     /**
      * Reads a function's code.
      *
-     * @param isa the version it is written for
+     * @param isa the version of the code
      * @param body its code
      * @param convention its own calling convention
-     * @param functionConventions those of the module's functions, which calls go to
-     * @param importConventions those of the module's imports
+     * @param functionConventions those of the module's functions, for calls
+     * @param importConventions those of the module's imports, for calls
      */
     static CodeFacts of(
             Isa isa, byte[] body, String convention, List<String> functionConventions, List<String> importConventions) {
@@ -133,7 +133,7 @@ final class CodeFacts {
         }
     }
 
-    /** Bytes of a global that an instruction loads or stores: those of its register. */
+    /** Returns the bytes of the global that an instruction loads or stores: those of its register. */
     static int globalSize(Opcode opcode) {
         for (Field field : opcode.fields()) {
             if (field.kind() == FieldKind.REGISTER) {

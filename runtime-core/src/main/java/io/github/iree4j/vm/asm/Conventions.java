@@ -4,8 +4,8 @@ import io.github.iree4j.vm.isa.FieldKind;
 import io.github.iree4j.vm.isa.InstructionReader;
 
 /**
- * The letters of calling conventions such as {@code 0rI_i} ({@code iree/vm/module.h}), as far as text needs them. Other than
- * {@link io.github.iree4j.vm.CallingConvention} this refuses nothing: modules are printed that nobody has verified.
+ * The letters of calling conventions such as {@code 0rI_i} ({@code iree/vm/module.h}), as far as text needs them. Unlike {@link
+ * io.github.iree4j.vm.CallingConvention} this accepts anything, since unverified modules can be printed.
  */
 final class Conventions {
 
@@ -14,7 +14,7 @@ final class Conventions {
 
     private Conventions() {}
 
-    /** The letters of the arguments; empty for none and for what is no convention of version 0. */
+    /** Returns the letters of the arguments; empty for none and for a text that is not a convention of version 0. */
     static String arguments(String convention) {
         return part(convention, 0);
     }
@@ -28,12 +28,12 @@ final class Conventions {
         return letter == 'I' || letter == 'F';
     }
 
-    /** The convention of a function with these arguments and results, spelled as compiled modules have it. */
+    /** Returns the convention of a function with these arguments and results, spelled as in compiled modules. */
     static String of(String arguments, String results) {
         return "0" + (arguments.isEmpty() ? "v" : arguments) + "_" + (results.isEmpty() ? "v" : results);
     }
 
-    /** The letter of a type as it is written in a function's signature, or NUL. */
+    /** Returns the letter of a type as written in a function's signature, or NUL. */
     static char letter(String type) {
         return switch (type) {
             case "i32" -> 'i';
@@ -44,7 +44,7 @@ final class Conventions {
         };
     }
 
-    /** How a letter is written in a function's signature; empty for a letter that cannot be. */
+    /** Returns how a letter is written in a function's signature; empty for an invalid letter. */
     static String type(char letter) {
         return switch (letter) {
             case 'i' -> "i32";
@@ -56,7 +56,7 @@ final class Conventions {
         };
     }
 
-    /** Arguments with every span {@code C...D} repeated as often as the segment sizes in {@code field} say. */
+    /** Returns the arguments with every span {@code C...D} repeated according to the segment sizes in {@code field}. */
     static String expand(String arguments, InstructionReader reader, int field) {
         StringBuilder letters = new StringBuilder();
         int segment = 0;

@@ -6,8 +6,8 @@ import java.math.RoundingMode;
 import java.util.regex.Pattern;
 
 /**
- * Floating-point literals: what C's {@code strtof} takes and {@code %.9g} (f64: {@code %.17g}) prints, so that every finite value survives the way
- * through text. NaNs other than the two that {@code nan} and {@code -nan} stand for are written {@code bits(0x...)}.
+ * Floating-point literals as accepted by C's {@code strtof} and printed by {@code %.9g} (f64: {@code %.17g}), so that every finite value
+ * survives the round trip. NaNs other than those that {@code nan} and {@code -nan} stand for are written {@code bits(0x...)}.
  */
 final class FloatLiterals {
 
@@ -116,7 +116,7 @@ final class FloatLiterals {
         return Double.isInfinite(value) ? (value > 0 ? "inf" : "-inf") : general(value, value == 0 && bits < 0, 17);
     }
 
-    /** C's {@code %.<digits>g}, which Java's formatter does not do: trailing zeros go, and small or large exponents are written. */
+    /** C's {@code %.<digits>g}, which Java's formatter lacks: drops trailing zeros and writes small or large exponents. */
     private static String general(double value, boolean negativeZero, int digits) {
         if (value == 0) {
             return negativeZero ? "-0" : "0";

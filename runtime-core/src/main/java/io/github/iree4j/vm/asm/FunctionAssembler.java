@@ -44,7 +44,7 @@ final class FunctionAssembler {
 
     final List<Located> locations = new ArrayList<>();
 
-    /** Where the instructions that follow come from. */
+    /** The source location of the instructions that follow. */
     private @Nullable SourceText source;
 
     @Nullable
@@ -69,7 +69,7 @@ final class FunctionAssembler {
         opcode(Objects.requireNonNull(isa.opcode(Op.BLOCK)));
     }
 
-    /** Whether there is no code yet, so that directives may come. */
+    /** Whether there is no code yet, so that directives may follow. */
     boolean isEmpty() {
         return code.size() == 1 && labels.isEmpty();
     }
@@ -97,14 +97,14 @@ final class FunctionAssembler {
                 throw undefined(fixup, "block");
             }
             if (target >= FieldKind.MAX_TARGET) {
-                throw line.failure(
-                        "function '@%s' is longer than branches reach, %d bytes".formatted(name, FieldKind.MAX_TARGET));
+                throw line.failure("function '@%s' is longer than the reach of branches, %d bytes"
+                        .formatted(name, FieldKind.MAX_TARGET));
             }
             code.patch(fixup.position(), target);
         }
     }
 
-    /** Fills in the ordinals of called functions, when all are known. */
+    /** Fills in the ordinals of called functions, once all are known. */
     byte[] link(ModuleDraft draft, Map<String, Integer> ordinals) {
         for (Fixup fixup : functionFixups) {
             Integer ordinal = ordinals.get(fixup.name().name());
@@ -205,14 +205,14 @@ final class FunctionAssembler {
 
     private static void punctuation(LineCursor line, String text) {
         if (text.contains("!vm.ref<?>")) {
-            // The source type of a cast is not encoded; whatever is written there is for the reader.
+            // The source type of a cast is not encoded; it is there for the reader.
             line.take(":");
             OperandParser.typeName(line);
             line.take("->");
             return;
         }
         if (text.equals(", ") && line.atEnd()) {
-            // Nothing follows: right for an empty list of operands, and another operand says what it misses.
+            // Nothing follows: correct for an empty operand list; other operands report what is missing.
             return;
         }
         for (String token : text.strip().split(" ")) {

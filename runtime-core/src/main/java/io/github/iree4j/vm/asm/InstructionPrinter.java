@@ -32,7 +32,7 @@ final class InstructionPrinter {
         this.offsets = offsets;
     }
 
-    /** Appends the lines of a body, blocks as {@code ^bb0}, {@code ^bb1} in the order they come. */
+    /** Appends the lines of a body, with blocks named {@code ^bb0}, {@code ^bb1} in order. */
     void print(byte[] body, StringBuilder out) {
         Map<Integer, Integer> blocks = new HashMap<>();
         InstructionReader reader = InstructionReader.verbatim(isa, body);
@@ -174,7 +174,7 @@ final class InstructionPrinter {
 
         private void block(int offset) {
             Integer block = blocks.get(offset);
-            // A module that was not verified may branch anywhere; the text then says where to.
+            // An unverified module may branch anywhere; the text then has the offset.
             out.append(block == null ? "^\"0x%x\"".formatted(offset) : "^bb" + block);
         }
 
@@ -196,7 +196,7 @@ final class InstructionPrinter {
             out.append(isUnique ? TextForms.symbol('@', name) : "@import:" + ordinal);
         }
 
-        /** What IREE's disassembler adds for the reader. */
+        /** Appends the comment that IREE's disassembler adds for the reader. */
         private void comment() {
             for (int i = 0; i < reader.opcode().fields().size(); i++) {
                 switch (reader.opcode().fields().get(i).kind()) {

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How an instruction is spelled: results, {@code =}, {@code vm.} and the mnemonic, then the pieces below. Assembler and disassembler
- * both work from it, so that they cannot disagree.
+ * The spelling of an instruction: results, {@code =}, {@code vm.} and the mnemonic, then the pieces below. Shared by assembler and
+ * disassembler, so that they cannot disagree.
  *
- * <p>Most instructions list their operands in the order of their fields. Those that do not have a template here, in which {@code {name}}
- * stands for the field of that name in the opcode table. No numbers and no encodings: those are the table's.
+ * <p>Most instructions list their operands in the order of their fields. Each other instruction has a template here, in which {@code
+ * {name}} stands for the field of that name in the opcode table. Numbers and encodings are in that table only.
  */
 final class InstructionSyntax {
 
@@ -27,7 +27,7 @@ final class InstructionSyntax {
     /** A field's value; {@code field} indexes {@link Opcode#fields()}. */
     record Operand(int field) implements Piece {}
 
-    /** Templates by mnemonic, or by its beginning where the name ends in {@code *}; the longest one counts. */
+    /** Templates by mnemonic, or by prefix where the name ends in {@code *}; the longest match applies. */
     private static final Map<String, String> TEMPLATES = Map.ofEntries(
             Map.entry("select.*", "{condition} ? {true value} : {false value}"),
             Map.entry("select.ref", "{condition} ? {true value} : {false value} -> {type}"),
@@ -52,7 +52,7 @@ final class InstructionSyntax {
             Map.entry("trace", "{event}({operands})"),
             Map.entry("print", "{event}({operands})"));
 
-    /** Where what IREE's disassembler prints is not what its assembler reads. */
+    /** Instructions for which IREE's assembler does not read what its disassembler prints. */
     private static final List<String> ALSO_IN_FIELD_ORDER =
             List.of("global.store.indirect.", "global.load.indirect.", "trace", "print");
 
@@ -73,7 +73,7 @@ final class InstructionSyntax {
         pieces = template.isEmpty() ? fieldOrder : parse(template);
     }
 
-    /** The spelling of every instruction of a bytecode version, by mnemonic. */
+    /** Returns the spelling of every instruction of a bytecode version, by mnemonic. */
     static Map<String, InstructionSyntax> of(Isa isa) {
         Map<String, InstructionSyntax> all = new HashMap<>();
         for (Opcode opcode : isa.opcodes()) {
@@ -90,23 +90,25 @@ final class InstructionSyntax {
         return opcode.fields().get(index);
     }
 
-    /** The fields before {@code =}: registers that are written, or one list of them. */
+    /** Returns the fields before {@code =}: registers that are written, or one list of them. */
     List<Integer> results() {
         return results;
     }
 
-    /** What follows the mnemonic, as it is printed. */
+    /** Returns what follows the mnemonic, as printed. */
     List<Piece> pieces() {
         return pieces;
     }
 
-    /** The ways to write what follows the mnemonic: as printed, and for some in the order of the fields, as IREE's assembler wants it. */
+    /**
+     * Returns the accepted spellings of what follows the mnemonic: as printed and, for some, in field order, as IREE's assembler requires.
+     */
     List<List<Piece>> spellings() {
         boolean alsoPlain = ALSO_IN_FIELD_ORDER.stream().anyMatch(opcode.mnemonic()::startsWith);
         return alsoPlain ? List.of(pieces, fieldOrder) : List.of(pieces);
     }
 
-    /** Whether {@code field} is the copies that belong to the branch target before it, and are written with it. */
+    /** Whether {@code field} holds the copies of the branch target before it and is written with that. */
     boolean isRemapOf(int field) {
         return field > 0 && field(field).kind() == FieldKind.REMAP;
     }

@@ -8,10 +8,10 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of VMASM being read from left to right.
+ * A cursor that reads one line of VMASM from left to right.
  *
- * <p>Comments ({@code #} and {@code //} outside of strings) and a leading {@code [offset]}, which disassembly may carry, are not part of
- * it. Every failure says line and column, what was expected there and what was found.
+ * <p>Comments ({@code #} and {@code //} outside of strings) and a leading {@code [offset]}, which disassembly may have, are skipped. Every
+ * failure names line and column, what was expected and what was found.
  */
 final class LineCursor {
 
@@ -35,7 +35,7 @@ final class LineCursor {
         }
     }
 
-    /** Where the code of a line ends: before its comment, without trailing space. */
+    /** Returns where the code of a line ends: before its comment, without trailing space. */
     private static int endOfCode(String text) {
         int stop = text.length();
         for (int i = 0; i < text.length(); i++) {
@@ -92,7 +92,7 @@ final class LineCursor {
         return at + 1;
     }
 
-    /** A place to return to with {@link #reset}. */
+    /** Returns a position for {@link #reset}. */
     int mark() {
         skipSpace();
         return at;
@@ -113,13 +113,13 @@ final class LineCursor {
         }
     }
 
-    /** The next character that is not space, or NUL at the end. */
+    /** Returns the next character that is not a space, or NUL at the end. */
     char peek() {
         skipSpace();
         return at < end ? text.charAt(at) : '\0';
     }
 
-    /** Everything up to the end of the line. */
+    /** Takes everything up to the end of the line. */
     String rest() {
         skipSpace();
         String rest = text.substring(at, end);
@@ -127,13 +127,13 @@ final class LineCursor {
         return rest;
     }
 
-    /** What is left of the line, without taking it. */
+    /** Returns the rest of the line, without taking it. */
     String peekRest() {
         skipSpace();
         return text.substring(at, end);
     }
 
-    /** Takes {@code literal} if it comes next, after space; a literal that ends in a letter must not run on into a longer word. */
+    /** Takes {@code literal} if it comes next, after spaces; a literal that ends in a letter must not continue into a longer word. */
     boolean tryTake(String literal) {
         skipSpace();
         if (!text.startsWith(literal, at) || at + literal.length() > end) {
@@ -158,7 +158,7 @@ final class LineCursor {
         return true;
     }
 
-    /** Takes {@code c} if it comes next, without space before it, and a digit follows. */
+    /** Takes {@code c} if it comes next, without spaces before it, and a digit follows. */
     boolean tryTakeBeforeDigit(char c) {
         if (at + 1 < end && text.charAt(at) == c && text.charAt(at + 1) >= '0' && text.charAt(at + 1) <= '9') {
             at++;
@@ -188,7 +188,7 @@ final class LineCursor {
         return text.substring(start, at);
     }
 
-    /** A name after {@code sigil}: plain, or quoted when it has other characters. */
+    /** Takes a name after {@code sigil}: plain, or quoted when it has other characters. */
     String name(char sigil, String expected) {
         skipSpace();
         if (at >= end || text.charAt(at) != sigil) {
@@ -218,14 +218,14 @@ final class LineCursor {
         return name('^', "block label like '^bb0'");
     }
 
-    /** A quoted string as text. */
+    /** Takes a quoted string as text. */
     String string(String what) {
         return new String(bytes(what), StandardCharsets.UTF_8);
     }
 
     /**
-     * A quoted string as bytes: {@code "..."} is verbatim, as IREE has it; in {@code e"..."} a backslash escapes ({@code \" \\ \n \r \t} and
-     * {@code \xNN} for any byte).
+     * Takes a quoted string as bytes: {@code "..."} is verbatim, as in IREE; in {@code e"..."} a backslash escapes ({@code \" \\ \n \r \t}
+     * and {@code \xNN} for any byte).
      */
     byte[] bytes(String what) {
         skipSpace();
@@ -282,7 +282,7 @@ final class LineCursor {
     }
 
     /**
-     * An integer: decimal or {@code 0x}, perhaps negative. Values up to the unsigned maximum of that width are taken as bits.
+     * Takes an integer: decimal or {@code 0x}, possibly negative. Values up to the unsigned maximum of the width are taken as bits.
      *
      * @param bits the width, 16, 32 or 64
      */
@@ -303,7 +303,7 @@ final class LineCursor {
         return value.longValue();
     }
 
-    /** An integer that is not negative. */
+    /** Takes a non-negative integer. */
     long unsigned(long max, String what) {
         skipSpace();
         int start = at;
@@ -342,7 +342,7 @@ final class LineCursor {
         return negative ? value.negate() : value;
     }
 
-    /** The next run of characters up to space or a comma, for literals with a grammar of their own. */
+    /** Takes the characters up to a space or comma, for literals with their own grammar. */
     String token() {
         skipSpace();
         int start = at;
@@ -364,7 +364,7 @@ final class LineCursor {
                 "line %d:%d: expected %s, found %s".formatted(lineNumber, column(), expected, found()));
     }
 
-    /** A failure whose text is not of the form expected/found. */
+    /** Returns a failure whose text is not of the form expected/found. */
     IreeException failure(String what) {
         return new IreeException(StatusCode.INVALID_ARGUMENT, "line %d:%d: %s".formatted(lineNumber, column(), what));
     }
@@ -386,7 +386,7 @@ final class LineCursor {
         return "'" + text.substring(i, stop) + "'";
     }
 
-    /** A colon belongs to the token when it joins a pair of registers, and not when it separates. */
+    /** A colon belongs to the token when it joins a pair of registers, not when it separates. */
     private boolean isTokenPart(int i) {
         return text.charAt(i) == ':'
                 ? i + 1 < end && Character.isDigit(text.charAt(i + 1))

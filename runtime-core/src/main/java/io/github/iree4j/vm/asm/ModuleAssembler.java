@@ -37,7 +37,7 @@ final class ModuleAssembler {
     private int declaredBytes;
     private int declaredRefs;
 
-    /** Whose attributes {@code vm.attr} adds to: those of the module or import that the lines before declared. */
+    /** The attributes that {@code vm.attr} adds to: those of the module or import declared by the preceding lines. */
     private @Nullable List<Attribute> attributeTarget;
 
     ModuleAssembler(@Nullable Path baseDirectory) {
@@ -166,7 +166,7 @@ final class ModuleAssembler {
         return new Attribute(key, line.string("an attribute's value"));
     }
 
-    /** Reads what {@link FeatureBits#format} writes. */
+    /** Reads the format of {@link FeatureBits#format}. */
     private static int features(LineCursor line) {
         int bits = 0;
         do {
@@ -233,7 +233,7 @@ final class ModuleAssembler {
             line.take(":");
             line.take(type);
         } else if (size == 0 && line.tryTake(":")) {
-            // For the reader: reference globals have no type, the instructions that use them do.
+            // For the reader only: reference globals have no type; the instructions that use them do.
             OperandParser.typeName(line);
         }
     }
@@ -263,8 +263,8 @@ final class ModuleAssembler {
     }
 
     /**
-     * Reads {@code (%i0: i32, %i2:3: i64, %r0: !vm.buffer)}. The registers are those that the calling convention gives, 64-bit values from
-     * an even one; IREE's tools write them without that gap, which is accepted, for nothing but their order counts.
+     * Reads {@code (%i0: i32, %i2:3: i64, %r0: !vm.buffer)}. The registers follow from the calling convention, with 64-bit values at even
+     * ones; IREE's tools write them without gaps, which is accepted, since only their order matters.
      */
     private String arguments(LineCursor line) {
         StringBuilder letters = new StringBuilder();

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A module while it is being assembled: the tables of a module file, with names still in place of offsets. */
+/** A module being assembled: the tables of a module file, with names still in place of offsets. */
 final class ModuleDraft {
 
     /** A reflection attribute of the module, an import or a function. */
     record Attribute(String key, String value) {}
 
-    /** Another module that must be there, or may be. */
+    /** A module that this one depends on, possibly optionally. */
     record Dependency(String name, int minimumVersion, boolean optional) {}
 
     /** A function of another module. */
@@ -20,7 +20,7 @@ final class ModuleDraft {
     /** A public name of a function; {@code line} is where it was declared. */
     record Export(String name, String function, int line) {}
 
-    /** Constant bytes. {@code alignment} holds in the file, which is mapped at a page boundary. */
+    /** Constant bytes. {@code alignment} is relative to the file, which is mapped at a page boundary. */
     record Rodata(
             MemorySegment data,
             int alignment,
@@ -31,7 +31,7 @@ final class ModuleDraft {
         }
     }
 
-    /** Where the instruction at an offset of a function comes from. */
+    /** The source location of the instruction at an offset of a function. */
     record Located(int offset, SourceText source) {}
 
     /** A function whose code is in {@link #code}. */
@@ -51,9 +51,9 @@ final class ModuleDraft {
     String name;
 
     int version;
-    /** Feature bits that functions need. */
+    /** Feature bits that the functions need. */
     int derivedRequirements;
-    /** Feature bits that the text asks for in place of the derived ones. */
+    /** Feature bits that the text declares in place of the derived ones. */
     @Nullable
     Integer declaredRequirements;
 
@@ -71,7 +71,7 @@ final class ModuleDraft {
     final List<Rodata> rodata = new ArrayList<>();
     final List<Integer> rwdata = new ArrayList<>();
 
-    /** The ordinal of the type {@code name}; it is added when it is new. */
+    /** Returns the ordinal of the type {@code name}, which is added when new. */
     int typeOrdinal(String name) {
         int ordinal = types.indexOf(name);
         if (ordinal < 0 && !name.startsWith("!")) {

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Prints a module in the order in which the assembler wants it. What follows from the code is left out. */
+/** Prints a module in the order that the assembler requires. Facts that follow from the code are omitted. */
 final class ModulePrinter {
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
@@ -43,7 +43,7 @@ final class ModulePrinter {
         this.names = functionNames(module);
     }
 
-    /** Names for functions: what they are exported as, else what they were in the source, else {@code fn} and their number. */
+    /** Returns names of functions: their export, else their name in the source, else {@code fn} and their number. */
     private static List<String> functionNames(ModuleDef module) {
         String[] names = new String[module.functions().size()];
         Set<String> taken = new HashSet<>();
@@ -177,8 +177,7 @@ final class ModulePrinter {
     private void rodata(int ordinal, Rodata segment) {
         out.append("vm.rodata[").append(ordinal).append(']');
         if (!segment.embedded()) {
-            // Where it is says how it was aligned, at least; what is embedded has the alignment that the assembler
-            // takes by itself.
+            // The offset of external data gives its minimum alignment; embedded data has the assembler's default.
             long alignment = Math.min(
                     ModuleWriter.SEGMENT_ALIGNMENT,
                     Long.lowestOneBit(segment.externalOffset() | ModuleWriter.SEGMENT_ALIGNMENT));
@@ -195,7 +194,7 @@ final class ModulePrinter {
         } else {
             out.append(HEX.formatHex(segment.bytes().toArray(ValueLayout.JAVA_BYTE)));
         }
-        // An empty segment would leave a space behind.
+        // An empty segment would leave a trailing space.
         while (out.charAt(out.length() - 1) == ' ') {
             out.setLength(out.length() - 1);
         }
@@ -239,7 +238,7 @@ final class ModulePrinter {
         Function function = module.functions().get(ordinal);
         String arguments = Conventions.arguments(convention);
         String results = Conventions.results(convention);
-        // Spans and letters of later versions have no register to write; vm.cconv then says what the function has.
+        // Spans and letters of later versions have no register syntax; vm.cconv then gives the convention.
         boolean isPlain = (arguments + results)
                 .chars()
                 .noneMatch(c -> Conventions.type((char) c).isEmpty());

@@ -8,7 +8,7 @@ import io.github.iree4j.vm.isa.FieldKind;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What names in instructions refer to: globals, types, rodata, functions and imports of the module being assembled. */
+/** Resolves names in instructions: globals, types, rodata, functions and imports of the module being assembled. */
 final class ModuleScope {
 
     /** A named global: {@code size} bytes at an offset, or a reference when {@code size} is 0. */
@@ -22,14 +22,14 @@ final class ModuleScope {
         this.draft = draft;
     }
 
-    /** Declares a global; false when there is one of that name. */
+    /** Declares a global; returns false when the name is taken. */
     boolean declareGlobal(String name, int size) {
         return declared.putIfAbsent(name, size) == null;
     }
 
     /**
-     * Gives the declared globals their places, before the first function: values by ascending size, each size in the order of
-     * declaration, as IREE's assembler does it.
+     * Lays out the declared globals before the first function: values by ascending size, each size in the order of declaration, as IREE's
+     * assembler does.
      */
     void layOutGlobals() {
         int at = 0;
@@ -80,7 +80,7 @@ final class ModuleScope {
         return global.ordinal();
     }
 
-    /** The ordinal of a type: by name, or {@code type[n]} where the name would not be clear. */
+    /** Returns the ordinal of a type: by name, or {@code type[n]} where the name would be ambiguous. */
     int type(LineCursor line, String name) {
         if (name.startsWith("type[") && name.endsWith("]")) {
             String number = name.substring("type[".length(), name.length() - 1);
@@ -114,8 +114,8 @@ final class ModuleScope {
     }
 
     /**
-     * Reads a function: {@code @module:3} by its ordinal, {@code @import:3}, the full name of an import, or the name of a function of this
-     * module, which may come later.
+     * Reads a function: {@code @module:3} or {@code @import:3} by its ordinal, the full name of an import, or the name of a function of
+     * this module, which may follow later.
      */
     Value function(LineCursor line) {
         line.skipSpace();

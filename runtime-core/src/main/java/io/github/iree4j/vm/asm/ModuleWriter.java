@@ -27,7 +27,7 @@ import java.util.Objects;
 final class ModuleWriter {
 
     private static final String IDENTIFIER = "IREE";
-    /** Where external rodata may begin, and the alignment it can ask for. */
+    /** Alignment of external rodata, and the largest alignment it can request. */
     static final int SEGMENT_ALIGNMENT = 64;
 
     private static final int DEPENDENCY_REQUIRED = 1;
@@ -161,7 +161,7 @@ final class ModuleWriter {
         List<Table> tables = new ArrayList<>();
         for (int i = 0; i < externalOffsets.length; i++) {
             Rodata segment = draft.rodata.get(i);
-            // Slots 0 and 1 are the two halves of the compression union, which nothing uses.
+            // Slots 0 and 1 are the two halves of the unused compression union.
             tables.add(
                     segment.external()
                             ? new Table().u64(3, externalOffsets[i]).u64(4, segment.length())

@@ -24,7 +24,7 @@ final class OperandParser {
     /** A name that is resolved later; {@code cursor} stands at it. */
     record Name(String name, LineCursor cursor, int mark) implements Value {}
 
-    /** A branch: the block and the copies on the way. */
+    /** A branch: the block and the copies of its edge. */
     record Edge(Name label, Registers remap) implements Value {}
 
     /** The cases of a branch table, from 0. */
@@ -35,7 +35,7 @@ final class OperandParser {
 
     private final ModuleScope scope;
 
-    /** Whether MOVE bits are but remarks and can be anywhere, as compilers of bytecode 15 put them. */
+    /** Whether MOVE bits are ignored and may be anywhere, as written by compilers of bytecode 15. */
     private boolean movesAreRemarks;
 
     OperandParser(ModuleScope scope) {
@@ -46,7 +46,7 @@ final class OperandParser {
         movesAreRemarks = !isa.movesEverywhere();
     }
 
-    /** Reads the value of a field; a branch target takes the copies with it when {@code withRemap}. */
+    /** Reads the value of a field; a branch target includes its copies when {@code withRemap}. */
     Value operand(LineCursor line, Field field, int globalSize, boolean withRemap) {
         return switch (field.kind()) {
             case REGISTER -> new Bits(register(line, field.type(), field.movable() || movesAreRemarks));
@@ -131,7 +131,7 @@ final class OperandParser {
         };
     }
 
-    /** Registers up to a closing bracket or the end; 64-bit ones may be written by their first word, as disassembly has them. */
+    /** Reads registers up to a closing bracket or the end; 64-bit ones may be written by their first word, as in disassembly. */
     Registers registers(LineCursor line, Field field) {
         List<Integer> items = new ArrayList<>();
         while (!atListEnd(line)) {
@@ -184,7 +184,7 @@ final class OperandParser {
                 int source = register(line, RegisterType.ANY, true);
                 line.take("->");
                 int destination =
-                        register(line, RegisterType.ANY, true); // a mark here means nothing; files may have it
+                        register(line, RegisterType.ANY, true); // a MOVE mark is ignored here; files may have it
                 if (RegisterEncoding.isRef(source) != RegisterEncoding.isRef(destination)) {
                     line.reset(mark);
                     throw line.error("two registers of the same bank");
@@ -224,7 +224,7 @@ final class OperandParser {
         return bytes;
     }
 
-    /** Reads a type's name: up to a comma, a closing bracket or an arrow that no bracket of its own encloses. */
+    /** Reads a type's name: up to a comma, closing bracket or arrow outside of its own brackets. */
     static String typeName(LineCursor line) {
         String rest = line.peekRest();
         int depth = 0;
@@ -259,7 +259,7 @@ final class OperandParser {
         return name;
     }
 
-    /** A value that nothing in the text gives: no copies, no results. */
+    /** The value of a field that is absent from the text: no copies, no results. */
     static @Nullable Value absent(Field field) {
         return switch (field.kind()) {
             case RESULTS, REMAP -> new Registers(new int[0]);

@@ -96,7 +96,7 @@ final class RodataParser {
         return bytes.toByteArray();
     }
 
-    /** Reads pairs of digits up to the first that is none. */
+    /** Reads pairs of hex digits up to the first other character. */
     private static void hex(LineCursor line, String rest, ByteArrayOutputStream bytes) {
         int at = 0;
         while (at + 1 < rest.length()) {

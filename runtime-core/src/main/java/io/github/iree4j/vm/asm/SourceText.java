@@ -6,7 +6,7 @@ import java.util.List;
 
 /** A source location as MLIR writes it: {@code "file":1:2}, {@code "name"(…)}, {@code callsite(… at …)}, {@code fused[…, …]}. */
 sealed interface SourceText {
-    /** Deeper ones are a mistake, or meant to be. */
+    /** Maximum nesting; deeper locations are mistakes or attacks. */
     int MAX_DEPTH = 64;
 
     /** A place in a file. */
@@ -18,9 +18,9 @@ sealed interface SourceText {
     /** A place inlined into another. */
     record CallSite(SourceText callee, SourceText caller) implements SourceText {}
 
-    /** Several places that have become one. */
+    /** Several places fused into one. */
     record Fused(List<SourceText> parts) implements SourceText {
-        /** Keeps its own copy. */
+        /** Copies the list. */
         public Fused {
             parts = List.copyOf(parts);
         }

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Assembles VMASM text into a {@code .vmfb} module.
  *
- * <p>The text is what IREE's disassembler prints and its assembler reads, with additions that {@code docs/vmasm.md} lists. The result is a
- * flat module file, of bytecode 17.0 unless the text says {@code vm.bytecode}; the same text and files give the same bytes. It is not verified beyond what the text needs to make
- * sense: loading it does that.
+ * <p>The text is what IREE's disassembler prints and its assembler reads, with additions listed in {@code docs/vmasm.md}. The result is a
+ * flat module file, of bytecode 17.0 unless the text has {@code vm.bytecode}; the same text and files yield the same bytes. It is not
+ * verified beyond what assembling requires: loading it does that.
  *
  * <p>Stateless; safe to use from any thread.
  */
@@ -18,11 +18,11 @@ public final class VmAssembler {
     private VmAssembler() {}
 
     /**
-     * Assembles a module whose rodata is all in the text.
+     * Assembles a module whose rodata is entirely in the text.
      *
      * @param source the text
      * @return the bytes of the module file
-     * @throws IreeException INVALID_ARGUMENT with line and column, what was expected there and what was found
+     * @throws IreeException INVALID_ARGUMENT with line and column, what was expected and what was found
      */
     public static byte[] assemble(String source) {
         return assemble(source, null);
@@ -34,8 +34,8 @@ public final class VmAssembler {
      * @param source the text
      * @param baseDirectory where {@code vm.rodata[0] = file "name"} looks for its files; null to refuse such references
      * @return the bytes of the module file
-     * @throws IreeException INVALID_ARGUMENT with line and column, what was expected there and what was found; NOT_FOUND for a rodata file
-     *     that cannot be read
+     * @throws IreeException INVALID_ARGUMENT with line and column, what was expected and what was found; NOT_FOUND for a rodata file that
+     *     cannot be read
      */
     public static byte[] assemble(String source, @Nullable Path baseDirectory) {
         ModuleAssembler assembler = new ModuleAssembler(baseDirectory);

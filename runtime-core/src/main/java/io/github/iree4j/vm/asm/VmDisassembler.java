@@ -8,10 +8,10 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints modules as VMASM text that {@link VmAssembler} turns back into the same module.
+ * Prints modules as VMASM text that {@link VmAssembler} assembles back into the same module.
  *
- * <p>The same means: the same code, byte for byte, and the same tables. The debug database is left out, and so are files that a
- * polyglot zip carries besides the module and its constants.
+ * <p>The same means the same code, byte for byte, and the same tables. The debug database is omitted, and so are files of a polyglot zip
+ * other than the module and its constants.
  *
  * <p>Stateless; safe to use from any thread.
  */
@@ -20,10 +20,10 @@ public final class VmDisassembler {
     /**
      * What to print.
      *
-     * @param offsets whether to put the offset of each instruction in front of it; the assembler ignores them
+     * @param offsets whether to print the offset before each instruction; the assembler ignores offsets
      * @param function the name or number of the one function to print, or null for all
-     * @param rodataLimit most bytes of a segment that are printed; larger ones are left out, and the text cannot be assembled
-     * @param rodataDirectory where to write rodata, as files that the text refers to; null to have it in the text
+     * @param rodataLimit most bytes of a segment that are printed; larger segments are omitted, and the text then cannot be assembled
+     * @param rodataDirectory where to write rodata, as files that the text refers to; null to print it in the text
      */
     public record Options(
             boolean offsets,
@@ -43,9 +43,9 @@ public final class VmDisassembler {
     /**
      * Prints all of a module.
      *
-     * @param module what the module file says; it need not be verified, nor its types or imports be known
+     * @param module the contents of the module file; need not be verified, nor its types or imports known
      * @return the text
-     * @throws IreeException UNIMPLEMENTED for a bytecode version without a table, INVALID_ARGUMENT for code that is no sequence of
+     * @throws IreeException UNIMPLEMENTED for a bytecode version without a table, INVALID_ARGUMENT for code that is not a sequence of
      *     instructions
      */
     public static String disassemble(ModuleDef module) {
@@ -55,10 +55,10 @@ public final class VmDisassembler {
     /**
      * Prints a module.
      *
-     * @param module what the module file says; it need not be verified, nor its types or imports be known
+     * @param module the contents of the module file; need not be verified, nor its types or imports known
      * @param options what to print
      * @return the text
-     * @throws IreeException UNIMPLEMENTED for a bytecode version without a table, INVALID_ARGUMENT for code that is no sequence of
+     * @throws IreeException UNIMPLEMENTED for a bytecode version without a table, INVALID_ARGUMENT for code that is not a sequence of
      *     instructions, UNAVAILABLE when rodata cannot be written
      */
     public static String disassemble(ModuleDef module, Options options) {
@@ -66,7 +66,7 @@ public final class VmDisassembler {
         if (isa == null) {
             throw new IreeException(
                     StatusCode.UNIMPLEMENTED,
-                    "module '%s' has bytecode %d.%d, of which there is no table to disassemble it with"
+                    "module '%s' has bytecode %d.%d, which this disassembler does not support"
                             .formatted(module.name(), module.bytecodeMajor(), module.bytecodeMinor()));
         }
         return new ModulePrinter(module, isa, options).print();

@@ -12,11 +12,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffer operations. Loads and stores look the same twice, for memory of programs and for other memory: HotSpot then knows that one is
- * an array of longs, whatever buffers other programs use, and takes the checks out of loops.
+ * The buffer operations. Loads and stores are written twice, for program memory and for other memory: HotSpot then knows that one is an
+ * array of longs, whatever buffers other programs use, and hoists the checks out of loops.
  *
- * <p>Offsets and lengths of loads, stores and fills count elements, those of the others bytes; all are checked
- * without overflow before anything is touched.
+ * <p>Offsets and lengths of loads, stores and fills count elements, those of other operations bytes; all are checked without overflow
+ * before any access.
  */
 final class Buffers {
     private static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
@@ -49,7 +49,7 @@ final class Buffers {
                 "element %s of %d bytes is outside of %s".formatted(Long.toUnsignedString(index), 1 << shift, buffer));
     }
 
-    /** Returns the part of a buffer, checked. */
+    /** Returns a checked range of a buffer. */
     private static MemorySegment slice(VmBuffer buffer, long offset, long length) {
         if (offset < 0 || length < 0 || offset > buffer.length() || length > buffer.length() - offset) {
             throw new IreeException(
@@ -182,7 +182,7 @@ final class Buffers {
         }
     }
 
-    /** Fills with eight bytes again and again: with what is filled already, as long as there is more to fill. */
+    /** Fills with a pattern of eight bytes, by repeatedly copying the part already filled. */
     private static void repeat(MemorySegment part, long pattern) {
         long size = part.byteSize();
         for (long i = 0; i < Math.min(size, Long.BYTES); i++) {
@@ -208,7 +208,7 @@ final class Buffers {
 
     private static void checkAlignment(int alignment) {
         if (alignment < 0 || (alignment & (alignment - 1)) != 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "alignment " + alignment + " is no power of two");
+            throw new IreeException(StatusCode.INVALID_ARGUMENT, "alignment " + alignment + " is not a power of two");
         }
     }
 

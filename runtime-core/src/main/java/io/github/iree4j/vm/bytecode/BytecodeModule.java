@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A compiled program, a {@code .vmfb} file: read, verified and translated. Immutable, and safe to share between contexts and threads.
  *
- * <p>Constants stay where they are in the bytes of the file, which are not copied once more; contexts hold the module and so the bytes.
- * Closing gives the creator's reference up.
+ * <p>Constants stay in place in the bytes of the file, which are not copied; contexts retain the module and so the bytes. Closing releases
+ * the creator's reference.
  */
 public final class BytecodeModule extends Resource implements VmModule {
     private static final int MAX_TYPES = 0xFFFF;
@@ -98,7 +98,7 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Returns which versions of bytecode can be read.
+     * Returns the versions of bytecode that can be read.
      *
      * @return major and minor, such as {@code 17.0}, oldest first
      */
@@ -107,14 +107,14 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Reads a file into memory of its own.
+     * Reads a file into its own memory.
      *
      * @param file the file
      * @param types the reference types it may use
-     * @param limits what it may ask for
+     * @param limits limits on what it may contain
      * @return the module, owned by the caller
-     * @throws IreeException as {@link ModuleBytes#read}; NOT_FOUND also when it uses an unknown type, INCOMPATIBLE for another version of
-     *     bytecode, INVALID_ARGUMENT when it is damaged or fails verification, RESOURCE_EXHAUSTED when it asks for too much
+     * @throws IreeException as {@link ModuleBytes#read}; NOT_FOUND also when it uses an unknown type, INCOMPATIBLE for an unsupported
+     *     version of bytecode, INVALID_ARGUMENT when it is damaged or fails verification, RESOURCE_EXHAUSTED when it exceeds the limits
      */
     public static BytecodeModule open(Path file, VmTypes types, ModuleLimits limits) {
         try (ModuleBytes bytes = ModuleBytes.read(file)) {
@@ -126,10 +126,10 @@ public final class BytecodeModule extends Resource implements VmModule {
      * Reads a module from memory.
      *
      * @param bytes all of its bytes; not copied, and must not change while the module is open
-     * @param nameForErrors what to call it in messages
+     * @param nameForErrors its name in messages
      * @param types the reference types it may use
-     * @param limits what it may ask for
-     * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
+     * @param limits limits on what it may contain
+     * @param owner keeps the bytes valid, retained until the module is freed; null when not needed
      * @return the module, owned by the caller
      * @throws IreeException as {@link #open}
      */
@@ -142,11 +142,11 @@ public final class BytecodeModule extends Resource implements VmModule {
      * Reads a module from memory.
      *
      * @param bytes all of its bytes; not copied, and must not change while the module is open
-     * @param nameForErrors what to call it in messages
+     * @param nameForErrors its name in messages
      * @param types the reference types it may use
-     * @param limits what it may ask for
-     * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
-     * @param compilation whether and when its functions become Java bytecode, whatever {@link Compilation#PROPERTY} says
+     * @param limits limits on what it may contain
+     * @param owner keeps the bytes valid, retained until the module is freed; null when not needed
+     * @param compilation whether and when its functions become Java bytecode, overriding {@link Compilation#PROPERTY}
      * @return the module, owned by the caller
      * @throws IreeException as {@link #open}
      */
@@ -161,14 +161,14 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Reads a module from memory, and tells a tracer of every call that is made in it. It is interpreted.
+     * Reads a module from memory and reports every call in it to a tracer. The module is interpreted.
      *
      * @param bytes all of its bytes; not copied, and must not change while the module is open
-     * @param nameForErrors what to call it in messages
+     * @param nameForErrors its name in messages
      * @param types the reference types it may use
-     * @param limits what it may ask for
-     * @param owner what keeps the bytes valid, retained until the module is freed; null when nothing needs to
-     * @param tracer hears of calls
+     * @param limits limits on what it may contain
+     * @param owner keeps the bytes valid, retained until the module is freed; null when not needed
+     * @param tracer receives the calls
      * @return the module, owned by the caller
      * @throws IreeException as {@link #open}
      */
@@ -339,31 +339,31 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Returns what the file says.
+     * Returns the contents of the file.
      *
-     * @return its contents; constants are valid while the module is open
+     * @return the contents; constants are valid while the module is open
      */
     public ModuleDef definition() {
         return def;
     }
 
     /**
-     * Returns how much of the module runs as Java bytecode by now.
+     * Returns how much of the module currently runs as Java bytecode.
      *
-     * @return the numbers, and what stays interpreted for which reason
+     * @return the numbers, and the functions that stay interpreted with the reasons
      */
     public CompilationReport compilation() {
         return compiler.report();
     }
 
     /**
-     * Returns whether some function may use an object after it has passed it to an import that takes it away. What goes through globals,
-     * lists and other functions is not followed, nor are functions that would take long.
+     * Returns whether a function may use an object after passing it to an import that consumes it. References through globals, lists and
+     * other functions are not followed, and functions too expensive to analyse are skipped.
      *
      * @param release the full name of the import
-     * @param argument which of its references is taken away, from 0
+     * @param argument which of its references is consumed, from 0
      * @param views imports whose result is their first reference under another name
-     * @return true if there is a way through the code on which that happens
+     * @return true if there is a path through the code on which that happens
      */
     public boolean usesAfter(String release, int argument, Set<String> views) {
         boolean[] releases = importsNamed(Set.of(release));
@@ -387,9 +387,9 @@ public final class BytecodeModule extends Resource implements VmModule {
     }
 
     /**
-     * Returns the functions that call certain imports themselves.
+     * Returns the functions that call certain imports directly.
      *
-     * @param prefix what the full names of the imports begin with
+     * @param prefix the prefix of the imports' full names
      * @return the ordinals of the functions
      */
     public BitSet callersOf(String prefix) {
@@ -437,7 +437,7 @@ public final class BytecodeModule extends Resource implements VmModule {
         return rodata;
     }
 
-    /** Where an instruction comes from, in terms of the model's source; empty when that is not known. */
+    /** Returns the location of an instruction in the model's source; empty when unknown. */
     List<ProgramTrace.Source> sourcesOf(int function, int offset) {
         return def.debug() == null ? List.of() : def.debug().sources(function, offset);
     }

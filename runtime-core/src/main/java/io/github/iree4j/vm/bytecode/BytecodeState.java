@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a bytecode module keeps in one context: globals and bound imports. Holds the module. */
+/** The state of a bytecode module in one context: globals and bound imports. Retains the module. */
 final class BytecodeState implements VmModuleState {
     private final BytecodeModule module;
     private final ContextOptions options;
@@ -30,7 +30,7 @@ final class BytecodeState implements VmModuleState {
     final VmBuffer[] rodata;
     private boolean closed;
 
-    /** Calls in compiled code that have what was linked here as a constant; null once this is closed. Guarded by this. */
+    /** Call sites in compiled code that have imports linked here as constants; null once this is closed. Guarded by this. */
     private @Nullable List<ImportSite> bound = new ArrayList<>();
 
     BytecodeState(
@@ -58,7 +58,7 @@ final class BytecodeState implements VmModuleState {
         if (!function.convention().matches(convention)) {
             throw new IreeException(
                     StatusCode.INTERNAL,
-                    "module '%s' calls '%s' with convention '%s', and it has '%s'"
+                    "module '%s' calls '%s' with convention '%s', but it has '%s'"
                             .formatted(module.name(), wanted.fullName(), convention, function.convention()));
         }
         imports[importOrdinal] = target instanceof Entry entry
@@ -88,7 +88,7 @@ final class BytecodeState implements VmModuleState {
         }
     }
 
-    /** Has a call told when this is closed; false when it is closed already. */
+    /** Registers a call site to be unbound when this is closed; returns false when it is closed already. */
     synchronized boolean isToldWhenClosed(ImportSite site) {
         return bound != null && bound.add(site);
     }
@@ -106,7 +106,7 @@ final class BytecodeState implements VmModuleState {
         return linked;
     }
 
-    /** An export, called from outside. */
+    /** The entry of an export called from outside. */
     private static final class Entry implements VmCallable {
         private final BytecodeState state;
         private final FunctionCode code;
@@ -123,7 +123,7 @@ final class BytecodeState implements VmModuleState {
                 execution = kept;
             } else if (call.resumed()) {
                 throw new IreeException(
-                        StatusCode.INTERNAL, "a call of '" + code.name + "' was resumed that has no stack");
+                        StatusCode.INTERNAL, "a call of '" + code.name + "' was resumed but has no stack");
             } else {
                 CallTracer tracer = state.module.tracer();
                 execution = tracer == null ? new Execution(state.options) : new TracedExecution(state.options, tracer);

@@ -31,7 +31,7 @@ import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandles;
 import java.util.Objects;
 
-/** Emits calls and yields: whatever another frame is involved in. */
+/** Emits calls and yields: operations that involve another frame. */
 final class CallEmitter {
     private static final MethodTypeDesc CALL_IMPORT = MethodTypeDesc.of(CD_boolean, EXECUTION, STATE, SITE, FRAME);
     private static final DirectMethodHandleDesc BIND_IMPORT = MethodHandleDesc.ofMethod(
@@ -46,8 +46,8 @@ final class CallEmitter {
                     SITE));
 
     /**
-     * Calls of imports in a method up to which they are constants. HotSpot inlines so much and no more, and a constant that it does not
-     * inline is slower than an ordinary call.
+     * Number of import calls in a method up to which they are bound as constants. HotSpot inlines only so much, and a constant target that
+     * it does not inline is slower than an ordinary call.
      */
     private static final int MAX_CONSTANT_CALLS = 8;
 

@@ -2,7 +2,7 @@ package io.github.iree4j.vm.bytecode;
 
 import io.github.iree4j.vm.isa.Op;
 
-/** Operations that only translated code has, numbered after those of {@link Op}. */
+/** Operations that exist only in translated code, numbered after those of {@link Op}. */
 final class Code {
     /** Result a, literal in the next long. */
     static final int CONST_I64_WIDE = Op.COUNT;
@@ -13,7 +13,7 @@ final class Code {
     /** b = a, two words. */
     static final int MOVE_WIDE = Op.COUNT + 2;
 
-    /** Calls an import; the upper half is the site. */
+    /** Calls an import; the upper half is the call site. */
     static final int CALL_IMPORT = Op.COUNT + 3;
 
     /** Releases reference a. */
@@ -22,7 +22,7 @@ final class Code {
     /** b = a, references; a may have the MOVE bit. */
     static final int MOVE_REF = Op.ASSIGN_REF;
 
-    /** Compares a and b as signed words into c, then is the conditional branch in the next longs. */
+    /** Compares a and b as signed words into c, then performs the conditional branch in the next longs. */
     static final int CMP_LT_I32_S_BR = Op.COUNT + 5;
 
     /** As {@link #CMP_LT_I32_S_BR}, for equality. */
@@ -40,7 +40,7 @@ final class Code {
     /** A conditional branch that copies references on an edge. */
     static final int COND_BR_REFS = Op.COUNT + 10;
 
-    /** Goes on in a part that has been compiled. Only in {@link FunctionCode#running()}. */
+    /** Continues in a compiled part. Only in {@link FunctionCode#running()}. */
     static final int ENTER = Op.COUNT + 11;
 
     /** MOVE bit of references in operands. */
@@ -52,12 +52,12 @@ final class Code {
         return op | (long) a << 16 | (long) b << 32 | (long) c << 48;
     }
 
-    /** An instruction with operand a and a 32-bit one. */
+    /** Packs an instruction with operand a and a 32-bit operand. */
     static long packWide(int op, int a, int upper) {
         return op | (long) a << 16 | (long) upper << 32;
     }
 
-    /** Two 32-bit numbers. */
+    /** Packs two 32-bit numbers. */
     static long pair(int low, int high) {
         return (low & 0xFFFF_FFFFL) | (long) high << 32;
     }

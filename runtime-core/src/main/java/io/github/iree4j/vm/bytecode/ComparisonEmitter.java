@@ -33,7 +33,7 @@ final class ComparisonEmitter {
                 || op >= Op.CMP_EQ_F64_O && op <= Op.CMP_NAN_F64;
     }
 
-    /** Pushes what a comparison compares, and returns the jump that is taken when it is true. */
+    /** Pushes the operands of a comparison, and returns the jump that is taken when it is true. */
     Opcode condition(Node node) {
         for (int i = 0; i < node.uses.length; i++) {
             locals.load(node.useKinds[i], node.uses[i]);
@@ -84,7 +84,7 @@ final class ComparisonEmitter {
 
     private Opcode floatCondition(Node node) {
         boolean wide = node.useKinds[0] == D;
-        // What the comparison instruction says of NaN makes the difference between ordered and unordered.
+        // The comparison instruction's result for NaN distinguishes ordered from unordered comparisons.
         return switch (node.op) {
             case Op.CMP_EQ_F32_O, Op.CMP_EQ_F64_O -> compare(wide, false, Opcode.IFEQ);
             case Op.CMP_NE_F32_O, Op.CMP_NE_F32_U, Op.CMP_NE_F64_O, Op.CMP_NE_F64_U ->

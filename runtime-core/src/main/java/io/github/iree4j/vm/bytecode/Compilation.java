@@ -5,13 +5,13 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Locale;
 
 /**
- * Whether and when functions of a program become Java bytecode, which HotSpot then compiles. What a program does is the same in each
- * case.
+ * Whether and when functions of a program become Java bytecode, which HotSpot then compiles. The behavior of a program does not depend on
+ * it.
  */
 public enum Compilation {
     /** Never: everything is interpreted. */
     OFF,
-    /** On a thread of its own, once a function has been called or has looped often; callers never wait for it. */
+    /** On a separate thread, once a function has been called or has looped often; callers never wait for it. */
     BACKGROUND,
     /** When a module is read, before it can be used. */
     EAGER;
@@ -20,10 +20,10 @@ public enum Compilation {
     public static final String PROPERTY = "iree4j.vm.compile";
 
     /**
-     * Returns what {@link #PROPERTY} says.
+     * Returns the value of {@link #PROPERTY}.
      *
-     * @return the default for modules that are read from now on; {@link #BACKGROUND} when the property is not set
-     * @throws IreeException INVALID_ARGUMENT when it says something else
+     * @return the default for modules read from now on; {@link #BACKGROUND} when the property is not set
+     * @throws IreeException INVALID_ARGUMENT when it has another value
      */
     public static Compilation byDefault() {
         String name = System.getProperty(PROPERTY);

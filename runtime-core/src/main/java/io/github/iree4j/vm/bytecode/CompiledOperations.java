@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/** What compiled code calls for operations that no Java instruction does. Each does exactly what the interpreter does. */
+/** Methods that compiled code calls for operations without a Java instruction. Each does exactly what the interpreter does. */
 final class CompiledOperations {
     private static final VarHandle I32 = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle I64 = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -219,10 +219,10 @@ final class CompiledOperations {
         I64.set(globals, offset, value);
     }
 
-    /** Returns how far a loop may count until its call is looked at: at most to its bound. */
+    /** Returns how far a loop may count before it must check for cancellation: at most to its bound. */
     static long limitOf(long counter, long bound, long step) {
         if (step <= 0 || counter > Long.MAX_VALUE - Execution.JUMPS - step) {
-            return Long.MIN_VALUE; // looked at in each iteration
+            return Long.MIN_VALUE; // checks in each iteration
         }
         return Math.min(bound, counter + Execution.JUMPS);
     }
@@ -234,7 +234,7 @@ final class CompiledOperations {
         return Math.min(bound, counter + Execution.JUMPS);
     }
 
-    /** Returns how many jumps back are left until the call is looked at, once a loop has come to its limit. */
+    /** Returns how many backward jumps are left until the cancellation check, once a loop has reached its limit. */
     static int jumpsLeft(int jumps, long counter, long limit) {
         return limit > counter ? jumps - (int) (limit - counter) : jumps - 1;
     }
@@ -355,7 +355,7 @@ final class CompiledOperations {
 
     // Between compiled and interpreted frames.
 
-    /** Reads an argument from the registers of a caller that is interpreted. */
+    /** Reads an argument from the registers of an interpreted caller. */
     static int word(Frame caller, FunctionCode.CallSite site, int index) {
         return caller.words[site.argumentWords[index]];
     }
@@ -368,7 +368,7 @@ final class CompiledOperations {
         return References.take(caller.refs, site.argumentRefs[index]);
     }
 
-    /** Sets the results of a function that has not exactly one, in the registers of a caller that is interpreted. */
+    /** Sets the results of a function without exactly one result, in the registers of an interpreted caller. */
     static void setResults(Execution x, Frame caller, FunctionCode.CallSite site) {
         for (int i = 0; i < site.resultLetters.length; i++) {
             switch (site.resultLetters[i]) {
@@ -403,7 +403,7 @@ final class CompiledOperations {
         return References.retained(call.ref(Object.class));
     }
 
-    /** Sets the results of a function that has not exactly one, for a caller outside. */
+    /** Sets the results of a function without exactly one result, for an external caller. */
     static void giveResults(Execution x, VmCall call, FunctionCode function) {
         String letters = function.convention.results();
         for (int i = 0; i < letters.length(); i++) {
@@ -477,7 +477,7 @@ final class CompiledOperations {
         return Double.longBitsToDouble(Interpreter.getLong(frame.words, register));
     }
 
-    /** Moves a reference out of a frame; if there is none, the register keeps what it has. */
+    /** Moves a reference out of a frame; if there is none, the register keeps its value. */
     static @Nullable Object fillRef(@Nullable Object present, Frame frame, int register) {
         Object object = frame.refs[register];
         if (object == null) {

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a function that have been compiled, and the code by which the interpreter gets into them. Immutable.
+ * The compiled parts of a function, and the code through which the interpreter enters them. Immutable.
  *
- * <p>VM-3: whoever reads the code of a function after this was set sees the parts that the code enters.
+ * <p>VM-3: a thread that reads the code of a function after this was set sees the parts that the code enters.
  */
 final class CompiledParts {
-    /** What cannot be a part's answer: that the interpreter has to go on itself. */
+    /** A value that no part returns: the interpreter has to continue by itself. */
     static final int NOT_NOW = Integer.MIN_VALUE;
 
     /** The function's code with {@link Code#ENTER} at each entry. */
@@ -26,7 +26,7 @@ final class CompiledParts {
         this.indices = indices;
     }
 
-    /** Adds entries of a unit; those that there are already stay as they are. */
+    /** Adds entries of a unit; existing entries stay as they are. */
     static CompiledParts add(
             FunctionCode function, @Nullable CompiledParts known, int[] pcs, CompiledUnit unit, int[] indices) {
         int before = known == null ? 0 : known.pcs.length;

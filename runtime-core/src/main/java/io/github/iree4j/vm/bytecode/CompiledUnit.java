@@ -14,30 +14,30 @@ abstract class CompiledUnit {
      * @param state the module's state
      * @param call arguments and results
      * @param frame the function's frame
-     * @return false when it has deferred; its frames are what the interpreter goes on with
+     * @return false when it has deferred; the interpreter continues with its frames
      */
     abstract boolean enter(int index, Execution x, BytecodeState state, VmCall call, Frame frame);
 
     /**
-     * Calls a function from a frame that is interpreted, or whose registers for this call are in its arrays.
+     * Calls a function from an interpreted frame, or one whose registers for this call are in its arrays.
      *
      * @param index which function of the unit
      * @param x the stack
      * @param state the module's state
      * @param caller the frame below
-     * @param site what is passed and where results go
-     * @return false when it has deferred; its frame and those above are what the interpreter goes on with, the caller's is up to the caller
+     * @param site the arguments, and where results go
+     * @return false when it has deferred; the interpreter continues with its frame and those above, the caller handles its own frame
      */
     abstract boolean call(int index, Execution x, BytecodeState state, Frame caller, CallSite site);
 
     /**
-     * Goes on with a frame of the interpreter in a part.
+     * Continues a frame of the interpreter in a part.
      *
      * @param index which entry of the unit's parts
      * @param x the stack
-     * @param frame the frame, where everything is
+     * @param frame the frame, which holds all registers
      * @param state the module's state
-     * @return as {@link FunctionEmitter} says
+     * @return as specified by {@link FunctionEmitter}
      */
     abstract int part(int index, Execution x, Frame frame, BytecodeState state);
 

@@ -5,7 +5,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The thread that compiles functions of all modules, one after the other; there is none while there is nothing to do. */
+/** The thread that compiles functions of all modules sequentially; it ends when idle. */
 final class CompilerThread {
     private static final int QUEUE = 1024;
     private static final int IDLE_SECONDS = 5;
@@ -23,7 +23,7 @@ final class CompilerThread {
 
     private CompilerThread() {}
 
-    /** Runs something soon; returns false, without waiting, when too much is waiting already. */
+    /** Runs a task soon; returns false, without waiting, when the queue is full. */
     static boolean execute(Runnable work) {
         try {
             THREAD.execute(work);

@@ -15,21 +15,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the loops of a function that count up to a bound. Jumps back are counted to look at whether the call is cancelled; a loop with a
- * second counter in it is none that HotSpot unrolls, vectorises or takes range checks out of. These need no second one: they run up to a
- * limit that is no further than so many iterations away, then look, then run up to the next.
+ * Finds the loops of a function that count up to a bound. Backward jumps are counted for cancellation checks, but HotSpot does not unroll,
+ * vectorise or hoist range checks out of a loop with a second counter. Counted loops need none: they run up to a limit at most a fixed
+ * number of iterations away, check, then run up to the next limit.
  *
- * <p>A loop is one when it has one jump back, leaves or goes on by {@code counter < bound}, its bound does not change in it, and all that
- * changes the counter is one addition in each iteration. Whether what is added is positive may be found at run time.
+ * <p>A loop is counted when it has one backward jump, continues while {@code counter < bound}, does not change its bound, and changes the
+ * counter by exactly one addition per iteration. Whether the increment is positive may be checked at run time.
  */
 final class CountedLoops {
-    /** More would make looking for loops take time that grows as the square of the code. */
+    /** Bounds the search for loops, which is quadratic in the size of the code. */
     private static final int MAX_VISITS = 200_000;
 
     /**
-     * Something that a loop does not change.
+     * A loop-invariant value.
      *
-     * @param register where it is; -1 for a literal
+     * @param register its register; -1 for a literal
      * @param literal its value, if it is one
      */
     record Operand(int register, long literal) {}
@@ -41,9 +41,9 @@ final class CountedLoops {
      * @param last the block that jumps back
      * @param test the block that compares: the first, which then does nothing else, or the last
      * @param kind of counter, bound and step, I or L
-     * @param counter what counts, as it is where the header begins
-     * @param bound what it counts up to
-     * @param step what is added
+     * @param counter the counter's register at the start of the header
+     * @param bound the bound that it counts up to
+     * @param step the increment
      */
     record Loop(int header, int last, int test, byte kind, int counter, Operand bound, Operand step) {
         boolean testsFirst() {
@@ -61,10 +61,10 @@ final class CountedLoops {
     private int visits;
 
     /**
-     * Looks for loops.
+     * Finds the loops.
      *
      * @param graph the function
-     * @param part which of it becomes a method; null for all of it
+     * @param part the part that becomes a method; null for all of it
      */
     CountedLoops(FunctionGraph graph, @Nullable Part part) {
         this.graph = graph;
@@ -99,7 +99,7 @@ final class CountedLoops {
         return byTest[block];
     }
 
-    /** Whether a node loads what a loop of one block adds up, and the loop does nothing else. */
+    /** Whether a node loads the elements that a loop of one block sums up, and the loop does nothing else. */
     boolean isSummed(int block, Node load) {
         Loop loop = byTest[block];
         if (loop == null || loop.header != block || load.op != Op.BUFFER_LOAD_I32) {
@@ -131,7 +131,7 @@ final class CountedLoops {
         return below != null || last == header ? below : comparedBy(header, header, last, back);
     }
 
-    /** Collects the blocks of a loop; false when it can be entered elsewhere than at its header, or is not all in the part. */
+    /** Collects the blocks of a loop; returns false when it has an entry other than its header, or is not entirely in the part. */
     private boolean collect(int header, int last) {
         if (!isMember(header)) {
             return false;
@@ -227,7 +227,7 @@ final class CountedLoops {
         return step == null ? null : new Loop(header, last, test, kind, compared, bound, step);
     }
 
-    /** Whether a block does the same when it is run again at once: it has constants and a comparison. */
+    /** Whether a block is idempotent: it has constants and a comparison only. */
     private static boolean isRepeatable(List<Node> nodes) {
         for (int i = 0; i < nodes.size() - 2; i++) {
             if (!isConstant(nodes.get(i))) {
@@ -244,7 +244,7 @@ final class CountedLoops {
                 || node.op == Op.CONST_I64_ZERO;
     }
 
-    /** Returns what a node adds to a counter in each iteration; null if it does something else. */
+    /** Returns the increment that a node adds to a counter in each iteration; null if it does something else. */
     private @Nullable Operand stepOf(Node sum, int counter, byte kind, int header, int last) {
         if (sum.op != (kind == L ? Op.ADD_I64 : Op.ADD_I32)) {
             return null;
@@ -259,7 +259,7 @@ final class CountedLoops {
         return null;
     }
 
-    /** Returns what a register has whenever a place in the loop is reached; null if that may change. */
+    /** Returns the invariant value of a register at a place in the loop; null if it may change. */
     private @Nullable Operand unchanged(int register, byte kind, int block, int before) {
         List<Object> changes = changesOf(register, kind);
         if (changes.isEmpty()) {

@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names and source locations of a module's functions, read when somebody asks. Only for messages: what is damaged reads as absent, and
- * what is long is cut short.
+ * Names and source locations of a module's functions, read on demand. For messages only: damaged entries read as absent, and long ones are
+ * truncated.
  *
  * <p>Slots and unions as in {@code iree/schemas/bytecode_module_def.fbs}, {@code DebugDatabaseDef}. Safe from any thread, while the module is open.
  */
@@ -21,7 +21,7 @@ public final class DebugDatabase {
     private static final int FUSED = 3;
     private static final int NAMED = 4;
 
-    /** Locations may refer to each other in circles, and to the same ones many times. */
+    /** Locations may form cycles, and refer to the same location many times. */
     private static final int MAX_DEPTH = 16;
 
     private static final int MAX_VISITED = 64;
@@ -46,8 +46,8 @@ public final class DebugDatabase {
     }
 
     /**
-     * Finds the entries of functions. There should be one for each, in order. Compilers until 2026 at least leave out all but some: they number
-     * functions after the numbers are gone, so that each overwrites the one before; the name tells whose the rest is.
+     * Finds the entries of functions. There should be one for each, in order. Compilers until at least 2026 omit most of them: they number
+     * functions after the ordinals are gone, so that each entry overwrites the previous one; the remaining entries are matched by name.
      */
     private int[] entries(@Nullable String[] exportNames) {
         int[] found = new int[exportNames.length];
@@ -68,9 +68,9 @@ public final class DebugDatabase {
     }
 
     /**
-     * Returns null for one that is damaged.
+     * Reads the database; returns null when it is damaged.
      *
-     * @param exportNames for each function of the module a name that it is exported by, or null
+     * @param exportNames for each function of the module one of its export names, or null
      */
     static @Nullable DebugDatabase read(
             FlatBuffer.Table module, int slot, int maxEntries, @Nullable String[] exportNames) {
@@ -105,11 +105,11 @@ public final class DebugDatabase {
     }
 
     /**
-     * Finds where an instruction comes from.
+     * Returns the source location of an instruction.
      *
      * @param function index of the function
-     * @param offset where the instruction starts
-     * @return for example {@code model.py:12:3}, or null when the module does not say
+     * @param offset offset of the instruction
+     * @return for example {@code model.py:12:3}, or null when not recorded
      */
     public @Nullable String location(int function, int offset) {
         List<Source> sources = sources(function, offset);
@@ -117,11 +117,11 @@ public final class DebugDatabase {
     }
 
     /**
-     * Finds where an instruction comes from, with what it was inlined into or fused from.
+     * Returns the source location of an instruction, with the places that it was inlined into or fused from.
      *
      * @param function index of the function
-     * @param offset where the instruction starts
-     * @return the place itself first; empty when the module does not say
+     * @param offset offset of the instruction
+     * @return the place itself first; empty when not recorded
      */
     public synchronized List<Source> sources(int function, int offset) {
         Reader reader = new Reader();
@@ -138,7 +138,7 @@ public final class DebugDatabase {
                 }
             }
         } catch (IreeException e) {
-            // what has been read until here will do
+            // keep what has been read so far
         }
         return reader.sources;
     }
@@ -150,7 +150,7 @@ public final class DebugDatabase {
         return printable.toString();
     }
 
-    /** Reads one location with those that it refers to. */
+    /** Reads a location with those that it refers to. */
     private final class Reader {
         private final List<Source> sources = new ArrayList<>();
         private int visited;
@@ -190,7 +190,7 @@ public final class DebugDatabase {
                         add(new Source(own, null, 0, 0));
                     }
                 }
-                default -> {} // of a later release
+                default -> {} // a kind of a later release
             }
         }
 

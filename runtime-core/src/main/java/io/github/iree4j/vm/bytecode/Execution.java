@@ -15,28 +15,28 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of one invocation: frames of bytecode functions, of whatever modules. Kept with the invocation and used for one call after
- * the other; grows and never shrinks, so that calls allocate nothing once it is as deep as they go.
+ * The stack of one invocation: frames of bytecode functions of any modules. Reused for successive calls; it grows and never shrinks, so
+ * that calls allocate nothing once it is deep enough.
  */
 class Execution implements AutoCloseable {
     /*
-     * Frames are a list that only grows, from the bottom one. Those up to the top one are in use; which that is, the interpreter knows
-     * while it runs, and top says while it does not. Each has arrays of its own, at least as long as its function needs, so that a
-     * register's ordinal is its index. References of frames not in use are null; words are anything. Every reference in a frame in use
-     * is owned by it.
+     * Frames form a list that only grows, starting at the bottom. Those up to the top frame are in use; the interpreter tracks the top
+     * while it runs, the field top holds it otherwise. Each frame has its own arrays, at least as long as its function needs, so that a
+     * register's ordinal is its index. References of unused frames are null; their words are undefined. A frame in use owns every reference
+     * in it.
      */
-    /** Frames that programs within programs add up to in one failure. */
+    /** Most frames in one failure, counting nested programs. */
     private static final int MAX_FRAMES_TRACED = 64;
 
-    /** Calls between two looks at whether all this is cancelled. */
+    /** Calls between two cancellation checks. */
     private static final int CALLS = 100;
 
-    /** Jumps back in compiled code between two looks at whether all this is cancelled. */
+    /** Backward jumps in compiled code between two cancellation checks. */
     static final int JUMPS = 10_000;
 
     /**
-     * How many frames of compiled functions may be on the thread's stack. Above, functions are interpreted, with their frames on the heap,
-     * so that the depth of recursion depends on {@link ContextOptions} and not on the thread.
+     * Most frames of compiled functions on the thread's stack. Deeper functions are interpreted, with their frames on the heap, so that the
+     * depth of recursion depends on {@link ContextOptions} and not on the thread.
      */
     private static final int COMPILED_FRAMES = 100;
 
@@ -47,24 +47,24 @@ class Execution implements AutoCloseable {
     private @Nullable Frame top;
     private int callsUntilLook;
 
-    /** Whether what runs has just deferred; compiled functions save their registers then, one after the other, and come back. */
+    /** Whether the running code has just deferred; compiled functions then save their registers, one after the other, and return. */
     boolean deferred;
 
-    /** Always zero, which nothing but this comment says. For {@link LoopEmitter#pad}. */
+    /** Always zero, unknown to HotSpot. For {@link LoopEmitter#pad}. */
     int zero;
 
-    /** Results of compiled functions that have not exactly one. */
+    /** Results of compiled functions without exactly one result. */
     long[] wordResults = {};
 
     private @Nullable Object[] refResults = {};
 
-    /** Compiled functions that the interpreter has called and that have not come back. */
+    /** Compiled functions that the interpreter has called and that have not returned. */
     private int nesting;
 
-    /** Depth of the last frame that compiled code may have. */
+    /** Deepest frame that compiled code may use. */
     private int compiledDepth;
 
-    /** The frame in which the failure arose that is being passed on. */
+    /** The frame in which the failure being propagated arose. */
     private @Nullable Frame failedAt;
 
     Execution(ContextOptions limits) {
@@ -79,7 +79,7 @@ class Execution implements AutoCloseable {
         return Objects.requireNonNull(top);
     }
 
-    /** Runs a call from outside until it returns or something defers. */
+    /** Runs a root call until it returns or defers. */
     @SuppressWarnings("ReferenceEquality") // the same call need not be written again
     void start(FunctionCode function, BytecodeState state, VmCall call) {
         if (busy) {
@@ -115,7 +115,7 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** Goes on after something deferred. */
+    /** Continues a deferred call. */
     void resume() {
         deferred = false;
         interpret(frames.bottom());
@@ -128,7 +128,7 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** Makes a call's arguments the first registers. */
+    /** Copies a call's arguments into the first registers. */
     void enter(Frame frame, FunctionCode function, VmCall call) {
         int[] words = frame.words;
         String letters = function.convention.arguments();
@@ -181,7 +181,7 @@ class Execution implements AutoCloseable {
         return frame;
     }
 
-    /** Counts calls of an interpreted function, or loops in it as if they were calls. */
+    /** Counts calls of an interpreted function; loops in it count as calls. */
     private static void warm(FunctionCode function, BytecodeState state, int calls) {
         int heat = Math.max(0, function.heat - calls);
         function.heat = heat;
@@ -190,7 +190,7 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** An interpreted function has jumped back often, and is somewhere in that loop. */
+    /** Notes that an interpreted function has jumped back often; it is inside that loop. */
     void looped(FunctionCode function, BytecodeState state, int pc) {
         if (root().isCancelled()) {
             throw cancelled();
@@ -212,9 +212,9 @@ class Execution implements AutoCloseable {
         }
     }
 
-    // What compiled code calls.
+    // Called by compiled code.
 
-    /** Looks whether all this is cancelled, and returns after how many jumps back to look again. */
+    /** Checks for cancellation, and returns the number of backward jumps until the next check. */
     int look() {
         if (root().isCancelled()) {
             throw cancelled();
@@ -222,7 +222,7 @@ class Execution implements AutoCloseable {
         return JUMPS;
     }
 
-    /** Pushes a frame for a compiled function. Its registers are locals; the frame is there for limits, failures and deferring. */
+    /** Pushes a frame for a compiled function. Its registers are locals; the frame serves limits, failures and deferring. */
     Frame push(Frame caller, FunctionCode callee, BytecodeState state) {
         lookNowAndThen();
         Frame frame = caller.next;
@@ -240,7 +240,7 @@ class Execution implements AutoCloseable {
         return frame.depth > compiledDepth;
     }
 
-    /** Readies the frame of a compiled function that is too deep; the arguments are put into it next. */
+    /** Prepares the frame of a compiled function that is too deep; the arguments are stored in it next. */
     void prepare(Frame frame, FunctionCode function, BytecodeState state) {
         frame.function = function;
         frame.state = state;
@@ -249,7 +249,7 @@ class Execution implements AutoCloseable {
     }
 
     /**
-     * Interprets a compiled function that is too deep; its results go where several results go.
+     * Interprets a compiled function that is too deep; its results are stored as multiple results are.
      *
      * @return false when it has deferred
      */
@@ -296,7 +296,7 @@ class Execution implements AutoCloseable {
     }
 
     /**
-     * Calls an import, its arguments and results being in the frame's arrays.
+     * Calls an import whose arguments and results are in the frame's arrays.
      *
      * @return false when it has deferred
      */
@@ -310,7 +310,7 @@ class Execution implements AutoCloseable {
         return callNativeImport(linked, site, frame);
     }
 
-    /** As {@link #callImport}, for a function that is no bytecode. */
+    /** As {@link #callImport}, for a native function. */
     boolean callNativeImport(LinkedImport linked, CallSite site, Frame frame) {
         if (imports.call(linked, site, frame)) {
             return true;
@@ -320,12 +320,12 @@ class Execution implements AutoCloseable {
         return false;
     }
 
-    /** Calls an import that is no bytecode from an interpreted function; false when it has deferred. */
+    /** Calls a native import from an interpreted function; returns false when it has deferred. */
     boolean callNative(LinkedImport linked, CallSite site, Frame frame) {
         return imports.call(linked, site, frame);
     }
 
-    /** As {@link #callImport}, for a function of bytecode. */
+    /** As {@link #callImport}, for a bytecode function. */
     boolean callFunction(FunctionCode callee, BytecodeState state, CallSite site, Frame caller) {
         CompiledUnit.Entry compiled = callee.compiled();
         if (compiled != null && caller.depth < compiledDepth) {
@@ -365,10 +365,10 @@ class Execution implements AutoCloseable {
     }
 
     /**
-     * Goes on with an interpreted frame in parts of its function that are compiled.
+     * Continues an interpreted frame in compiled parts of its function.
      *
-     * @param pc where it is: at an entry of a part
-     * @return where the interpreter goes on; {@link CompiledParts#NOT_NOW} when all is as it was; else what parts return in the end
+     * @param pc its position: an entry of a part
+     * @return where the interpreter continues; {@link CompiledParts#NOT_NOW} when nothing has changed; else what the last part returned
      */
     int enterPart(Frame frame, FunctionCode function, BytecodeState state, int pc) {
         CompiledParts parts = function.parts();
@@ -397,21 +397,21 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** A compiled function is about to yield and to be gone on with at an index of its code. */
+    /** Notes that a compiled function is about to yield. */
     void yielding(Frame frame) {
         deferred = true;
         top = frame;
         root().defer(VmWait.NONE);
     }
 
-    /** A compiled function has put its registers into its frame, for the interpreter to go on with. */
+    /** Notes that a compiled function has saved its registers into its frame, for the interpreter to continue. */
     void suspend(Frame frame, FunctionCode function, BytecodeState state, int pc) {
         frame.function = function;
         frame.state = state;
         frame.pc = pc;
     }
 
-    /** As {@link #suspend}, at a call that has deferred: an import is called again, what a function of bytecode returns is waited for. */
+    /** As {@link #suspend}, at a call that has deferred: an import is called again; for a bytecode function, its return is awaited. */
     void suspendAtCall(Frame frame, FunctionCode function, BytecodeState state, CallSite site, int pc) {
         if (top == frame) {
             suspend(frame, function, state, pc);
@@ -421,7 +421,7 @@ class Execution implements AutoCloseable {
         }
     }
 
-    /** Something has failed in a compiled function, or in what it called. */
+    /** Notes a failure in a compiled function or in a callee. */
     void failing(Frame frame, FunctionCode function, BytecodeState state, int pc) {
         suspend(frame, function, state, pc);
         if (failedAt == null) {
@@ -430,9 +430,9 @@ class Execution implements AutoCloseable {
         References.clear(frame.refs, function.refs);
     }
 
-    // End of that.
+    // Called by the interpreter.
 
-    /** Returns to a caller of bytecode: passes the results and empties the frame. */
+    /** Returns to a bytecode caller: passes the results and empties the frame. */
     void leave(ReturnSite results, Frame callee, Frame caller, CallSite site) {
         int[] from = results.words;
         int[] to = site.resultWords;
@@ -447,7 +447,7 @@ class Execution implements AutoCloseable {
         drop(callee);
     }
 
-    /** Returns to outside: sets the call's results and pops the last frame. */
+    /** Returns from the root call: sets its results and pops the last frame. */
     void leave(ReturnSite results, Frame frame) {
         VmCall call = root();
         int[] words = frame.words;
@@ -474,7 +474,7 @@ class Execution implements AutoCloseable {
         busy = false;
     }
 
-    /** Remembers where to go on when the call is resumed. */
+    /** Records where to continue when the call is resumed. */
     void pause(Frame frame, int pc) {
         frame.pc = pc;
         top = frame;
@@ -487,9 +487,9 @@ class Execution implements AutoCloseable {
     }
 
     /**
-     * Unwinds after a failure and, at the end, says where it came from.
+     * Unwinds after a failure and finally adds where it came from.
      *
-     * @param pc where the frame is; negative when it has noted that itself
+     * @param pc the position in the frame; negative when the frame has recorded it
      * @param base the last frame to unwind
      */
     RuntimeException failed(Throwable failure, Frame frame, int pc, Frame base) {
@@ -520,7 +520,7 @@ class Execution implements AutoCloseable {
         };
     }
 
-    /** A failure whose stack begins in the program; that of programs called from within stays with the cause. */
+    /** Creates a failure whose stack trace begins in the program; that of nested programs stays with the cause. */
     private static IreeException traced(StatusCode code, String message, Throwable cause, ProgramTrace trace) {
         ProgramTrace within = cause instanceof IreeException e ? e.detail(ProgramTrace.class) : null;
         List<ProgramTrace.Frame> frames = new ArrayList<>();
@@ -535,13 +535,13 @@ class Execution implements AutoCloseable {
         return failure;
     }
 
-    /** Throws on what a function above this run's frames has failed with. */
+    /** Rethrows the failure of a function above this run's frames. */
     @SuppressWarnings("unchecked")
     private static <T extends Throwable> RuntimeException rethrown(Throwable failure) throws T {
         throw (T) failure;
     }
 
-    /** Gives up whatever is going on. */
+    /** Abandons whatever is in progress. */
     @Override
     public void close() {
         imports.giveUp();

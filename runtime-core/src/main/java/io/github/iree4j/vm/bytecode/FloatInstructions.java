@@ -10,7 +10,7 @@ import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.isa.Op;
 import org.jspecify.annotations.Nullable;
 
-/** The operations on f32 and f64 that are more than moving bits. Operands as {@link Translator} lays them out. */
+/** The operations on f32 and f64, except those that merely move bits. Operands are laid out by {@link Translator}. */
 final class FloatInstructions {
     private FloatInstructions() {}
 
@@ -113,7 +113,7 @@ final class FloatInstructions {
         return 0;
     }
 
-    /** Finds the f64 operation that does in double what one on f32 does. Both sets of functions come to the same results. */
+    /** Returns the f64 operation that corresponds to an operation on f32. Both have the same results. */
     static int doubleOp(int op) {
         return switch (op) {
             case Op.REM_F32 -> Op.REM_F64;

@@ -4,7 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.isa.Op;
 
-/** What the float operations compute, in double: the functions of C's mathematical library that {@code iree/vm/ops.h} names. */
+/** The float operations, computed in double: the functions of C's math library named in {@code iree/vm/ops.h}. */
 final class Floats {
     private static final double LN2 = Math.log(2);
     private static final double TWO_TO_63 = 0x1p63;
@@ -41,7 +41,7 @@ final class Floats {
         };
     }
 
-    /** Compares; the unordered ones are true of NaN. NE.O is C's {@code !=}, which is true of NaN as well. */
+    /** Compares; unordered comparisons are true for NaN. NE.O is C's {@code !=}, which is true for NaN as well. */
     static boolean compare(int op, double x, double y) {
         return switch (op) {
             case Op.CMP_EQ_F64_O -> x == y;
@@ -57,23 +57,23 @@ final class Floats {
     static double roundHalfAway(double x) {
         double magnitude = Math.abs(x);
         double whole = Math.floor(magnitude);
-        // Exact, where adding a half first would round.
+        // Exact; adding a half first would round.
         return Math.copySign(magnitude - whole >= 0.5 ? whole + 1 : whole, x);
     }
 
-    /** Rounds to the nearest integer, halves away from zero; what does not fit becomes the nearest that does, NaN 0. */
+    /** Rounds to the nearest integer, halves away from zero; out-of-range values saturate, NaN becomes 0. */
     static long toSigned(double x) {
         return (long) roundHalfAway(x);
     }
 
-    /** As {@link #toSigned}, with 2^63 and above as unsigned; negative numbers wrap. */
+    /** As {@link #toSigned}, with 2^63 and above as unsigned values; negative numbers wrap. */
     static long toUnsigned(double x) {
         double rounded = roundHalfAway(x);
         return rounded >= TWO_TO_63 ? (long) (rounded - TWO_TO_63) ^ Long.MIN_VALUE : (long) rounded;
     }
 
     static float unsignedToFloat(long x) {
-        // Halved with the lost bit kept, so that it rounds once.
+        // Halved with a sticky bit, so that it rounds once.
         return x >= 0 ? (float) x : (float) (x >>> 1 | x & 1) * 2;
     }
 
@@ -81,7 +81,7 @@ final class Floats {
         return x >= 0 ? (double) x : (double) (x >>> 1 | x & 1) * 2;
     }
 
-    /** Splits powers of two off, so that they are exact. */
+    /** Splits off powers of two, so that they are exact. */
     private static double log2(double x) {
         if (!(x > 0) || Double.isInfinite(x)) {
             return Math.log(x);

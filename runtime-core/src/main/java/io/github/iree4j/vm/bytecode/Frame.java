@@ -14,17 +14,17 @@ final class Frame {
     /** The frame below; null at the bottom. */
     final @Nullable Frame caller;
 
-    /** 1 at the bottom. */
+    /** Depth on the stack, 1 at the bottom. */
     final int depth;
 
-    /** The frame above, once there has been one. */
+    /** The frame above, once one has been created. */
     @Nullable
     Frame next;
 
     FunctionCode function;
     BytecodeState state;
 
-    /** The call it came from; means nothing at the bottom. */
+    /** The call site of this activation; undefined at the bottom. */
     @Nullable
     CallSite site;
 
@@ -33,7 +33,7 @@ final class Frame {
     @Nullable
     Object[] refs = {};
 
-    /** After the instruction it is at, while another frame is above it or the call is deferred. */
+    /** Index after the current instruction, while another frame is above or the call is deferred. */
     int pc;
 
     Frame(@Nullable Frame caller, FunctionCode function, BytecodeState state) {
@@ -47,7 +47,7 @@ final class Frame {
         return Objects.requireNonNull(site);
     }
 
-    /** Says where this frame is, and those below it. */
+    /** Returns the positions of this frame and those below it. */
     ProgramTrace trace() {
         List<ProgramTrace.Frame> frames = new ArrayList<>();
         for (Frame frame = this; frame != null && frames.size() < MAX_FRAMES_TOLD; frame = frame.caller) {
@@ -61,7 +61,7 @@ final class Frame {
         return new ProgramTrace(frames);
     }
 
-    /** The same in a line of text. */
+    /** Formats a trace as a line of text. */
     String text(ProgramTrace trace) {
         List<String> lines = new ArrayList<>();
         for (ProgramTrace.Frame frame : trace.frames()) {

@@ -12,7 +12,7 @@ import static java.lang.constant.ConstantDescs.CD_void;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.MethodTypeDesc;
 
-/** Emits what moves registers between locals and the frame, for the interpreter and for imports. */
+/** Emits code that moves registers between locals and the frame, for the interpreter and for imports. */
 final class FrameEmitter {
     private final CodeBuilder code;
     private final RegisterLocals locals;
@@ -47,7 +47,7 @@ final class FrameEmitter {
                 MethodTypeDesc.of(CD_void, CD_Object, MethodContext.FRAME, CD_int));
     }
 
-    /** May be done twice to a register: what it held is in the local then. */
+    /** Fills a local from the frame. May be done twice to a register: its value is in the local then. */
     void fillRef(int register) {
         int slot = locals.refSlot(register);
         code.aload(slot).aload(frameSlot).loadConstant(register);
@@ -73,7 +73,7 @@ final class FrameEmitter {
         }
     }
 
-    /** Pushes a word or a pair that is in the frame. */
+    /** Pushes a word or pair from the frame. */
     void fill(byte kind, int register) {
         code.aload(frameSlot).loadConstant(register);
         code.invokestatic(

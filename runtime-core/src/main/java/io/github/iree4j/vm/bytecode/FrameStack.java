@@ -5,7 +5,7 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.ContextOptions;
 import org.jspecify.annotations.Nullable;
 
-/** Makes frames and their registers, and sees to it that they do not become too many. */
+/** Creates frames and their registers, within the limits. */
 final class FrameStack {
     private static final int MIN_REGISTERS = 8;
 
@@ -50,7 +50,7 @@ final class FrameStack {
         return frame;
     }
 
-    /** Makes room in a frame for a compiled function. */
+    /** Makes room in a frame for a compiled function's registers. */
     void fit(Frame frame, FunctionCode function, BytecodeState state) {
         own(frame, function, state);
         frame.pc = 0;
@@ -59,21 +59,21 @@ final class FrameStack {
         }
     }
 
-    /** Makes a frame one of a function: with room for its registers, and words zero. */
+    /** Assigns a frame to a function: makes room for its registers, and zeroes its words. */
     void ready(Frame frame, FunctionCode function, BytecodeState state) {
         own(frame, function, state);
         int[] words = frame.words;
         if (function.words > words.length || function.refs > frame.refs.length) {
             grow(frame);
         } else {
-            // What arguments are put into needs no zeros.
+            // Argument registers need no zeroing.
             for (int i = function.firstZeroed; i < function.words; i++) {
                 words[i] = 0;
             }
         }
     }
 
-    /** Frames are older than most, and writing references to old objects is dear. */
+    /** Frames are old objects, and writing references to old objects is expensive (GC barriers). */
     private static void own(Frame frame, FunctionCode function, BytecodeState state) {
         if (frame.function != function) {
             frame.function = function;

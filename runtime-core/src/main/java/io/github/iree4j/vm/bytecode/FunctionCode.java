@@ -22,7 +22,7 @@ final class FunctionCode {
     final ReturnSite[] returns;
     final String[] messages;
 
-    /** Words that arguments are put into, in order, 64-bit ones as two; references go into registers 0, 1, 2... */
+    /** Words that receive the arguments, in order, 64-bit ones as two; references go into registers 0, 1, 2... */
     final int[] argumentWords;
 
     final int argumentRefs;
@@ -35,22 +35,19 @@ final class FunctionCode {
 
     private final int[] offsets;
 
-    /**
-     * How often it may be called until it is compiled; 0 when nobody counts. Threads write it without order: a count more or less does
-     * not matter.
-     */
+    /** Calls left until it is compiled; 0 when calls are not counted. Written racily: a lost count does not matter. */
     int heat;
 
     /**
-     * How often it may jump back ten thousand times, while it is interpreted, until the loop it is in is compiled; 0 when nobody counts.
-     * Threads write it without order.
+     * How often, in units of ten thousand backward jumps, it may loop while interpreted until the current loop is compiled; 0 when loops
+     * are not counted. Written racily.
      */
     int loopHeat;
 
-    /** Loops and parts compiled; null while there are none. Set by the compiler, read by anyone. */
+    /** Compiled loops and parts; null while there are none. Set by the compiler, read by any thread. */
     private volatile @Nullable CompiledParts parts;
 
-    /** The function compiled; null while it is interpreted. Set by the compiler, read by anyone. */
+    /** The compiled function; null while it is interpreted. Set by the compiler, read by any thread. */
     private volatile CompiledUnit.@Nullable Entry compiled;
 
     FunctionCode(
@@ -109,7 +106,7 @@ final class FunctionCode {
         compiled = entry;
     }
 
-    /** Returns the code to interpret: with {@link Code#ENTER} where a part that has been compiled is entered. */
+    /** Returns the code to interpret, with {@link Code#ENTER} at the entries of compiled parts. */
     long[] running() {
         CompiledParts compiledParts = parts;
         return compiledParts == null ? code : compiledParts.code;
@@ -124,7 +121,7 @@ final class FunctionCode {
         parts = compiledParts;
     }
 
-    /** Returns where the instruction at or before an index came from, in the file's code. */
+    /** Returns the offset in the file's code of the instruction at or before an index. */
     int offsetOf(int pc) {
         int i = Arrays.binarySearch(starts, pc);
         if (i < 0) {
@@ -133,7 +130,9 @@ final class FunctionCode {
         return i < 0 ? 0 : offsets[i];
     }
 
-    /** Returns the index of the first instruction that came from an offset in the file's code or, if that one came to nothing, from after it. */
+    /**
+     * Returns the index of the first instruction translated from an offset in the file's code or, if that one was dropped, from after it.
+     */
     int pcOf(int offset) {
         int i = Arrays.binarySearch(offsets, offset);
         if (i < 0) {
@@ -142,12 +141,12 @@ final class FunctionCode {
         return i < starts.length ? starts[i] : code.length;
     }
 
-    /** Whether the instruction at an offset in the file's code came to something. */
+    /** Whether the instruction at an offset in the file's code was translated to any code. */
     boolean startsAt(int offset) {
         return Arrays.binarySearch(offsets, offset) >= 0;
     }
 
-    /** What a call passes and where its results go. Flattened lists name words, 64-bit values as two. */
+    /** The arguments of a call, and where its results go. Flattened lists name words, 64-bit values as two. */
     static final class CallSite {
         final int callee;
         final boolean isImport;
@@ -156,12 +155,12 @@ final class FunctionCode {
         /** Types of arguments, a span as 'C' and its elements. */
         final char[] letters;
 
-        /** Per letter the register without MOVE bit, or the number of tuples of a span. */
+        /** Per letter, the register without MOVE bit, or the number of tuples of a span. */
         final int[] operands;
 
         final int[] argumentWords;
 
-        /** With their MOVE bits. */
+        /** References with their MOVE bits. */
         final int[] argumentRefs;
 
         final char[] resultLetters;
@@ -169,10 +168,10 @@ final class FunctionCode {
         final int[] resultWords;
         final int[] resultRefs;
 
-        /** The register of the result, if that is all that has to be set after the call; else -1. */
+        /** The result register, if nothing else has to be set after the call; else -1. */
         final int onlyWord;
 
-        /** Where to go on. */
+        /** Where to continue. */
         int next;
 
         CallSite(
@@ -202,11 +201,11 @@ final class FunctionCode {
         }
     }
 
-    /** What a return passes. */
+    /** The results that a return passes. */
     static final class ReturnSite {
         final int[] words;
 
-        /** With their MOVE bits. */
+        /** References with their MOVE bits. */
         final int[] refs;
 
         ReturnSite(String letters, int[] operands) {

@@ -29,24 +29,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Emits the Java method of one function: its parameters are the stack, the function's frame, the module's state and the arguments. That of
- * a {@link Part} has, in place of the arguments, the number of the entry; it takes registers out of the frame, puts them back in the end,
- * and returns the index in the code to go on at, {@link #DEFERRED}, or {@link #RETURNS} less the number of a return site.
+ * Emits the Java method of one function: its parameters are the stack, the function's frame, the module's state and the arguments. The
+ * method of a {@link Part} takes the number of the entry in place of the arguments; it loads registers from the frame, stores them back at
+ * the end, and returns the index in the code to continue at, {@link #DEFERRED}, or {@link #RETURNS} minus the number of a return site.
  *
- * <p>References are owned by the locals they are in; a handler around all of it releases them when something fails, after it has noted in
- * the frame where that was. What defers puts all that is still needed into the frame and comes back with {@link Execution#deferred} set;
- * the interpreter goes on from there.
+ * <p>References are owned by their locals; on failure, a handler around the method records the position in the frame and then releases
+ * them. A method that defers stores all live registers into the frame and returns with {@link Execution#deferred} set; the interpreter
+ * continues from there.
  */
 final class FunctionEmitter {
-    /** What a part returns when something has deferred. */
+    /** Returned by a part that has deferred. */
     static final int DEFERRED = -1;
 
-    /** What a part returns when the function has reached return site 0; one less for each further. */
+    /** Returned by a part when the function has reached return site 0; one less for each further site. */
     static final int RETURNS = -2;
 
     static final MethodTypeDesc PART = MethodTypeDesc.of(CD_int, EXECUTION, FRAME, STATE, CD_int);
 
-    /** More would make frames on the thread's stack too large. */
+    /** Limits the frames on the thread's stack. */
     private static final int MAX_LOCALS = 500;
 
     private final MethodContext method;
@@ -63,10 +63,10 @@ final class FunctionEmitter {
     private final ReturnEmitter returns;
     private final Label[] labels;
 
-    /** Jumped to with the result in its local, when all references are to be released. */
+    /** Jump target, with the result in its local, that releases all references. */
     private final Label released;
 
-    /** Jumped to with words in the frame and the index to go on at as result, when a part is left. */
+    /** Jump target to leave a part, with words in the frame and the index to continue at as result. */
     private final Label left;
 
     private boolean hasReturn;
@@ -104,7 +104,7 @@ final class FunctionEmitter {
         return MethodTypeDesc.of(resultOf(function), parameters);
     }
 
-    /** Returns the type of the one result; void if there is none, and if there are several. */
+    /** Returns the type of the only result; void if there is none or there are several. */
     static ClassDesc resultOf(FunctionCode function) {
         String results = function.convention.results();
         return results.length() == 1 ? OperationEmitter.descOf(FunctionGraph.kindOf(results.charAt(0))) : CD_void;
@@ -177,7 +177,7 @@ final class FunctionEmitter {
         }
     }
 
-    /** Whether a reference is in a local; the others of a part stay in the frame. */
+    /** Whether a reference is in a local; other references stay in the frame of a part. */
     private boolean isOurs(int ref) {
         return part == null || part.refs[ref];
     }
@@ -215,7 +215,7 @@ final class FunctionEmitter {
         }
     }
 
-    /** Takes registers out of the frame, those that the block to begin with uses, and goes there. */
+    /** Loads the registers that the entered block uses from the frame, and jumps to it. */
     private void enterPart(Part entered) {
         for (int i = 0; i < graph.refs; i++) {
             if (isOurs(i)) {
@@ -223,7 +223,7 @@ final class FunctionEmitter {
             }
         }
         code.iload(MethodContext.FIRST_ARGUMENT);
-        // The first stands for what never is.
+        // The first case is never taken.
         List<Label> cases = ReferenceEmitter.cases(code, entered.entries.length + 1);
         code.labelBinding(cases.getFirst());
         for (int i = 0; i < entered.entries.length; i++) {
@@ -246,7 +246,7 @@ final class FunctionEmitter {
         return false;
     }
 
-    /** Returns where a block is entered from outside of the loop it heads. */
+    /** Returns the label at which a block is entered from outside of the loop that it heads. */
     private Label entryOf(int block) {
         Label before = loops.before(block);
         return before != null ? before : labels[block];
@@ -322,12 +322,12 @@ final class FunctionEmitter {
         branch(jump, branch, block, comparison);
     }
 
-    /** Goes on up to the limit; then leaves the loop, or goes back for the next limit. */
+    /** Continues up to the limit, then leaves the loop or goes back for the next limit. */
     private void compareAndLoop(Loop loop, Node comparison, Node branch, int block) {
         byte kind = loop.kind();
         if (!loop.testsFirst() && isMovedEarly(branch, comparison.uses[0], kind)) {
-            // Where the jump back is the conditional one: with a jump of its own HotSpot does not see that the loop
-            // counts.
+            // The backward jump must be the conditional one: HotSpot does not recognize a counted loop with a separate
+            // jump.
             locals.load(kind, comparison.uses[0]);
             loops.loadLimit(loop);
             WordState state = locals.state;
@@ -391,7 +391,7 @@ final class FunctionEmitter {
         }
     }
 
-    /** Whether what is copied on the way back may be copied on the way out too, since nothing reads it there. */
+    /** Whether the copies of the back edge may be made on the exit too, since nothing reads their targets there. */
     private boolean isMovedEarly(Node branch, int compared, byte kind) {
         Edge out = branch.edges.get(1);
         for (Move move : branch.edges.getFirst().moves()) {
@@ -406,7 +406,7 @@ final class FunctionEmitter {
         return true;
     }
 
-    /** Jumps if what is on the stack says so. */
+    /** Emits a branch on the operands on the stack. */
     private void branch(Opcode jump, Node node, int block, @Nullable Node comparison) {
         Label yes = code.newLabel();
         code.branch(jump, yes);
@@ -418,7 +418,7 @@ final class FunctionEmitter {
         way(0, node, block, comparison);
     }
 
-    /** One of the two ways of a branch: 0 is the one taken when the condition is true. */
+    /** Emits one of the two ways of a branch: 0 is taken when the condition is true. */
     private void way(int way, Node node, int block, @Nullable Node comparison) {
         if (comparison != null) {
             result(way, node, comparison);
@@ -426,7 +426,7 @@ final class FunctionEmitter {
         edge(node.edges.get(way), block, node);
     }
 
-    /** Sets the result of a comparison that is joined with the jump: it is known on each way, and mostly nobody wants it. */
+    /** Sets the result of a comparison that is fused with the jump: it is known on each way, and usually unused. */
     private void result(int way, Node node, Node comparison) {
         int flag = comparison.defs[0];
         if (isWanted(flag, node.edges.get(way))) {

@@ -17,8 +17,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A verified function as blocks of instructions with typed operands: what the compiler works on. The interpreter's {@link FunctionCode}
- * has forgotten which words are floats.
+ * A verified function as blocks of instructions with typed operands, the input of the compiler. The interpreter's {@link FunctionCode} does
+ * not record which words are floats.
  */
 final class FunctionGraph {
     /** One word, an integer. */
@@ -36,7 +36,7 @@ final class FunctionGraph {
     /** A reference. */
     static final byte R = 16;
 
-    /** An instruction. Operands are ordinals, of references with their MOVE bit ({@link Code#MOVE}). */
+    /** An instruction. Operands are ordinals; references include their MOVE bit ({@link Code#MOVE}). */
     static final class Node {
         final int op;
 
@@ -48,7 +48,7 @@ final class FunctionGraph {
         int[] defs = {};
         byte[] defKinds = {};
 
-        /** Per result of one word: whether the other word of its pair is used later. */
+        /** Per result of one word, whether the other word of its pair is used later. */
         boolean[] keepsOther = {};
 
         /** Ordinals, offsets and 32-bit literals, in the order of their fields. */
@@ -62,7 +62,7 @@ final class FunctionGraph {
 
         List<Edge> edges = List.of();
 
-        /** What is used after it, per word; for calls only. */
+        /** Kinds used after it, per word; for calls only. */
         byte[] liveAfter = {};
 
         Node(int op, int pc) {
@@ -72,10 +72,10 @@ final class FunctionGraph {
     }
 
     /**
-     * A way from the end of a block to another.
+     * An edge from the end of a block to another block.
      *
      * @param target index of the block
-     * @param moves copies on the way, in order
+     * @param moves copies on the edge, in order
      */
     record Edge(int target, List<Move> moves) {}
 
@@ -100,7 +100,7 @@ final class FunctionGraph {
     /**
      * Instructions from a marker to a terminator.
      *
-     * @param pc index of the first in {@link FunctionCode#code}
+     * @param pc index of the first instruction in {@link FunctionCode#code}
      * @param nodes the instructions, the terminator last
      */
     record Block(int pc, List<Node> nodes) {
@@ -126,9 +126,9 @@ final class FunctionGraph {
      * Decodes a function.
      *
      * @param code the function
-     * @param isa how it is encoded
+     * @param isa its encoding
      * @param body its bytes
-     * @param maxNodes instructions after which a block is cut in two, where it can be
+     * @param maxNodes instructions after which a block is split, where possible
      */
     FunctionGraph(FunctionCode code, Isa isa, byte[] body, int maxNodes) {
         this.code = code;
@@ -161,7 +161,7 @@ final class FunctionGraph {
         }
     }
 
-    /** Whether a block may be cut before an instruction: what ends a block may be joined with the one before it. */
+    /** Whether a block may be split before an instruction: a terminator may be fused with the instruction before it. */
     private boolean isCut(Opcode opcode, int offset) {
         return !opcode.isTerminator()
                 && !ComparisonEmitter.isComparison(opcode.op())
@@ -257,7 +257,7 @@ final class FunctionGraph {
         }
     }
 
-    /** Takes what a call reads and writes from the site that the interpreter has for it. */
+    /** Takes the operands and results of a call from the interpreter's call site. */
     private void call(Node node, int resume) {
         CallSite site = code.sites[siteCount++];
         node.site = site;
@@ -298,7 +298,7 @@ final class FunctionGraph {
         }
     }
 
-    /** Returns the first block of the innermost loop that an instruction is in; negative when it is in none. */
+    /** Returns the first block of the innermost loop around an instruction; negative when there is none. */
     int innermostLoopAt(int pc) {
         int current = 0;
         while (current + 1 < blocks.size() && blocks.get(current + 1).pc() <= pc) {
@@ -315,7 +315,7 @@ final class FunctionGraph {
         return innermost;
     }
 
-    /** Returns where each block is jumped to from; a block twice if it has two ways. */
+    /** Returns the predecessors of each block; a block occurs twice if it has two edges. */
     int[][] predecessors() {
         int[] counts = new int[blocks.size()];
         for (Block block : blocks) {
@@ -345,7 +345,7 @@ final class FunctionGraph {
                 i -> reader.destination(moves, i));
     }
 
-    /** Pairs of words that make up a 64-bit value become one copy, as in {@link Translator}. */
+    /** Creates an edge. Pairs of words that form a 64-bit value become one copy, as in {@link Translator}. */
     private Edge edge(int target, int count, Register source, Register destination) {
         List<Move> moves = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks one function, so that the interpreter need not: blocks and branch targets, every register's bank, bound, parity and MOVE bit,
- * every ordinal and offset, and that calls fit what they call. One pass, linear in the code.
+ * every ordinal and offset, and that calls match their callees. One pass, linear in the code.
  *
  * <p>Goes further than IREE's verifier, which leaves registers at fixed positions and type ids unchecked.
  */
@@ -63,7 +63,7 @@ final class FunctionVerifier {
     /**
      * Checks a function.
      *
-     * @param module what it is part of
+     * @param module its module
      * @param conventions of all functions
      * @param importConventions of all imports
      * @param ordinal which function
@@ -82,9 +82,9 @@ final class FunctionVerifier {
     }
 
     /**
-     * As {@link #verify}, for people: goes on after what is wrong, as far as it can tell what comes next.
+     * As {@link #verify}, for diagnostics: continues after a finding, as far as the next instruction can be determined.
      *
-     * @param findings takes everything that is wrong
+     * @param findings receives the findings
      */
     static void collect(
             ModuleDef module,
@@ -97,7 +97,7 @@ final class FunctionVerifier {
         new FunctionVerifier(module, conventions, importConventions, ordinal, isa, body, findings).verify();
     }
 
-    /** Something is wrong: the end, unless all that is wrong is asked for. */
+    /** Reports a finding: ends the check, unless all findings are to be collected. */
     private void found(IreeException finding) {
         if (findings == null) {
             throw finding;
@@ -124,7 +124,7 @@ final class FunctionVerifier {
             Opcode opcode = reader.opcode();
             if (opcode.isBlock()) {
                 if (inBlock) {
-                    found(at("a block starts before the one before it has ended"));
+                    found(at("a block starts before the previous one has ended"));
                 }
                 inBlock = true;
                 blocks++;
@@ -143,7 +143,7 @@ final class FunctionVerifier {
             inBlock = !opcode.isTerminator();
         }
         if (unreadable) {
-            return; // where it goes on is unknown, and so is what holds at the end
+            return; // the next instruction is unknown, so checks at the end do not apply
         }
         if (inBlock) {
             found(invalid("its last block has no terminator"));
@@ -158,7 +158,7 @@ final class FunctionVerifier {
         }
     }
 
-    /** Arguments are put into the first registers of each bank. */
+    /** Checks that the arguments fit the first registers of each bank. */
     private void verifyStorage() {
         if (convention.isVariadic()) {
             throw invalid("convention '%s' has a span, which functions of bytecode cannot have".formatted(convention));
@@ -201,7 +201,7 @@ final class FunctionVerifier {
                 sound = false;
             }
         }
-        if (sound) { // else an ordinal may lead nowhere
+        if (sound) { // else an ordinal may be invalid
             try {
                 verifyMeaning(opcode);
             } catch (IreeException e) {
@@ -252,7 +252,7 @@ final class FunctionVerifier {
             case Op.RETURN -> registers("result", 0, convention.results());
             case Op.IMPORT_RESOLVED -> {
                 if ((reader.i32(0) & FieldKind.IMPORT_BIT) == 0) {
-                    throw at("function %d is no import".formatted(reader.i32(0)));
+                    throw at("function %d is not an import".formatted(reader.i32(0)));
                 }
             }
             default -> {}
@@ -265,11 +265,10 @@ final class FunctionVerifier {
         CallingConvention called =
                 isImport ? importConventions.get(callee & ~FieldKind.IMPORT_BIT) : conventions.get(callee);
         if (segments >= 0 && !isImport) {
-            throw at("only imports can be called with spans, and function %d is none".formatted(callee));
+            throw at("only imports can be called with spans, and function %d is not an import".formatted(callee));
         }
         if (segments < 0 && called.isVariadic()) {
-            throw at("convention '%s' of the callee has a span, which this call does not give the size of"
-                    .formatted(called));
+            throw at("convention '%s' of the callee has a span, whose size this call does not give".formatted(called));
         }
         String letters;
         if (segments < 0) {

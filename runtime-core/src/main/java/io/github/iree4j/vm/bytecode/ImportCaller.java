@@ -4,7 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
 
-/** Calls imports that are no bytecode, for one stack. */
+/** Calls native imports, for one stack. */
 final class ImportCaller {
     private final Execution execution;
     private final ImportCall importCall;
@@ -18,9 +18,9 @@ final class ImportCaller {
     }
 
     /**
-     * Calls an import, or calls it again after it deferred.
+     * Calls an import, or calls it again after it has deferred.
      *
-     * @return false when it has deferred; the same instruction is to be executed again then
+     * @return false when it has deferred; the same instruction must then be executed again
      */
     boolean call(LinkedImport target, CallSite site, Frame caller) {
         ImportCall call = importCall;
@@ -54,7 +54,7 @@ final class ImportCaller {
         return true;
     }
 
-    /** Gives up references that a call has taken, and sets its results. */
+    /** Releases references that a call has consumed, and sets its results. */
     private static void finish(ImportCall call, CallSite site, Frame caller) {
         for (int operand : site.argumentRefs) {
             if ((operand & Code.MOVE) != 0) {
@@ -71,7 +71,7 @@ final class ImportCaller {
         }
     }
 
-    /** Gives a call up that has deferred. */
+    /** Abandons a deferred call. */
     void giveUp() {
         if (pending) {
             pending = false;
@@ -79,7 +79,7 @@ final class ImportCaller {
         }
     }
 
-    /** After a failure: what failed has given its call up itself. */
+    /** Forgets a failed call, which has been abandoned already. */
     void forget() {
         pending = false;
     }

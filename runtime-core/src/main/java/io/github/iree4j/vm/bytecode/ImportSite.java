@@ -7,13 +7,13 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
 
 /**
- * A call of an import in compiled code. What it is bound to in the first context that gets there becomes a constant of the call, so that
- * HotSpot inlines functions written in Java; another context that gets there, or the end of the first, makes the call look again.
+ * A call of an import in compiled code. Its binding in the first context that reaches it becomes a constant, so that HotSpot inlines
+ * functions written in Java; when another context reaches it or the first one ends, the call is resolved again.
  *
- * <p>Any thread may bind it; whichever binding wins is right for its context, and for others asks.
+ * <p>Any thread may bind it; whichever binding wins is correct for its context, and checks for others.
  */
 final class ImportSite extends MutableCallSite {
-    /** Contexts that it is bound to, one after the other, before it stays one that looks each time. */
+    /** Most successive bindings; after these it resolves the target on each call. */
     private static final int MAX_BINDINGS = 4;
 
     private static final MethodHandle BIND;
@@ -48,12 +48,12 @@ final class ImportSite extends MutableCallSite {
         setTarget(BIND.bindTo(this));
     }
 
-    /** What compiled classes name as the bootstrap method of a call. */
+    /** The bootstrap method of calls in compiled classes. */
     static java.lang.invoke.CallSite bind(MethodHandles.Lookup caller, String name, MethodType type, CallSite site) {
         return new ImportSite(type);
     }
 
-    /** The first call, and the first after a context has ended. */
+    /** Binds at the first call, and at the first after a context has ended. */
     @SuppressWarnings("unused") // called through BIND
     private boolean bindAndCall(Execution x, BytecodeState state, CallSite site, Frame frame) {
         LinkedImport linked = state.linked(site.callee);
@@ -68,7 +68,7 @@ final class ImportSite extends MutableCallSite {
         return x.callImport(state, site, frame);
     }
 
-    /** Forgets a context that has ended, so that nothing of it is kept. */
+    /** Forgets a context that has ended, so that it is not retained. */
     synchronized void unbind() {
         setTarget(bindings < MAX_BINDINGS ? BIND.bindTo(this) : CALL_ANY);
     }

@@ -15,7 +15,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/** The operations that the interpreter's loop does not hold itself. Operands as {@link Translator} lays them out. */
+/** The operations outside of the interpreter's loop. Operands are laid out by {@link Translator}. */
 final class Instructions {
     private static final VarHandle I32 = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle I64 = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -110,7 +110,7 @@ final class Instructions {
         return pc;
     }
 
-    /** Lists and whole buffers. Returns how many more longs the instruction takes. */
+    /** Executes operations on lists and whole buffers. Returns how many more longs the instruction takes. */
     private static int objects(
             int op, int a, int b, int c, long more, BytecodeState state, int[] words, @Nullable Object[] refs) {
         int d = (int) more & 0xFFFF;
@@ -252,7 +252,7 @@ final class Instructions {
         int picked = index >= 0 && index < count ? (int) code[pc + 1 + index] : byDefault;
         References.check(type, References.peek(refs, picked));
         Object object = References.take(refs, picked);
-        // Those not picked are given up as well if they say so.
+        // References not selected are released as well if they have the MOVE bit.
         if ((byDefault & Code.MOVE) != 0) {
             References.put(refs, register(byDefault), null);
         }

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 /** Runs translated code. */
 final class Interpreter {
     /*
-     * WordLoop runs what needs only the words of a frame; this loop does the rest: buffers, calls, and through Instructions everything
-     * else. HotSpot compiles a method only up to 8000 bytes of bytecode (-XX:HugeMethodLimit); InterpreterSizeTest guards that.
+     * WordLoop runs instructions that need only the words of a frame; this loop runs the rest: buffers, calls, and everything else through
+     * Instructions. HotSpot compiles a method only up to 8000 bytes of bytecode (-XX:HugeMethodLimit); InterpreterSizeTest guards that.
      *
-     * 64-bit values are two words of the int array, low word first, as branches that copy their words one by one need.
+     * 64-bit values are two words of the int array, low word first, since branches copy words one by one.
      *
-     * VM-1: an endless loop or recursion can be cancelled: jumps back and calls look at the flag.
+     * VM-1: an endless loop or recursion can be cancelled: backward jumps and calls read the flag.
      */
     private static final VarHandle I32 = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle I64 = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -37,11 +37,11 @@ final class Interpreter {
     }
 
     /**
-     * Runs the top frame and those above it until one returns or something defers.
+     * Runs the top frame and those above it until the base frame returns or a call defers.
      *
      * @param x the stack
      * @param base the frame whose return ends this; the top one or below it
-     * @return what the base frame returns, for the caller to take out of it and to drop it; null when something has deferred
+     * @return the return site of the base frame, from which the caller takes the results before dropping it; null when deferred
      */
     @SuppressWarnings("fallthrough") // a part that returns
     static @Nullable ReturnSite run(Execution x, Frame base) {
@@ -67,7 +67,7 @@ final class Interpreter {
                         continue;
                     }
                     if (--stretches == 0) {
-                        // Jumps back between loads and stores; the word loop has not seen many in a row.
+                        // Backward jumps between loads and stores, which the word loop does not count.
                         stretches = Execution.JUMPS;
                         x.looped(function, state, pc);
                         code = function.running();
@@ -165,7 +165,7 @@ final class Interpreter {
                                 x.pause(frame, pc - 1);
                                 return null;
                             }
-                            // A call that may yield goes on wherever it says, which may be back.
+                            // A yieldable call resumes at any target, which may be a backward jump.
                             if (site.next < pc && root.isCancelled()) {
                                 throw x.cancelled();
                             }
@@ -208,7 +208,7 @@ final class Interpreter {
                         break;
                     }
                     case Code.ENTER: {
-                        // If it fails, the frame knows where; this does not.
+                        // If it fails, only the frame knows where.
                         frame.pc = pc;
                         int at = pc - 1;
                         pc = -1;
@@ -223,7 +223,7 @@ final class Interpreter {
                         }
                         w = Code.packWide(Op.RETURN, 0, FunctionEmitter.RETURNS - next);
                     }
-                    // fall through: it has returned
+                    // fall through: the part has returned
                     case Op.RETURN: {
                         ReturnSite results = function.returns[(int) (w >>> 32)];
                         Frame caller = frame.caller;
@@ -271,8 +271,8 @@ final class Interpreter {
     }
 
     /**
-     * Makes the failure of a {@code fail} instruction. A status that is no failure (0, or the one that says "deferred") is UNKNOWN: what
-     * comes after the instruction is another block, or nothing.
+     * Creates the failure of a {@code fail} instruction. A status that is not a failure (0, or the one for "deferred") becomes UNKNOWN,
+     * since execution cannot continue after the instruction.
      */
     static IreeException failure(int status, String message) {
         StatusCode code = status == 0 ? StatusCode.UNKNOWN : StatusCode.of(status & 0x1F);

@@ -11,18 +11,18 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether a function may use an object after it has passed it to an import that takes it away, by following references
- * through registers: which may hold the same object, and which one that is gone. What goes through globals, lists and other functions is
- * not followed; to pass on or return what is gone is a use.
+ * Determines whether a function may use an object after passing it to an import that consumes it, by data flow over registers: which may
+ * hold the same object, and which may hold a consumed one. References through globals, lists and other functions are not followed; passing
+ * on or returning a consumed object is a use.
  */
 final class LaterUses {
-    /** A function with more state than that, in words, is not looked at. */
+    /** Functions with more analysis state than this, in words, are skipped. */
     private static final long MAX_STATE = 2_000_000;
 
-    /** What may be done for a module, in words that are looked at, about; then nothing is found. */
+    /** Approximate work limit for a module, in words visited; beyond it nothing is found. */
     static final long MAX_WORK = 20_000_000;
 
-    private static final int WORDS_OF_SET = 8; // besides its bits
+    private static final int WORDS_OF_SET = 8; // in addition to its bits
 
     private final FunctionGraph graph;
     private final boolean[] releases; // per import
@@ -30,12 +30,12 @@ final class LaterUses {
     private final int argument;
     private final @Nullable State[] entry;
     private final long row; // words of a set of registers
-    private long left; // of the work
+    private long left; // remaining work
 
-    /** What may be at one place. */
+    /** The possible state at a program point. */
     private static final class State {
         final BitSet[] same; // per register, others that may hold the same object
-        final BitSet gone; // registers that may hold an object that was taken away
+        final BitSet gone; // registers that may hold a consumed object
 
         State(int refs) {
             same = new BitSet[refs];
@@ -53,7 +53,7 @@ final class LaterUses {
             gone = (BitSet) other.gone.clone();
         }
 
-        /** A register is written, or emptied. */
+        /** Notes that a register is written or emptied. */
         void forget(int register) {
             for (int other = same[register].nextSetBit(0); other >= 0; other = same[register].nextSetBit(other + 1)) {
                 same[other].clear(register);
@@ -62,7 +62,7 @@ final class LaterUses {
             gone.clear(register);
         }
 
-        /** What a register holds may be in another as well from now on. */
+        /** Notes that a register's object may also be in another register. */
         void share(int from, int to) {
             if (from == to) {
                 return;
@@ -79,7 +79,7 @@ final class LaterUses {
             }
         }
 
-        /** A register that was forgotten may hold what others hold. */
+        /** Notes that a forgotten register may hold the objects of others. */
         void becomes(int register, BitSet others, boolean isGone) {
             for (int other = others.nextSetBit(0); other >= 0; other = others.nextSetBit(other + 1)) {
                 same[other].set(register);
@@ -95,7 +95,7 @@ final class LaterUses {
             gone.set(register);
         }
 
-        /** Adds what may be on another way here; returns whether that is new. */
+        /** Merges the state of another path; returns whether that changes this one. */
         boolean join(State other) {
             boolean changed = add(gone, other.gone);
             for (int i = 0; i < same.length; i++) {
@@ -114,10 +114,10 @@ final class LaterUses {
     /**
      * Prepares.
      *
-     * @param releases per import, whether it takes an object away
+     * @param releases per import, whether it consumes an object
      * @param argument which of its references that is, from 0
      * @param views per import, whether its result is its first reference under another name
-     * @param left what may be done
+     * @param left the work limit
      */
     LaterUses(FunctionGraph graph, boolean[] releases, int argument, boolean[] views, long left) {
         this.graph = graph;
@@ -129,12 +129,12 @@ final class LaterUses {
         this.left = left;
     }
 
-    /** What is left to be done for other functions. */
+    /** Returns the remaining work for other functions. */
     long left() {
         return left;
     }
 
-    /** Whether there is a use of what is gone. */
+    /** Returns whether a consumed object may be used. */
     boolean found() {
         int blocks = graph.blocks.size();
         long state = (graph.refs + 1L) * row;
@@ -155,7 +155,7 @@ final class LaterUses {
         return false;
     }
 
-    /** Goes through a block and on to those behind it; returns whether it uses what is gone. */
+    /** Analyses a block and queues its successors; returns whether it uses a consumed object. */
     private boolean pass(Block block, State state, long words, BitSet queued, ArrayDeque<Integer> pending) {
         left -= words;
         for (Node node : block.nodes()) {
@@ -213,7 +213,7 @@ final class LaterUses {
         }
     }
 
-    /** Returns whether an instruction uses what is gone. */
+    /** Applies an instruction; returns whether it uses a consumed object. */
     private boolean apply(Node node, State state) {
         CallSite site = node.site;
         boolean release = site != null && site.isImport && releases[site.callee];
@@ -252,7 +252,7 @@ final class LaterUses {
         return false;
     }
 
-    /** The register that a reference is written to; negative when there is none. */
+    /** Returns the register that a reference is written to; negative when there is none. */
     private static int target(Node node) {
         for (int i = 0; i < node.defs.length; i++) {
             if (node.defKinds[i] == FunctionGraph.R) {
@@ -263,8 +263,8 @@ final class LaterUses {
     }
 
     /**
-     * Adds the registers that may hold what an instruction reads, or the first of it; returns whether one of these may be gone. What is
-     * read from a list counts as the list.
+     * Adds the registers that may hold the references that an instruction reads, or only the first; returns whether one may be consumed. A
+     * reference read from a list counts as the list.
      */
     private static boolean addSources(Node node, State state, BitSet sources, boolean firstOnly) {
         boolean gone = false;

@@ -5,11 +5,11 @@ import io.github.iree4j.vm.VmFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an import was bound to.
+ * The binding of an import.
  *
  * @param function the function found
  * @param target how to call it
- * @param code the function's code, if it is bytecode and so can run on the caller's stack
+ * @param code the function's code, if it is bytecode, which can run on the caller's stack
  * @param state the state it runs in, if it is bytecode
  */
 record LinkedImport(

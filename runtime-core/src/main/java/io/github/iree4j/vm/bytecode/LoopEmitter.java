@@ -14,7 +14,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import org.jspecify.annotations.Nullable;
 
-/** Emits what loops need so that they can be cancelled: counting jumps back, and the limits of {@link CountedLoops}. */
+/** Emits what makes loops cancellable: counters of backward jumps, and the limits of {@link CountedLoops}. */
 final class LoopEmitter {
     private static final ClassDesc OPERATIONS = OperationEmitter.OPERATIONS;
 
@@ -39,7 +39,7 @@ final class LoopEmitter {
         return loops.testedBy(block);
     }
 
-    /** Returns where a loop is entered, and where it gets its next limit; null when a block heads no loop that counts. */
+    /** Returns the label at which a loop is entered and gets its next limit; null when the block does not head a counted loop. */
     @Nullable
     Label before(int block) {
         if (loops.headedBy(block) == null) {
@@ -53,13 +53,13 @@ final class LoopEmitter {
         return label;
     }
 
-    /** Whether a way is the one that jumps back in a loop that counts. */
+    /** Whether an edge is the backward jump of a counted loop. */
     boolean isJumpBack(int block, int target) {
         Loop loop = loops.headedBy(target);
         return loop != null && loop.last() == block;
     }
 
-    /** Emits, before a block, the limit of the loop that it heads. The registers are as they are where the block begins. */
+    /** Emits, before a block, the limit of the loop that it heads. The registers are in their state at the start of the block. */
     void begin(int block) {
         Loop loop = loops.headedBy(block);
         Label label = before(block);
@@ -81,10 +81,10 @@ final class LoopEmitter {
         code.istore(method.jumps);
         Label target = code.newLabel();
         look(target, method.graph.blocks.get(block).pc() + 1);
-        code.labelBinding(target).nop(); // ways meet before the loop, so that it has one entry
+        code.labelBinding(target).nop(); // paths merge before the loop, so that it has one entry
     }
 
-    /** Pushes what the counter is compared with in place of the bound. */
+    /** Pushes the limit, with which the counter is compared in place of the bound. */
     void loadLimit(Loop loop) {
         loadLimit(loop, limitSlot(loop));
     }
@@ -123,8 +123,8 @@ final class LoopEmitter {
     }
 
     /**
-     * Gives a loop that adds up a buffer some more to do: HotSpot 25 has no use for vectors in a loop of one load and one addition, and
-     * leaves it alone; with another operation they pay, and it is ten times as fast. What that does HotSpot must not know.
+     * Adds a no-op to a loop that sums up a buffer: HotSpot 25 considers vectorising a loop of one load and one addition not profitable;
+     * with one more operation it vectorises, which is ten times as fast. The operation must be opaque to HotSpot.
      */
     void pad(Node node, int block) {
         if (loops.isSummed(block, node)) {
@@ -136,7 +136,7 @@ final class LoopEmitter {
         }
     }
 
-    /** Jumps if a loop has no limit that it comes nearer to, and so must be looked at in each iteration. */
+    /** Jumps if a loop does not approach a limit, and so must check in each iteration. */
     void jumpIfUnlimited(Loop loop, Label target) {
         loadLimit(loop);
         if (loop.kind() == L) {
@@ -146,7 +146,7 @@ final class LoopEmitter {
         }
     }
 
-    /** Emits what a jump back does besides jumping. */
+    /** Emits the accounting of a backward jump. */
     void countJump(int pc) {
         Label target = code.newLabel();
         code.iinc(method.jumps, -1);
@@ -154,14 +154,14 @@ final class LoopEmitter {
         code.labelBinding(target);
     }
 
-    /** Emits a jump back of any other loop. */
+    /** Emits a backward jump of any other loop. */
     void jumpBack(Label target, int pc) {
         code.iinc(method.jumps, -1);
         look(target, pc);
         code.goto_(target);
     }
 
-    /** Looks whether the call is cancelled, if it is time. */
+    /** Checks for cancellation, if it is due. */
     private void look(Label target, int pc) {
         Label look = code.newLabel();
         code.iload(method.jumps).ifle(look);

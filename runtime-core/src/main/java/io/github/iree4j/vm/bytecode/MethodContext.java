@@ -10,7 +10,7 @@ import java.lang.constant.ClassDesc;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What those who emit one Java method share. */
+/** State shared by the emitters of one Java method. */
 final class MethodContext {
     static final ClassDesc EXECUTION = ClassDesc.of(Execution.class.getName());
     static final ClassDesc FRAME = ClassDesc.of(Frame.class.getName());
@@ -18,7 +18,7 @@ final class MethodContext {
     static final ClassDesc FUNCTION = ClassDesc.of(FunctionCode.class.getName());
     static final ClassDesc STATE = OperationEmitter.STATE;
 
-    // The first parameters of each method.
+    // Locals of the first parameters of each method.
     static final int X = 0;
     static final int FRAME_SLOT = 1;
     static final int STATE_SLOT = 2;
@@ -31,24 +31,24 @@ final class MethodContext {
     final RegisterLocals locals;
     final FrameEmitter frames;
 
-    /** What comes after all blocks: ways that are taken rarely. */
+    /** Code emitted after all blocks: rarely taken paths. */
     private final List<Runnable> later = new ArrayList<>();
 
-    /** Jumped to with words in the frame and references in locals, when something has deferred. */
+    /** Jump target after deferring, with words in the frame and references in locals. */
     final Label suspended;
 
-    /** Whether anything jumps there. */
+    /** Whether {@link #suspended} is used. */
     boolean suspends;
 
-    /** Where the function is, for when it fails. */
+    /** Local with the current position, for failures. */
     private int at;
 
     private int lastAt = -1;
 
-    /** Jumps back until the next look at whether the call is cancelled. */
+    /** Local with the backward jumps until the next cancellation check. */
     int jumps;
 
-    /** What is returned: two locals. */
+    /** First of two locals with the return value. */
     int result;
 
     MethodContext(CodeBuilder code, RegisterPlan plan, UnitLayout unit) {
@@ -61,7 +61,7 @@ final class MethodContext {
         suspended = code.newLabel();
     }
 
-    /** Takes the locals that are no registers, after those of the parameters. */
+    /** Allocates the locals that are not registers, after those of the parameters. */
     void takeLocals() {
         at = locals.local(1);
         jumps = locals.local(1);
@@ -70,7 +70,7 @@ final class MethodContext {
         code.loadConstant(Execution.JUMPS).istore(jumps);
     }
 
-    /** Notes where a failure would be. */
+    /** Records the position for failures. */
     void at(int pc) {
         if (pc != lastAt) {
             code.loadConstant(pc).istore(at);
@@ -78,12 +78,12 @@ final class MethodContext {
         }
     }
 
-    /** Where the next instruction comes from is not known: what has been noted may not be so. */
+    /** Forgets the recorded position, since the predecessors of the next instruction may have recorded others. */
     void forgetAt() {
         lastAt = -1;
     }
 
-    /** Notes it on a way that is emitted out of order. */
+    /** Records the position on a path that is emitted out of order. */
     void atLate(int pc) {
         code.loadConstant(pc).istore(at);
     }
@@ -92,7 +92,7 @@ final class MethodContext {
         code.iload(at);
     }
 
-    /** Pushes what most methods of {@link Execution} want. */
+    /** Pushes the arguments of most methods of {@link Execution}. */
     void loadFrameFunctionState() {
         code.aload(FRAME_SLOT).loadConstant(unit.constant(graph.code, FUNCTION)).aload(STATE_SLOT);
     }
@@ -107,7 +107,7 @@ final class MethodContext {
         }
     }
 
-    /** Returns the type that a kind of result has in a method. */
+    /** Returns the Java type of a kind of result. */
     static TypeKind typeKindOf(byte kind) {
         ClassDesc type = OperationEmitter.descOf(kind);
         return type.equals(CD_Object) ? TypeKind.REFERENCE : TypeKind.from(type);

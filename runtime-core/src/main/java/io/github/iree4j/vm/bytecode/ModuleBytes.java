@@ -16,17 +16,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * All bytes of a compiled file, outside of the Java heap, where devices use constants and executables in place. Programs that are loaded
- * from one object share it, and keep it until the last of them is closed. Immutable and safe from any thread; closing gives the creator's
- * reference up.
+ * The bytes of a compiled file, outside of the Java heap, where devices use constants and executables in place. Programs loaded from one
+ * object share it and retain it until the last of them is closed. Immutable and safe from any thread; closing releases the creator's
+ * reference.
  *
- * <p>The bytes are private, whatever happens to the file, unless {@link #map} is asked for.
+ * <p>The bytes are private and independent of the file, unless {@link #map} is used.
  */
 public final class ModuleBytes extends Resource {
-    /** Where modules are aligned to: what programs expect of constants. */
+    /** Alignment of modules, as programs expect of constants. */
     private static final long ALIGNMENT = 64;
 
-    /** How much is read at once. A guess, not measured. */
+    /** Bytes read at once. A guess, not measured. */
     private static final int CHUNK = 16 << 20;
 
     private final String name;
@@ -40,12 +40,12 @@ public final class ModuleBytes extends Resource {
     }
 
     /**
-     * Reads a file into memory of its own, and compares what is in a zip with its CRC-32. The file may be changed or deleted afterwards.
+     * Reads a file into its own memory, and verifies the CRC-32 of zip members. The file may be changed or deleted afterwards.
      *
      * @param file the file
      * @return its bytes, owned by the caller
-     * @throws IreeException NOT_FOUND when there is no such file, UNAVAILABLE when it cannot be read, DATA_LOSS when it became shorter
-     *     meanwhile or a checksum differs, RESOURCE_EXHAUSTED when there is no memory for it
+     * @throws IreeException NOT_FOUND when there is no such file, UNAVAILABLE when it cannot be read, DATA_LOSS when it has become shorter
+     *     meanwhile or a checksum differs, RESOURCE_EXHAUSTED when there is not enough memory
      */
     public static ModuleBytes read(Path file) {
         return open(
@@ -58,7 +58,7 @@ public final class ModuleBytes extends Resource {
                         if (count <= 0) {
                             throw new IreeException(
                                     StatusCode.DATA_LOSS,
-                                    "module file '%s' had %d bytes and has %d now: it is being written; load it when that is done"
+                                    "module file '%s' had %d bytes and now has %d: it is being written; load it when that is done"
                                             .formatted(file, bytes.byteSize(), at));
                         }
                         at += count;
@@ -67,9 +67,10 @@ public final class ModuleBytes extends Resource {
     }
 
     /**
-     * Maps a file instead of reading it. That is faster for large ones, and the system can drop what is not used. The price: the file must
-     * not change. When another process truncates it, the virtual machine is killed (SIGBUS) as soon as a kernel reads beyond its end; when one
-     * overwrites it, results are wrong without a word. It may be deleted, or replaced by renaming another over it. Checksums are not compared.
+     * Maps a file instead of reading it. That is faster for large files, and the system can drop unused pages, but the file must not
+     * change. When another process truncates it, the virtual machine is killed (SIGBUS) as soon as a kernel reads beyond its end; when one
+     * overwrites it, results are silently wrong. The file may be deleted, or replaced by renaming another file over it. Checksums are not
+     * verified.
      *
      * @param file the file
      * @return its bytes, owned by the caller
@@ -98,10 +99,10 @@ public final class ModuleBytes extends Resource {
     /**
      * Copies the bytes of a file.
      *
-     * @param name what to call it in messages
-     * @param content what the file contains
+     * @param name its name in messages
+     * @param content the contents of the file
      * @return a copy, owned by the caller
-     * @throws IreeException RESOURCE_EXHAUSTED when there is no memory for it, DATA_LOSS when a checksum differs
+     * @throws IreeException RESOURCE_EXHAUSTED when there is not enough memory, DATA_LOSS when a checksum differs
      */
     public static ModuleBytes copyOf(String name, byte[] content) {
         try {
@@ -114,7 +115,7 @@ public final class ModuleBytes extends Resource {
         }
     }
 
-    /** Makes bytes of an open file. */
+    /** Reads the bytes of an open file. */
     @FunctionalInterface
     private interface Source {
         ModuleBytes get(FileChannel channel) throws IOException;
@@ -131,13 +132,13 @@ public final class ModuleBytes extends Resource {
         }
     }
 
-    /** Writes all bytes. */
+    /** Fills memory with all bytes. */
     @FunctionalInterface
     private interface Filling {
         void fill(MemorySegment bytes) throws IOException;
     }
 
-    /** Memory that was filled and cannot be written any more, by kernels neither. */
+    /** Creates memory that is filled once and then read-only, for kernels too. */
     private static ModuleBytes filled(String name, long size, Filling filling) throws IOException {
         return NativeLibrary.unavailabilityCause() == null
                 ? sealed(name, size, filling)
@@ -166,7 +167,7 @@ public final class ModuleBytes extends Resource {
         }
     }
 
-    /** Without native code there are no kernels that could write: read-only for Java is enough. */
+    /** Creates memory that is read-only for Java only: without native code there are no kernels that could write. */
     private static ModuleBytes onlyJava(String name, long size, Filling filling) throws IOException {
         Arena arena = Arena.ofShared();
         boolean done = false;
@@ -188,15 +189,15 @@ public final class ModuleBytes extends Resource {
     private static IreeException noMemory(String name, long size, Throwable cause) {
         return new IreeException(
                 StatusCode.RESOURCE_EXHAUSTED,
-                "module file '%s' has %d bytes and the system has no memory for them (%s); give the process more, keep parameters in a file of their own, or have the module mapped"
+                "module file '%s' has %d bytes and the system has no memory for them (%s); give the process more, keep parameters in a separate file, or map the module"
                         .formatted(name, size, cause.getMessage()),
                 cause);
     }
 
     /**
-     * Returns what to call the module in messages.
+     * Returns the name of the module in messages.
      *
-     * @return the path of its file, or the name that was given
+     * @return the path of its file, or the given name
      */
     public String name() {
         return name;
@@ -205,7 +206,7 @@ public final class ModuleBytes extends Resource {
     /**
      * Returns the bytes.
      *
-     * @return read-only, valid while this is held
+     * @return the bytes, read-only, valid while this is retained
      */
     public MemorySegment segment() {
         checkLive();

@@ -13,29 +13,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides which functions of a module are compiled together, and when: a function that is called often, with what it calls, on a thread
- * that all modules share.
+ * Decides which functions of a module are compiled together, and when: a frequently called function with its callees, on a thread shared by
+ * all modules.
  *
- * <p>VM-3: interpreters see a compiled function complete or not at all; they read {@link FunctionCode#compiled()} on each call, and a
- * frame that is interpreted stays so until it comes to a part that is compiled.
+ * <p>VM-3: interpreters see a compiled function completely or not at all; they read {@link FunctionCode#compiled()} on each call, and an
+ * interpreted frame stays interpreted until it reaches a compiled part.
  */
 final class ModuleCompiler {
     /** Calls of a function before it is compiled. */
     static final int CALLS = 500;
 
-    /** What ten thousand jumps back in one function count for. */
+    /** The number of calls that ten thousand backward jumps in one function count as. */
     static final int LOOP = 250;
 
-    /** Times that an interpreted function jumps back ten thousand times before it goes on compiled where it is. */
+    /** How often an interpreted function makes ten thousand backward jumps before its current loop is compiled. */
     static final int LOOPS = 3;
 
-    /** Most loops of one function that are compiled for that. */
+    /** Most loops of one function that are compiled in that way. */
     private static final int MAX_LOOPS = 8;
 
-    /** Most longs of code that become one class. */
+    /** Most longs of code in one class. */
     private static final int MAX_UNIT = 20_000;
 
-    /** Most longs of code of one module that are compiled, counting those compiled again. */
+    /** Most longs of code of one module that are compiled, counting recompilations. */
     private static final int MAX_MODULE = 2_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(ModuleCompiler.class);
@@ -56,7 +56,7 @@ final class ModuleCompiler {
         given = new boolean[functions.length];
     }
 
-    /** Starts counting calls, to compile what is called often. */
+    /** Starts counting calls, to compile frequently called functions. */
     void watch() {
         for (FunctionCode function : functions) {
             function.heat = CALLS;
@@ -64,7 +64,7 @@ final class ModuleCompiler {
         watchLoops();
     }
 
-    /** Starts counting jumps back, to compile loops that a thread is in. */
+    /** Starts counting backward jumps, to compile loops that a thread is in. */
     private void watchLoops() {
         for (FunctionCode function : functions) {
             function.loopHeat = LOOPS;
@@ -87,15 +87,15 @@ final class ModuleCompiler {
             }
         }
         compile(unit, null, 0);
-        watchLoops(); // of functions that have deferred, which go on interpreted
+        watchLoops(); // of functions that have deferred, which continue interpreted
     }
 
     /**
-     * Compiles functions now, and lets whatever goes wrong through.
+     * Compiles functions now, and propagates failures.
      *
      * @param unit the functions
-     * @param partNodes instructions of the parts to cut them into; 0 to leave them whole
-     * @param withCallees whether what they call is compiled with them
+     * @param partNodes instructions of the parts to split them into; 0 to leave them whole
+     * @param withCallees whether their callees are compiled with them
      */
     void compileNow(List<FunctionCode> unit, int partNodes, boolean withCallees) {
         Set<FunctionCode> all = new LinkedHashSet<>(unit);
@@ -109,7 +109,7 @@ final class ModuleCompiler {
         compiler.refused().forEach(this::refuse);
     }
 
-    /** Compiles a function soon. Never blocks and never fails; what cannot be compiled stays interpreted. */
+    /** Compiles a function soon. Never blocks and never fails; a function that cannot be compiled stays interpreted. */
     void request(FunctionCode function) {
         boolean taken = CompilerThread.execute(() -> {
             if (function.compiled() == null && function.parts() == null) {
@@ -117,11 +117,11 @@ final class ModuleCompiler {
             }
         });
         if (!taken) {
-            function.heat = CALLS; // asked again
+            function.heat = CALLS; // request again later
         }
     }
 
-    /** Compiles, soon, the loop around an instruction, so that who is in it goes on compiled. As {@link #request}. */
+    /** Compiles the loop around an instruction soon, so that threads in it continue in compiled code. As {@link #request}. */
     void requestLoop(FunctionCode function, int pc) {
         boolean taken = CompilerThread.execute(() -> {
             CompiledParts known = function.parts();
@@ -150,7 +150,7 @@ final class ModuleCompiler {
         }
     }
 
-    /** Only one thread at a time: the one that reads the module, or the compiler's. */
+    /** Called by one thread at a time: the one that reads the module, or the compiler thread. */
     private void compile(List<FunctionCode> unit, @Nullable FunctionCode looping, int pc) {
         if (unit.isEmpty() && looping == null) {
             return;
@@ -182,8 +182,8 @@ final class ModuleCompiler {
     }
 
     /**
-     * Collects a function and what it calls, so that these are calls within one class. What has been compiled before is compiled again, as
-     * its callers become hot after it.
+     * Collects a function and its callees, so that calls stay within one class. Callees compiled before are compiled again, since callers
+     * become hot after them.
      */
     private List<FunctionCode> unitOf(FunctionCode hot) {
         List<FunctionCode> unit = new ArrayList<>();

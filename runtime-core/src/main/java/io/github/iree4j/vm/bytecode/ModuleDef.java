@@ -15,10 +15,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a module file says, in Java: the container taken apart, every range checked, nothing resolved or verified yet.
+ * The contents of a module file: the container parsed, every range checked, nothing resolved or verified yet.
  *
  * <p>Schema: {@code iree/schemas/bytecode_module_def.fbs}; container: {@code iree/vm/bytecode/archive.c}. Code is copied (so that a file
- * changing underneath cannot get past the verifier), constants are not.
+ * that changes concurrently cannot bypass the verifier), constants are not.
  *
  * @param name the module's name
  * @param version its version
@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
  * @param attributes its reflection attributes, in order
  * @param types its type table
  * @param dependencies the modules it needs
- * @param imports the functions it calls elsewhere
- * @param exports the functions it offers
+ * @param imports the functions it imports
+ * @param exports the functions it exports
  * @param signatures one per function
  * @param rodata its constants
- * @param rwdataBytes sizes of its uninitialised segments, which nothing uses
+ * @param rwdataBytes sizes of its uninitialised segments, which are unused
  * @param globalBytes bytes of global values
  * @param globalRefs number of global references
- * @param functions where each function's code is and what it needs
+ * @param functions the code range and requirements of each function
  * @param bytecodeMajor major version of the code
  * @param bytecodeMinor minor version of the code
  * @param bytecode the code of all functions
@@ -59,10 +59,10 @@ public record ModuleDef(
         byte[] bytecode,
         @Nullable DebugDatabase debug) {
 
-    /** Flag of imports and dependencies that must be there; the default. */
+    /** Flag of required imports and dependencies; the default. */
     public static final int REQUIRED = 1;
 
-    /** Flag of imports and dependencies that may be absent. */
+    /** Flag of optional imports and dependencies. */
     public static final int OPTIONAL = 2;
 
     private static final String IDENTIFIER = "IREE";
@@ -73,7 +73,10 @@ public record ModuleDef(
     private static final int SEGMENT_ALIGNMENT = 64;
     private static final int DESCRIPTOR_BYTES = 20;
 
-    /** Functions may share code, but the sum of their sizes is what work and memory depend on. */
+    /**
+     * Functions may share code, but work and memory depend on the sum of their sizes, which is limited to this multiple of the code, plus a
+     * floor.
+     */
     private static final int SHARING = 2;
 
     private static final int SHARED_CODE_FLOOR = 1 << 16;
@@ -85,13 +88,13 @@ public record ModuleDef(
      * A module that this one needs.
      *
      * @param name its name
-     * @param minimumVersion lowest version that will do
+     * @param minimumVersion lowest acceptable version
      * @param flags {@link #REQUIRED} or {@link #OPTIONAL}
      */
     public record Dependency(String name, int minimumVersion, int flags) {}
 
     /**
-     * How a function is called, and its reflection attributes.
+     * The calling convention of a function, and its reflection attributes.
      *
      * @param convention see {@link io.github.iree4j.vm.CallingConvention}; may be empty
      * @param attributes in order
@@ -102,13 +105,13 @@ public record ModuleDef(
      * A function of another module.
      *
      * @param fullName module and function
-     * @param signature how it is called; null when the file does not say
+     * @param signature its signature; null when the file has none
      * @param flags {@link #REQUIRED} or {@link #OPTIONAL}
      */
     public record Import(String fullName, @Nullable Signature signature, int flags) {}
 
     /**
-     * A function offered to others.
+     * An exported function.
      *
      * @param name its name within the module
      * @param function index in {@link ModuleDef#functions()}
@@ -119,13 +122,13 @@ public record ModuleDef(
      * A constant.
      *
      * @param embedded whether it is inside of the FlatBuffer
-     * @param externalOffset where it is after the FlatBuffer, if it is not embedded
+     * @param externalOffset its offset after the FlatBuffer, if it is not embedded
      * @param bytes its bytes, not copied
      */
     public record Rodata(boolean embedded, long externalOffset, MemorySegment bytes) {}
 
     /**
-     * Where a function's code is and what it needs.
+     * The code range and requirements of a function.
      *
      * @param offset first byte in {@link ModuleDef#bytecode()}
      * @param length bytes, without padding
@@ -137,12 +140,12 @@ public record ModuleDef(
     public record Function(int offset, int length, int requirements, int blocks, int words, int refs) {}
 
     /**
-     * Takes a file apart.
+     * Parses a module file.
      *
      * @param file all of its bytes
-     * @param limits what it may ask for
+     * @param limits limits on what it may contain
      * @return its contents
-     * @throws IreeException INVALID_ARGUMENT when it is damaged or no module, RESOURCE_EXHAUSTED when it asks for too much
+     * @throws IreeException INVALID_ARGUMENT when it is damaged or not a module, RESOURCE_EXHAUSTED when it exceeds the limits
      */
     public static ModuleDef read(MemorySegment file, ModuleLimits limits) {
         long start = skipZipHeader(file);
@@ -152,7 +155,7 @@ public record ModuleDef(
         }
         long length = file.get(I32, start) & 0xFFFF_FFFFL;
         if (length > remaining - PREFIX_BYTES) {
-            throw invalid("it announces %d bytes and has %d: it is cut off, or no module"
+            throw invalid("it announces %d bytes and has %d: it is truncated or not a module"
                     .formatted(length, remaining - PREFIX_BYTES));
         }
         long first = start + PREFIX_BYTES;
@@ -184,7 +187,7 @@ public record ModuleDef(
             if (name.isEmpty()) {
                 throw invalid("its module has no name");
             }
-            // First of all: what another version's tables mean is not known.
+            // First: the meaning of another version's tables is unknown.
             int bytecodeVersion = root.i32("bytecode version", 13, 0);
             Versions.isaOf(bytecodeVersion >>> 16, bytecodeVersion & 0xFFFF);
             List<Function> functions = functions(root);
@@ -307,7 +310,7 @@ public record ModuleDef(
         private List<Rodata> rodata(FlatBuffer.Table root) {
             List<Rodata> segments = new ArrayList<>();
             for (FlatBuffer.Table segment : tables(root, "rodata segments", 9)) {
-                // Slots 0 and 1 are the compression, of which there is only "none".
+                // Slots 0 and 1 are the compression, always "none".
                 if (segment.has("embedded data", 2)) {
                     MemorySegment bytes = segment.vector("embedded data", 2, 1, Integer.MAX_VALUE)
                             .bytes();
@@ -352,7 +355,7 @@ public record ModuleDef(
                             .formatted(i, f.offset(), (long) f.offset() + f.length(), bytecodeBytes));
                 }
                 if (f.blocks() <= 0) {
-                    throw invalid("function %d has %d blocks where it needs one at least".formatted(i, f.blocks()));
+                    throw invalid("function %d has %d blocks and needs at least one".formatted(i, f.blocks()));
                 }
                 if (f.words() > RegisterEncoding.MAX_WORDS || f.refs() > RegisterEncoding.MAX_REFS) {
                     throw invalid("function %d has %d value and %d reference registers, more than %d and %d"

@@ -1,7 +1,7 @@
 package io.github.iree4j.vm.bytecode;
 
 /**
- * What a module file may ask for. A file that asks for more is refused with RESOURCE_EXHAUSTED.
+ * Limits on the contents of a module file. A file that exceeds them is refused with RESOURCE_EXHAUSTED.
  *
  * @param maxEntries most entries of each of its tables: functions, imports, exports, types, constants, attributes
  * @param maxBytecode most bytes of code, counted per function

@@ -13,24 +13,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says all that is wrong with a module, for whoever makes modules. Loading one ({@link BytecodeModule}) applies the same rules and stops
- * at the first that is broken.
+ * Reports everything that is wrong with a module, for authors of modules. Loading a module ({@link BytecodeModule}) applies the same rules
+ * but stops at the first violation.
  */
 public final class ModuleVerifier {
-    /** Most findings of a module; what has more is no module. */
+    /** Most findings of a module; a file with more is not a module. */
     private static final int MAX_FINDINGS = 10_000;
 
     private ModuleVerifier() {}
 
     /**
-     * Something that is wrong with a module.
+     * A violation found in a module.
      *
-     * @param code what loading it would fail with
+     * @param code the status that loading it would fail with
      * @param function the function it is in, by name or as {@code #} and its number; null when it is in the tables
-     * @param message what, where (an offset in the function's code) and against which bound
+     * @param message the violation, with its offset in the function's code and the violated bound
      */
     public record Finding(StatusCode code, @Nullable String function, String message) {
-        /** Returns one line. */
+        /** Returns the finding as one line. */
         @Override
         public String toString() {
             return "%s; %s%s".formatted(code, function == null ? "" : "function '" + function + "': ", message);
@@ -40,13 +40,13 @@ public final class ModuleVerifier {
     /**
      * Verifies a module.
      *
-     * <p>What is wrong with the tables themselves (a vector that ends outside of the file) is found one at a time, since the rest then
-     * has no meaning; the same goes for the code of one function after an instruction that cannot be read.
+     * <p>Violations in the tables themselves (a vector that ends outside of the file) are found one at a time, since the rest is then
+     * meaningless; likewise in the code of a function after an instruction that cannot be read.
      *
      * @param bytes all of its bytes
      * @param types the reference types it may use; null for any
-     * @param limits what it may ask for
-     * @return everything that is wrong, in the order of the file; empty for a module that can be loaded
+     * @param limits limits on what it may contain
+     * @return all findings, in the order of the file; empty for a module that can be loaded
      */
     public static List<Finding> verify(MemorySegment bytes, @Nullable VmTypes types, ModuleLimits limits) {
         List<Finding> findings = new ArrayList<>();
@@ -66,7 +66,7 @@ public final class ModuleVerifier {
                         null,
                         new IreeException(
                                 StatusCode.NOT_FOUND,
-                                "type '%s' is provided by no module (known: %s)"
+                                "type '%s' is not provided by any module (known: %s)"
                                         .formatted(type, String.join(", ", types.names()))));
             }
         }
@@ -95,7 +95,7 @@ public final class ModuleVerifier {
         return findings;
     }
 
-    /** A convention, or one that stands for it when it cannot be read: what calls it is then wrong as well. */
+    /** Returns a convention, or a placeholder when it cannot be parsed: calls of the function are then wrong as well. */
     private static CallingConvention convention(String text, Consumer<IreeException> findings) {
         try {
             return CallingConvention.parse(text);

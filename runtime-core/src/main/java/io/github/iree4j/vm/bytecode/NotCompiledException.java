@@ -1,6 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
-/** Why a function stays interpreted. */
+/** Signals that a function cannot be compiled and stays interpreted, with the reason. */
 final class NotCompiledException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

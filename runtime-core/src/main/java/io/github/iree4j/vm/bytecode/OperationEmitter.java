@@ -25,7 +25,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 
-/** Emits the instructions that neither jump nor call. What has no Java instruction calls the method that the interpreter calls. */
+/** Emits the instructions that neither jump nor call. Operations without a Java instruction call the method that the interpreter calls. */
 final class OperationEmitter {
     static final ClassDesc STATE = ClassDesc.of(BytecodeState.class.getName());
     static final ClassDesc OPERATIONS = ClassDesc.of(CompiledOperations.class.getName());
@@ -49,7 +49,7 @@ final class OperationEmitter {
         this.stateSlot = stateSlot;
     }
 
-    /** Whether an operation can fail, and so has to say where it is. */
+    /** Whether an operation can fail and so must record its position. */
     static boolean canFail(int op) {
         return switch (op) {
             case Op.DIV_I32_S,
@@ -132,7 +132,7 @@ final class OperationEmitter {
                 || op == Op.SELECT_F64;
     }
 
-    /** Emits an operation whose operands, in order, are on the stack, and that leaves its result there. */
+    /** Emits an operation that takes its operands, in order, from the stack and leaves its result there. */
     private void value(Node node) {
         int op = node.op;
         switch (op) {
@@ -239,7 +239,7 @@ final class OperationEmitter {
         }
     }
 
-    /** Globals, buffers, lists, and functions of one float. */
+    /** Emits operations on globals, buffers and lists, and functions of one float. */
     private void memory(Node node) {
         switch (node.op) {
             case Op.GLOBAL_LOAD_I32, Op.GLOBAL_LOAD_F32, Op.GLOBAL_LOAD_I64, Op.GLOBAL_LOAD_F64 -> {
@@ -334,7 +334,7 @@ final class OperationEmitter {
         }
     }
 
-    /** Longest text that surely fits a constant of a class file. */
+    /** Length of text that is sure to fit a class file constant. */
     private static final int MAX_TEXT = 10_000;
 
     private void unary(Node node) {
@@ -387,7 +387,7 @@ final class OperationEmitter {
         unbits(node.defKinds[0]);
     }
 
-    /** On the stack: value, array, offset. */
+    /** Emits a store; on the stack: value, array, offset. */
     private void storeGlobal(byte kind) {
         code.invokestatic(
                 OPERATIONS,
@@ -421,7 +421,7 @@ final class OperationEmitter {
                 BUFFERS, name, MethodTypeDesc.of(result, operandsAfterBuffer).insertParameterTypes(0, CD_Object));
     }
 
-    /** Turns a float on the stack into its bits. */
+    /** Converts a float on the stack to its bits. */
     private byte bits(byte kind) {
         if (kind == F) {
             code.invokestatic(CD_Float, "floatToRawIntBits", MethodTypeDesc.of(CD_int, CD_float));
@@ -434,7 +434,7 @@ final class OperationEmitter {
         return kind;
     }
 
-    /** Turns bits on the stack into a float, if that is what is wanted. */
+    /** Converts bits on the stack to a float, if the kind is one. */
     void unbits(byte kind) {
         unbits(code, kind);
     }
@@ -452,7 +452,7 @@ final class OperationEmitter {
         if (!Float.isNaN(value)) {
             code.loadConstant(value);
         } else {
-            // Class files need not keep which NaN it is.
+            // Class files need not preserve NaN payloads.
             code.loadConstant(bits);
             unbits(F);
         }

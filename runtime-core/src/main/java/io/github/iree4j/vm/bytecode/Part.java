@@ -9,20 +9,20 @@ import io.github.iree4j.vm.bytecode.FunctionGraph.Node;
 import java.util.ArrayDeque;
 
 /**
- * Blocks of a function that become a Java method which goes on with a frame of the interpreter, and leaves all in it when it is done. A
- * function that is too large for one method is several of these; so is one in whose loop a thread already is.
+ * Blocks of a function that become a Java method, which continues a frame of the interpreter and stores everything back when done. A
+ * function that is too large for one method is split into several parts; a loop that a thread is already in becomes a part too.
  */
 final class Part {
-    /** Per block, whether it is in. */
+    /** Per block, whether it is a member. */
     final boolean[] members;
 
-    /** Blocks at which it is entered, ascending. */
+    /** Entry blocks, ascending. */
     final int[] entries;
 
-    /** Per pair of words, whether anything in it touches one. The others stay in the frame. */
+    /** Per pair of words, whether the part uses one of them. Other pairs stay in the frame. */
     final boolean[] pairs;
 
-    /** Per reference, the same. */
+    /** Per reference, whether the part uses it. */
     final boolean[] refs;
 
     Part(FunctionGraph graph, boolean[] members, int[] entries) {
@@ -37,7 +37,7 @@ final class Part {
         }
     }
 
-    /** Returns all that can be reached from a block. */
+    /** Returns the part of all blocks reachable from a block. */
     static Part from(FunctionGraph graph, int block) {
         boolean[] members = new boolean[graph.blocks.size()];
         ArrayDeque<Integer> pending = new ArrayDeque<>();

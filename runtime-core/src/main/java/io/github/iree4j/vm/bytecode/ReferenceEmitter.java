@@ -17,7 +17,7 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Emits the operations on references: whatever moves, keeps or drops one, and what makes objects. */
+/** Emits the operations on references: those that move, retain or release one, and those that create objects. */
 final class ReferenceEmitter {
     private final CodeBuilder code;
     private final RegisterLocals locals;
@@ -29,7 +29,7 @@ final class ReferenceEmitter {
         this.stateSlot = stateSlot;
     }
 
-    /** Emits an operation on references; false when it is none, and nothing was emitted. */
+    /** Emits an operation on references; returns false, having emitted nothing, for other operations. */
     boolean emit(Node node) {
         int op = node.op;
         switch (op) {
@@ -177,7 +177,9 @@ final class ReferenceEmitter {
         locals.putRef(node.defs[0] & ~Code.MOVE);
     }
 
-    /** Uses are the index, the default and the values. Those not picked are given up as well if they say so. */
+    /**
+     * Emits a switch. Uses are the index, the default and the values; those not selected are released as well if they have the MOVE bit.
+     */
     private void switchRef(Node node) {
         Label end = code.newLabel();
         locals.load(I, node.uses[0]);
@@ -197,7 +199,7 @@ final class ReferenceEmitter {
         locals.putRef(node.defs[0] & ~Code.MOVE);
     }
 
-    /** Pops an index and jumps: to the first label by default, else to the one after as many as it says. */
+    /** Pops an index and jumps: to the first label by default, else to label index + 1. */
     static List<Label> cases(CodeBuilder code, int count) {
         List<Label> labels = new ArrayList<>(count);
         List<SwitchCase> cases = new ArrayList<>(count);

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class References {
     private References() {}
 
-    /** Reads a register, retaining what is there, or emptying the register if the operand has the MOVE bit. */
+    /** Reads a register, retaining its object, or emptying the register if the operand has the MOVE bit. */
     static @Nullable Object take(@Nullable Object[] refs, int operand) {
         int index = operand & ~Code.MOVE;
         Object object = refs[index];
@@ -23,12 +23,12 @@ final class References {
         return object;
     }
 
-    /** Reads a register without owning what is there. */
+    /** Reads a register without taking ownership. */
     static @Nullable Object peek(@Nullable Object[] refs, int operand) {
         return refs[operand & ~Code.MOVE];
     }
 
-    /** Writes an owned object to a register and releases what was there. */
+    /** Writes an owned object to a register and releases the previous one. */
     static void put(@Nullable Object[] refs, int index, @Nullable Object owned) {
         Object old = refs[index];
         refs[index] = owned;
@@ -37,7 +37,7 @@ final class References {
         }
     }
 
-    /** Gives up a reference that was owned. */
+    /** Releases an owned reference. */
     static void release(@Nullable Object owned) {
         if (owned instanceof RefCounted counted) {
             counted.release();
@@ -53,7 +53,7 @@ final class References {
         }
     }
 
-    /** Returns whether two references are to one object: what the program sees as equal. */
+    /** Returns whether two references are to the same object, which the program sees as equal. */
     @SuppressWarnings("ReferenceEquality")
     static boolean areSame(@Nullable Object left, @Nullable Object right) {
         return left == right;

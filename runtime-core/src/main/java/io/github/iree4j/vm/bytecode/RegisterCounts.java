@@ -3,10 +3,10 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.vm.CallingConvention;
 
 /**
- * How many registers a frame of a function has: what it declares, and at least what its arguments need.
+ * The number of registers in a frame of a function: those that it declares, and at least those that its arguments need.
  *
- * <p>Arguments are put into the first registers of each bank, used or not. IREE's assembler counts only registers that instructions
- * name, so a function that ignores an argument may declare fewer than it is given; IREE rounds counts up and takes it.
+ * <p>Arguments are stored in the first registers of each bank, used or not. IREE's assembler counts only registers named by instructions,
+ * so a function that ignores an argument may declare too few; IREE rounds counts up and accepts it.
  *
  * @param words 32-bit registers
  * @param refs reference registers

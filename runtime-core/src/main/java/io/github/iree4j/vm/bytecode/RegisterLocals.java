@@ -19,8 +19,8 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * The registers of a function as locals of a Java method: one local per register and form it ever has. Keeps track of which forms are
- * valid where code is being emitted, and converts on reading.
+ * The registers of a function as locals of a Java method: one local per register and form. Tracks which forms are valid at the point of
+ * emission, and converts on reading.
  */
 final class RegisterLocals {
     static final ClassDesc REFERENCES = ClassDesc.of(References.class.getName());
@@ -36,7 +36,7 @@ final class RegisterLocals {
     private final int[] refs;
     private int next;
 
-    /** Which forms are valid here. */
+    /** The forms that are valid at the point of emission. */
     WordState state;
 
     RegisterLocals(CodeBuilder code, FunctionGraph graph, int firstFree) {
@@ -50,7 +50,7 @@ final class RegisterLocals {
         state = new WordState(graph.words);
     }
 
-    /** Takes a local that is no register. */
+    /** Allocates a local that is not a register. */
     int local(int slots) {
         int slot = next;
         next += slots;
@@ -61,7 +61,7 @@ final class RegisterLocals {
         return next;
     }
 
-    /** The next parameter of the method is a register. */
+    /** Declares the next parameter of the method as a register. */
     void parameter(byte kind, int register) {
         switch (kind) {
             case I -> ints[register] = local(1);
@@ -198,7 +198,7 @@ final class RegisterLocals {
         }
     }
 
-    /** Puts all that is in a frame and used from here on into locals. */
+    /** Loads all registers in a frame that are used from here on into locals. */
     void fill(WordState filled, FrameEmitter frames) {
         for (int w = 0; w < filled.words.length; w++) {
             byte kind = filled.words[w];
@@ -213,7 +213,7 @@ final class RegisterLocals {
         state = new WordState(filled);
     }
 
-    /** Brings registers that are used later into the forms that a block wants. */
+    /** Converts registers that are used later to the forms that a block expects. */
     void convert(WordState wanted) {
         for (int w = 0; w < wanted.words.length; w += 2) {
             int pair = w >> 1;
@@ -246,7 +246,7 @@ final class RegisterLocals {
         }
     }
 
-    /** Pops an owned reference into a register, and releases what was there. */
+    /** Pops an owned reference into a register, and releases the previous one. */
     void putRef(int register) {
         int slot = refSlot(register);
         code.aload(slot).swap().astore(slot).invokestatic(REFERENCES, "release", RELEASE);
@@ -258,7 +258,7 @@ final class RegisterLocals {
         code.aload(slot).aconst_null().astore(slot).invokestatic(REFERENCES, "release", RELEASE);
     }
 
-    /** Releases what is in a register, which nobody reads again. */
+    /** Releases the object in a register that is not read again. */
     void releaseRef(int register) {
         code.aload(refSlot(register)).invokestatic(REFERENCES, "release", RELEASE);
     }

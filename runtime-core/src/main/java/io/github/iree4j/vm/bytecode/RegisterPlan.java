@@ -17,24 +17,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides in which form each word register is where each block begins. A word may be in an {@code int} or a {@code float}, a pair in a
- * {@code long} or a {@code double}; the same register takes all of these in turn, as programs use registers again for other types.
+ * Decides the form of each word register at the start of each block. A word may be in an {@code int} or a {@code float}, a pair in a {@code
+ * long} or a {@code double}; the same register takes several forms in turn, since programs reuse registers for other types.
  *
- * <p>Backwards: which words are used later, and as what. Forwards: what form they come in from each predecessor; where predecessors
- * disagree, what they are used as decides, and those that have another form convert on the way.
+ * <p>Backward pass: which words are used later, and as which kinds. Forward pass: the forms in which they arrive from each predecessor;
+ * where predecessors disagree, the later use decides, and those with another form convert on the edge.
  */
 final class RegisterPlan {
     private static final int MAX_CELLS = 4_000_000;
 
-    /** Per block and word, what it is used as from its start on, a set of kinds; 0 when it is not used. */
+    /** Per block and word, the set of kinds as which it is used from the block's start on; 0 when unused. */
     final byte[][] liveIn;
 
-    /** Per block that is reachable, the forms at its start. */
+    /** Per reachable block, the forms at its start. */
     final @Nullable WordState[] entry;
 
     final FunctionGraph graph;
 
-    /** What it is the plan of; null for all of the function. */
+    /** The part that is planned; null for all of the function. */
     final @Nullable Part part;
 
     private final boolean[][] forced;
@@ -56,7 +56,7 @@ final class RegisterPlan {
         return plan;
     }
 
-    /** Finds what is used where, to plan parts by. */
+    /** Determines the uses only, as input for plans of parts. */
     static RegisterPlan usesOf(FunctionGraph graph) {
         int blocks = graph.blocks.size();
         if ((long) blocks * graph.words > MAX_CELLS) {
@@ -78,7 +78,7 @@ final class RegisterPlan {
         return plan;
     }
 
-    /** Returns in which forms registers are taken out of the frame when a part is entered. */
+    /** Returns the forms in which registers are loaded from the frame when a part is entered. */
     WordState filled(int block) {
         WordState state = new WordState(graph.words);
         for (int pair = 0; pair < graph.words / 2; pair++) {
@@ -87,7 +87,7 @@ final class RegisterPlan {
         return state;
     }
 
-    /** Whether a register is used from a block on, and is any of the method's business. */
+    /** Whether a register is used from a block on and belongs to the method. */
     private boolean isLive(int block, int word) {
         return liveIn[block][word] != 0 && (part == null || part.pairs[word >> 1]);
     }
@@ -120,7 +120,7 @@ final class RegisterPlan {
         }
     }
 
-    /** Goes through a block backwards; at the end also notes which other words results leave in use. */
+    /** Scans a block backwards; with {@code note}, also records which other words of pairs stay live across results. */
     private byte[] scan(Block block, boolean note) {
         byte[] live = new byte[graph.words];
         for (Edge edge : block.last().edges) {
@@ -180,7 +180,7 @@ final class RegisterPlan {
         if (note) {
             move.keepsOther = live[move.to ^ 1] != 0;
         }
-        // Half of a pair that is copied alone.
+        // One half of a pair, copied alone.
         live[move.from] |= (byte) ((low & (L | D)) != 0 ? low & (I | F) | I : low);
     }
 
@@ -215,7 +215,7 @@ final class RegisterPlan {
                 apply(node, state);
             }
             if (block.last().op == Op.YIELD) {
-                continue; // goes on in the interpreter
+                continue; // continues in the interpreter
             }
             for (Edge edge : block.last().edges) {
                 if (part != null && !part.members[edge.target()]) {
@@ -232,7 +232,7 @@ final class RegisterPlan {
         return entry[block] != null;
     }
 
-    /** Whether a register is read that nobody has written: it is zero then. */
+    /** Whether a register may be read before it is written: it is zero then. */
     boolean isZeroAtStart(int word) {
         return zero[word];
     }
@@ -253,7 +253,7 @@ final class RegisterPlan {
         }
     }
 
-    /** Narrows the forms at a block's start to those that a predecessor has too, or settles on one. */
+    /** Intersects the forms at a block's start with those of a predecessor, or settles on one. */
     private void join(int block, WordState from, ArrayDeque<Integer> pending) {
         byte[] live = liveIn[block];
         boolean[] isForced = forced[block];
@@ -294,7 +294,7 @@ final class RegisterPlan {
         }
     }
 
-    /** Chooses the forms of two words by what they are used as. */
+    /** Chooses the forms of two words by their uses. */
     private static void settle(WordState state, int pair, boolean low, boolean high, byte[] live) {
         int w = 2 * pair;
         int wanted = (live[w] | live[w + 1]) & (L | D);

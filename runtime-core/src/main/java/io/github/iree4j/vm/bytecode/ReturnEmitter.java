@@ -24,7 +24,7 @@ import java.lang.classfile.TypeKind;
 import java.lang.constant.MethodTypeDesc;
 import org.jspecify.annotations.Nullable;
 
-/** Emits the ways out of a method: with results, with none yet, and through the interpreter. */
+/** Emits the exits of a method: with results, deferred without results, and through the interpreter. */
 final class ReturnEmitter {
     private final MethodContext method;
     private final CodeBuilder code;
@@ -42,7 +42,7 @@ final class ReturnEmitter {
         frames = method.frames;
     }
 
-    /** Puts what is returned where it belongs, and jumps to where references are released. */
+    /** Stores the results in their places, and jumps to the release of references. */
     void emit(Node node, Label released) {
         if (part == null) {
             results(node);
@@ -86,7 +86,7 @@ final class ReturnEmitter {
         }
     }
 
-    /** Leaves what is returned in the frame, for the interpreter's return to take. */
+    /** Leaves the results in the frame, for the interpreter's return. */
     private void resultsOfPart(Node node) {
         for (int i = 0; i < node.uses.length; i++) {
             frames.spill(node.useKinds[i], node.uses[i]);
@@ -104,7 +104,7 @@ final class ReturnEmitter {
         code.return_(kind);
     }
 
-    /** Returns to a caller that sees that this has deferred. */
+    /** Returns to a caller, which sees that this method has deferred. */
     void giveNothing() {
         if (part != null) {
             code.loadConstant(FunctionEmitter.DEFERRED).ireturn();
@@ -122,7 +122,7 @@ final class ReturnEmitter {
         code.return_(kind);
     }
 
-    /** Has a function that is called too deep on the thread's stack interpreted. */
+    /** Emits the interpretation of a function that is called too deep on the thread's stack. */
     void deep() {
         code.aload(X);
         method.loadFrameFunctionState();

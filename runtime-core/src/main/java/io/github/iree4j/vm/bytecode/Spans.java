@@ -5,17 +5,17 @@ import io.github.iree4j.vm.CallingConvention;
 import io.github.iree4j.vm.isa.FieldKind;
 import java.util.function.Function;
 
-/** Arguments of a variadic call, flattened: what the spans of its convention become for the sizes the call gives. */
+/** Flattens the arguments of a variadic call: expands the spans of its convention to the sizes that the call gives. */
 final class Spans {
     private Spans() {}
 
     /**
-     * Writes a convention's arguments out.
+     * Expands the arguments of a convention.
      *
      * @param convention the callee's
-     * @param sizes per argument the number of tuples if it is a span; anything else for others
-     * @param limit how many letters there must be at most
-     * @param failure makes the exception for a message
+     * @param sizes per argument, the number of tuples if it is a span; ignored for others
+     * @param limit maximum number of letters
+     * @param failure creates the exception for a message
      * @return one letter per register
      */
     static String flatten(

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Cuts a function that is too large for one Java method into parts, where possible not in the middle of a loop. */
+/** Splits a function that is too large for one Java method into parts, where possible not within a loop. */
 final class Splitter {
     private final FunctionGraph graph;
     private final int[][] predecessors;
 
-    /** Per block, how many loops go on over the boundary before it. */
+    /** Per block, how many loops span the boundary before it. */
     private final int[] loopsCut;
 
     Splitter(FunctionGraph graph) {
@@ -34,7 +34,7 @@ final class Splitter {
         }
     }
 
-    /** Cuts all of the function into parts of about so many instructions. */
+    /** Splits the whole function into parts of about {@code wanted} instructions. */
     List<Part> parts(int wanted) {
         List<Part> parts = new ArrayList<>();
         int first = 0;
@@ -58,7 +58,7 @@ final class Splitter {
         return parts;
     }
 
-    /** Cuts a part in two; returns nothing when it has but one block. */
+    /** Splits a part in two; returns an empty list when it has only one block. */
     List<Part> halves(Part whole) {
         int nodes = 0;
         int count = 0;
@@ -86,7 +86,7 @@ final class Splitter {
         return halves;
     }
 
-    /** Adds a part that is entered where it was before and wherever others, or the interpreter, come in. */
+    /** Adds a part with its previous entries and those that other parts or the interpreter use. */
     private void add(boolean[] members, int[] before, List<Part> parts) {
         List<Integer> entries = new ArrayList<>();
         for (int block = 0; block < members.length; block++) {

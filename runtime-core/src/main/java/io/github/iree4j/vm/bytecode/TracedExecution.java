@@ -13,9 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stack that tells a tracer what is called on it. Only for modules that are interpreted.
+ * A stack that reports its calls to a tracer. For interpreted modules only.
  *
- * <p>Nobody pays for it who does not trace: while this class is not loaded, HotSpot knows {@link Execution}'s methods to be the only ones.
+ * <p>Costs nothing without tracing: while this class is not loaded, HotSpot knows that {@link Execution}'s methods are not overridden.
  */
 final class TracedExecution extends Execution {
     private final CallTracer tracer;
@@ -95,7 +95,7 @@ final class TracedExecution extends Execution {
         return frame.state.module().name() + "." + frame.function.name;
     }
 
-    /** What has been put into a frame for its function. */
+    /** Returns the arguments stored in a frame for its function. */
     private static List<@Nullable Object> arguments(Frame frame, FunctionCode function) {
         String letters = function.convention.arguments();
         List<@Nullable Object> values = new ArrayList<>(letters.length());
@@ -130,7 +130,7 @@ final class TracedExecution extends Execution {
         return values;
     }
 
-    /** What an import has returned, after it was put into the caller's registers. */
+    /** Returns the results of an import, after they were stored in the caller's registers. */
     private static List<@Nullable Object> results(CallSite site, Frame caller) {
         List<@Nullable Object> values = new ArrayList<>(site.resultLetters.length);
         for (int i = 0; i < site.resultLetters.length; i++) {
@@ -139,7 +139,7 @@ final class TracedExecution extends Execution {
         return values;
     }
 
-    /** What an import is called with; spans are put together again. */
+    /** Returns the arguments of an import, with spans regrouped. */
     private static List<@Nullable Object> arguments(CallingConvention convention, CallSite site, Frame caller) {
         String letters = convention.arguments();
         List<@Nullable Object> values = new ArrayList<>();

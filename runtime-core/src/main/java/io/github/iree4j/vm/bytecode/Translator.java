@@ -14,7 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Turns a verified function into {@link FunctionCode}.
+ * Translates a verified function into {@link FunctionCode}.
  *
  * <p>Layouts, first long then following ones; (x) are operands of 16 bits, [x] is the 32-bit upper half:
  *
@@ -31,7 +31,7 @@ import java.util.List;
 final class Translator {
     private final FunctionCodeContext context;
     private final InstructionReader reader;
-    /** Where blocks start, in the file's code (ascending) and in ours. */
+    /** Block starts, in the file's code (ascending) and in ours. */
     private final int[] blockOffsets;
 
     private final int[] blockStarts;
@@ -48,7 +48,7 @@ final class Translator {
     private int lastStart = -1;
 
     /**
-     * What a function is translated in.
+     * The context in which a function is translated.
      *
      * @param name its name, for messages
      * @param ordinal its index
@@ -112,7 +112,7 @@ final class Translator {
 
     private void start() {
         if (startCount > 0 && starts[startCount - 1] == size) {
-            startCount--; // the one before it came to nothing
+            startCount--; // the previous one was translated to nothing
         }
         if (startCount == starts.length) {
             starts = Arrays.copyOf(starts, 2 * startCount);
@@ -185,7 +185,7 @@ final class Translator {
         lastStart = size == first + 1 ? first : -1;
     }
 
-    /** Operations on floats that are the same bits moved around become those on integers. */
+    /** Maps float operations that merely move bits to those on integers. */
     private static int renamed(int op) {
         return switch (op) {
             case Op.GLOBAL_LOAD_INDIRECT_F32 -> Op.GLOBAL_LOAD_INDIRECT_I32;
@@ -208,7 +208,7 @@ final class Translator {
         };
     }
 
-    /** Registers only: three in the first long, the rest in a second one. */
+    /** Emits an instruction with registers only: three in the first long, the rest in a second one. */
     private void plain(int op, int fields) {
         emit(Code.pack(op, optional(0, fields), optional(1, fields), optional(2, fields)));
         if (fields > 3) {
@@ -290,7 +290,7 @@ final class Translator {
         int at(int index);
     }
 
-    /** Emits the copies of a branch, pairs of words that make up a 64-bit value as one, and returns their number. */
+    /** Emits the copies of a branch, with pairs of words that form a 64-bit value as one, and returns their number. */
     private int moves(int count, Register source, Register destination) {
         int first = size;
         for (int i = 0; i < count; i++) {
@@ -372,7 +372,7 @@ final class Translator {
         }
     }
 
-    /** Joins a comparison and the branch on its result, which is what most loops end with. */
+    /** Fuses a comparison and the branch on its result, with which most loops end. */
     private void fuse(int op, int first) {
         if (op != Op.COND_BR || lastStart < 0 || lastStart != first - 1 || ((int) code[first] & 0xFFFF) != Op.COND_BR) {
             return;

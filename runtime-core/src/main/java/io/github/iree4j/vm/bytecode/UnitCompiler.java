@@ -31,27 +31,26 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles functions of a module into one hidden class: a static method per function, and two per function by which it is called from
- * outside and from interpreted frames. Functions that are too large for that are cut into several methods, see {@link Part}. The class goes
- * when the module does.
+ * Compiles functions of a module into one hidden class: a static method per function, and two more to call it from outside and from
+ * interpreted frames. Functions that are too large are split into several methods, see {@link Part}. The class is unloaded with the module.
  */
 final class UnitCompiler {
-    /** HotSpot compiles no method above this many bytes of bytecode (-XX:HugeMethodLimit). */
+    /** Bytes of bytecode above which HotSpot does not compile a method (-XX:HugeMethodLimit). */
     private static final int MAX_METHOD = 8000;
 
-    /** No function of more longs than this becomes a shorter method. */
+    /** Longs of code above which the method is sure to exceed {@link #MAX_METHOD}. */
     private static final int MAX_LONGS = 2500;
 
     /** Longest function that is split: more would not fit the constants of a class. */
     private static final int MAX_SPLIT = 60_000;
 
-    /** Instructions of a part: mostly these are about 6000 bytes. */
+    /** Instructions of a part, usually about 6000 bytes. */
     private static final int PART_NODES = 400;
 
-    /** Where blocks of a function are cut that is split, as a share of a part. */
+    /** Blocks of a split function are limited to this fraction of a part. */
     private static final int PIECES = 4;
 
-    /** Lists of operands are not in those longs. */
+    /** Limits operand lists too, which are not counted in the longs. */
     private static final int MAX_BYTES = 1 << 20;
 
     private static final int MAX_ARGUMENTS = 120;
@@ -71,19 +70,19 @@ final class UnitCompiler {
     private final ModuleDef def;
     private final Map<Integer, RegisterPlan> plans = new TreeMap<>();
 
-    /** Methods of parts, in the order in which they are numbered. */
+    /** Methods of parts, in the order of their numbers. */
     private List<PartPlan> parts = new ArrayList<>();
 
-    /** Why functions are not compiled, by ordinal. */
+    /** Reasons why functions are not compiled, by ordinal. */
     private final Map<Integer, String> refused = new TreeMap<>();
 
     /**
-     * A method to be of a part.
+     * The planned method of a part.
      *
      * @param ordinal the function
-     * @param splitter what cuts it again if it is too large
-     * @param uses what is used where in the function
-     * @param plan the part's own
+     * @param splitter splits it again if it is too large
+     * @param uses the uses in the function
+     * @param plan the plan of the part
      */
     private record PartPlan(int ordinal, Splitter splitter, RegisterPlan uses, RegisterPlan plan) {
         static PartPlan of(int ordinal, Splitter splitter, RegisterPlan uses, Part part) {
@@ -98,7 +97,7 @@ final class UnitCompiler {
     /** Instructions of a part. */
     private final int partNodes;
 
-    /** Whether functions become parts that would fit one method. */
+    /** Whether to split functions that would fit one method too. */
     private final boolean alwaysSplit;
 
     UnitCompiler(FunctionCode[] functions, Isa isa, ModuleDef def) {
@@ -113,17 +112,17 @@ final class UnitCompiler {
         this.alwaysSplit = alwaysSplit;
     }
 
-    /** Returns why functions were not compiled, by ordinal. */
+    /** Returns the reasons why functions were not compiled, by ordinal. */
     Map<Integer, String> refused() {
         return refused;
     }
 
     /**
-     * Compiles functions, those that can be, and lets them be called from now on.
+     * Compiles the functions that can be compiled, and publishes them to callers.
      *
      * @param wanted the functions
-     * @param looping one in whose loop threads are, for them to get out of the interpreter; null if there is none
-     * @param pc where in that loop
+     * @param looping a function in whose loop threads are, to move them out of the interpreter; null if there is none
+     * @param pc an index in that loop
      */
     void compile(List<FunctionCode> wanted, @Nullable FunctionCode looping, int pc) {
         for (FunctionCode function : wanted) {
@@ -184,7 +183,7 @@ final class UnitCompiler {
         return new FunctionGraph(function, isa, body, maxNodes);
     }
 
-    /** Makes parts of a function that is too large for one method. */
+    /** Splits a function that is too large for one method. */
     private void split(int ordinal) {
         FunctionGraph graph = graphOf(functions[ordinal], Math.max(1, partNodes / PIECES));
         RegisterPlan uses = RegisterPlan.usesOf(graph);
@@ -194,7 +193,7 @@ final class UnitCompiler {
         }
     }
 
-    /** Makes a part of what is reached from the innermost loop around an instruction. */
+    /** Creates a part of the blocks reachable from the innermost loop around an instruction. */
     private void prepareLoop(FunctionCode function, int pc) {
         try {
             checkLimits(function);
@@ -209,12 +208,12 @@ final class UnitCompiler {
         }
     }
 
-    /** A function cannot be one method: tries with several. */
+    /** Handles a function that does not fit one method: splits it. */
     private void retreat(int ordinal, String reason) {
         plans.remove(ordinal);
         try {
             if (isSplit(ordinal)) {
-                throw new NotCompiledException(reason); // it has a loop that has become a part
+                throw new NotCompiledException(reason); // one of its loops is a part already
             }
             split(ordinal);
         } catch (NotCompiledException e) {
@@ -222,7 +221,7 @@ final class UnitCompiler {
         }
     }
 
-    /** Parts cannot be one method: tries with smaller ones. */
+    /** Handles parts that do not fit one method: splits them further. */
     private void retreat(Map<Integer, String> tooLarge) {
         List<PartPlan> kept = new ArrayList<>();
         for (int i = 0; i < parts.size(); i++) {
@@ -243,7 +242,7 @@ final class UnitCompiler {
         parts = kept;
     }
 
-    /** Finds the functions that may defer: that yield, call imports, or call what may defer. */
+    /** Finds the functions that may defer: those that yield, call imports, or call functions that may defer. */
     private boolean[] deferring(boolean[] contained) {
         boolean[] deferring = new boolean[functions.length];
         boolean changed = true;
@@ -275,7 +274,7 @@ final class UnitCompiler {
         return false;
     }
 
-    /** Returns the class file; empty when a function turned out not to be for compiling, and was taken out. */
+    /** Returns the class file; empty when a function could not be compiled and was removed. */
     private byte[] emit(UnitLayout layout) {
         List<Integer> ordinals = new ArrayList<>(plans.keySet());
         int[] current = {-1};
@@ -337,7 +336,7 @@ final class UnitCompiler {
         type.withMethodBody("c" + ordinal, CALLED, ClassFile.ACC_STATIC, code -> called(code, layout, function));
     }
 
-    /** Locals: stack, state, call, frame. */
+    /** Emits the entry from outside. Locals: stack, state, call, frame. */
     private static void enter(CodeBuilder code, UnitLayout layout, FunctionCode function) {
         code.aload(0).aload(3).aload(1);
         String letters = function.convention.arguments();
@@ -369,7 +368,7 @@ final class UnitCompiler {
         code.iconst_1().ireturn();
     }
 
-    /** Locals: stack, state, caller's frame, site. */
+    /** Emits the entry from interpreted frames. Locals: stack, state, caller's frame, site. */
     private static void called(CodeBuilder code, UnitLayout layout, FunctionCode function) {
         code.aload(0);
         code.aload(0)
@@ -410,7 +409,7 @@ final class UnitCompiler {
         code.iconst_1().ireturn();
     }
 
-    /** Calls the function with what is on the stack; comes back at once if it has deferred, else with its result in a local. */
+    /** Calls the function with the arguments on the stack; returns at once if it has deferred, else with its result in a local. */
     private static void invoke(CodeBuilder code, UnitLayout layout, FunctionCode function, int x, int result) {
         code.invokestatic(layout.self(), layout.methodOf(function.ordinal), FunctionEmitter.typeOf(function));
         TypeKind kind = TypeKind.from(FunctionEmitter.resultOf(function));
@@ -454,7 +453,7 @@ final class UnitCompiler {
         });
     }
 
-    /** One number per entry, of all parts. */
+    /** Emits the dispatch to parts, with one number per entry of all parts. */
     private void dispatchParts(ClassBuilder type, UnitLayout layout) {
         MethodTypeDesc own = MethodTypeDesc.of(CD_int, CD_int, EXECUTION, FRAME, STATE);
         type.withMethodBody("part", own, 0, code -> {

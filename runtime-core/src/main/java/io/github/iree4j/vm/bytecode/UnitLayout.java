@@ -8,7 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What functions that are compiled into one class know of each other. */
+/** The layout of a class of compiled functions, shared by their emitters. */
 final class UnitLayout {
     private final FunctionCode[] functions;
     private final boolean[] contained;
@@ -21,7 +21,7 @@ final class UnitLayout {
      * Describes a class.
      *
      * @param functions all functions of the module
-     * @param contained which of them the class has
+     * @param contained which of them the class contains
      * @param deferring which of those may defer
      */
     UnitLayout(FunctionCode[] functions, boolean[] contained, boolean[] deferring) {
@@ -51,7 +51,7 @@ final class UnitLayout {
         return "f" + ordinal;
     }
 
-    /** Returns how the class names an object that is passed to it when it is defined. */
+    /** Returns the class's constant for an object that is passed to it when it is defined. */
     DynamicConstantDesc<?> constant(Object value, ClassDesc type) {
         int index = indices.computeIfAbsent(value, v -> {
             constants.add(v);

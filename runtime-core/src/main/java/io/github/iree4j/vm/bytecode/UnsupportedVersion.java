@@ -3,7 +3,7 @@ package io.github.iree4j.vm.bytecode;
 import io.github.iree4j.status.FailureDetail;
 
 /**
- * A module was written by a release of the compiler whose bytecode this runtime does not run.
+ * A module was written by a compiler release whose bytecode this runtime does not support.
  *
  * @param major of the bytecode's version
  * @param minor of the bytecode's version

@@ -4,7 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.isa.Isa;
 
-/** Which bytecode versions there are tables for, and which IREE releases write which. */
+/** The supported bytecode versions, and the IREE releases that write them. */
 final class Versions {
     private Versions() {}
 
@@ -28,6 +28,6 @@ final class Versions {
 
     /** From the history of {@code isa.h} and {@code BytecodeEncoder.h} in IREE's repository. */
     private static String releases(int major) {
-        return major < Isa.all().getFirst().major() ? "IREE before March 2023" : "a release this runtime does not know";
+        return major < Isa.all().getFirst().major() ? "IREE before March 2023" : "a release unknown to this runtime";
     }
 }

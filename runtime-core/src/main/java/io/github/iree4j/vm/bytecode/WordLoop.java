@@ -5,15 +5,14 @@ import static io.github.iree4j.vm.bytecode.Interpreter.putLong;
 
 import io.github.iree4j.vm.isa.Op;
 
-/** Runs straight through instructions that need nothing but the words of one frame: arithmetic, comparisons, jumps. */
+/** Runs instructions that need only the words of one frame: arithmetic, comparisons, jumps. */
 final class WordLoop {
     /*
-     * Inner loops of programs are made of these, so this loop is kept apart from the one of Interpreter: with no calls in it and five
-     * locals, HotSpot keeps all of them in registers. In one loop with calls and references, the same instructions took three times as
-     * long.
+     * Inner loops of programs consist of these, so this loop is separate from that of Interpreter: with no calls and five locals, HotSpot
+     * keeps all of them in registers. In one loop with calls and references, the same instructions took three times as long.
      */
 
-    /** Jumps back before the caller gets a look at whether the call is cancelled. */
+    /** Backward jumps before the caller can check for cancellation. */
     private static final int JUMPS = 10_000;
 
     private WordLoop() {}
@@ -21,7 +20,7 @@ final class WordLoop {
     /**
      * Runs to the first instruction of another kind.
      *
-     * @return its index; or, after many jumps back, the complement of the index to go on at
+     * @return its index; or, after many backward jumps, the complement of the index to continue at
      */
     static int run(long[] code, int start, int[] words) {
         int pc = start;

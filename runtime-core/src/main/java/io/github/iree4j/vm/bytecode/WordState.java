@@ -5,7 +5,7 @@ import static io.github.iree4j.vm.bytecode.FunctionGraph.I;
 import io.github.iree4j.vm.bytecode.FunctionGraph.Move;
 import java.util.Arrays;
 
-/** Which forms of each word and each pair are valid at a point of a function, as sets of kinds. */
+/** The valid forms of each word and each pair at a point of a function, as sets of kinds. */
 final class WordState {
     final byte[] words;
     final byte[] pairs;
@@ -24,7 +24,7 @@ final class WordState {
         return (words[word] | pairs[word >> 1]) != 0;
     }
 
-    /** A register has been written. The other word of a pair that was one value stays, as an integer, if it is used later. */
+    /** Notes that a register has been written. The other word of a pair that was one value stays, as an integer, if it is used later. */
     void set(byte kind, int word, boolean keepsOther) {
         if (RegisterPlan.isWide(kind)) {
             pairs[word >> 1] = kind;
@@ -65,13 +65,13 @@ final class WordState {
         words[move.to + 1] = pair != 0 ? 0 : (byte) Integer.lowestOneBit(high);
     }
 
-    /** A word was overwritten with something that nobody uses. */
+    /** Notes that a word was overwritten with an unused value. */
     void forget(int word, boolean keepsOther) {
         set(I, word, keepsOther);
         words[word] = 0;
     }
 
-    /** Returns the form in which a single word is read with least effort; 0 when it has none. */
+    /** Returns the cheapest form to read a single word in; 0 when it has none. */
     byte formOf(int word) {
         return words[word] != 0 ? (byte) Integer.lowestOneBit(words[word]) : pairs[word >> 1] != 0 ? I : 0;
     }

@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32;
 
 /**
- * The members of a module that is also a zip file: the tables and each constant that lies outside of them, stored without compression. They
- * are listed at the end of the file (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16; numbers of 64 bits in 4.3.14, 4.3.15 and 4.5.3).
+ * The members of a module that is also a zip file: the tables and each constant outside of them, stored without compression. They are
+ * listed at the end of the file (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16; 64-bit numbers in 4.3.14, 4.3.15 and 4.5.3).
  */
 final class ZipMembers {
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -24,10 +24,10 @@ final class ZipMembers {
     private static final int END_BYTES = 22;
     private static final int LARGE_END = 0x0606_4B50;
     private static final int LARGE_END_BYTES = 56;
-    private static final int LOCATOR = 0x0706_4B50; // of the large end, before the other
+    private static final int LOCATOR = 0x0706_4B50; // of the 64-bit end record, before the ordinary one
     private static final int LOCATOR_BYTES = 20;
-    private static final long ELSEWHERE = 0xFFFF_FFFFL; // in place of a number that has 64 bits
-    private static final int LARGE_NUMBERS = 1; // the extra field that has them
+    private static final long ELSEWHERE = 0xFFFF_FFFFL; // in place of a 64-bit number
+    private static final int LARGE_NUMBERS = 1; // the extra field with 64-bit numbers
     private static final int CHUNK = 1 << 30;
 
     private final MemorySegment file;
@@ -39,9 +39,9 @@ final class ZipMembers {
     }
 
     /**
-     * Compares each member with its checksum. Does nothing where the file is no zip.
+     * Verifies the checksum of each member. Does nothing when the file is not a zip.
      *
-     * @throws IreeException DATA_LOSS naming the member that differs, or what of the zip is missing
+     * @throws IreeException DATA_LOSS naming the member that differs, or the missing part of the zip
      */
     static void check(MemorySegment file, String name) {
         if (file.byteSize() >= LOCAL_HEADER_BYTES && file.get(I32, 0) == LOCAL_HEADER) {
@@ -56,14 +56,14 @@ final class ZipMembers {
             if (next > file.byteSize()) {
                 throw cutOff();
             }
-            if (u16(at + 10) == 0) { // stored; others are none of the compiler's
+            if (u16(at + 10) == 0) { // stored; the compiler writes no others
                 check(at, extra, extra + u16(at + 30));
             }
             at = next;
         }
     }
 
-    /** Where the list of members begins. */
+    /** Returns the start of the list of members. */
     private long firstEntry() {
         long end = file.byteSize() - END_BYTES;
         for (long least = Math.max(0, end - 0xFFFF); end >= least && file.get(I32, end) != END; end--) {
@@ -89,7 +89,7 @@ final class ZipMembers {
         long size = u32(entry + 20);
         long header = u32(entry + 42);
         long large = largeNumbers(extra, extraEnd);
-        if (whole == ELSEWHERE) { // those that are elsewhere are there in this order
+        if (whole == ELSEWHERE) { // 64-bit numbers are in this order
             large += Long.BYTES;
         }
         if (size == ELSEWHERE) {
@@ -111,12 +111,12 @@ final class ZipMembers {
         if (actual != expected) {
             throw new IreeException(
                     StatusCode.DATA_LOSS,
-                    "module file '%s': its member at byte %d, of %d bytes, has CRC-32 %08x and should have %08x: it is damaged; copy it again"
+                    "module file '%s': its member at byte %d, of %d bytes, has CRC-32 %08x instead of %08x: it is damaged; copy it again"
                             .formatted(name, contents, size, actual, expected));
         }
     }
 
-    /** Where the numbers of 64 bits are; the end when there are none. */
+    /** Returns the start of the 64-bit numbers; the end when there are none. */
     private long largeNumbers(long from, long to) {
         for (long at = from; to - at >= 4; at += 4 + u16(at + 2)) {
             if (u16(at) == LARGE_NUMBERS) {
@@ -148,7 +148,7 @@ final class ZipMembers {
     private IreeException cutOff() {
         return new IreeException(
                 StatusCode.DATA_LOSS,
-                "module file '%s' is a zip of %d bytes without a whole list of its members at the end: it is cut off or damaged; copy it again"
+                "module file '%s' is a zip of %d bytes without a complete list of its members at the end: it is truncated or damaged; copy it again"
                         .formatted(name, file.byteSize()));
     }
 

@@ -5,7 +5,7 @@ package io.github.iree4j.vm.isa;
  *
  * @param name what the field is for, for messages
  * @param kind its encoding
- * @param type what its registers hold; {@link RegisterType#ANY} when the field says nothing about it or has no registers
+ * @param type the type of its registers; {@link RegisterType#ANY} when the field does not specify it or has no registers
  * @param result whether its registers are written
  * @param movable whether the MOVE bit is allowed on its references
  */

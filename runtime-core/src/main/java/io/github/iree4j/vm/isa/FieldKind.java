@@ -30,17 +30,19 @@ public enum FieldKind {
     OPERANDS,
     /** Registers that are written: same encoding as {@link #OPERANDS}. */
     RESULTS,
-    /** Tuples per argument of a variadic call, {@link #NOT_A_SEGMENT} for arguments that are no span: same encoding as {@link #OPERANDS}. */
+    /**
+     * Tuples per argument of a variadic call, {@link #NOT_A_SEGMENT} for arguments that are not spans: same encoding as {@link #OPERANDS}.
+     */
     SEGMENTS,
     /** Registers copied on a branch, in order: aligned to 2, u16 count, that many pairs (u16 source, u16 target). */
     REMAP,
     /** Cases of a branch table: u16 count, that many pairs of {@link #TARGET} and {@link #REMAP}. */
     CASES;
 
-    /** Bit of a {@link #FUNCTION} field that says import. */
+    /** Bit of a {@link #FUNCTION} field that marks an import. */
     public static final int IMPORT_BIT = 0x8000_0000;
 
-    /** Segment size that says the argument is an ordinary one. */
+    /** Segment size that marks an ordinary argument. */
     public static final int NOT_A_SEGMENT = 0xFFFF;
 
     /** Branch targets are below this. */

@@ -10,13 +10,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits a function body into instructions and gives access to the fields of the current one. Checks that fields lie within the body
- * and that opcodes exist, and nothing about their values; takes time linear in the body and no memory but for branch tables.
+ * Splits a function body into instructions and gives access to the fields of the current one. Checks that fields lie within the body and
+ * that opcodes exist, but not their values; takes time linear in the body, and memory for branch tables only.
  *
- * <p>What it gives is the same for all versions: MOVE bits that the version does not heed ({@link Isa#movesEverywhere()}) are cleared, so
- * that those who read code need not know its version.
+ * <p>Its output does not depend on the version: MOVE bits that the version ignores ({@link Isa#movesEverywhere()}) are cleared, so that
+ * readers of code need not know its version.
  *
- * <p>Not thread-safe. Failures are INVALID_ARGUMENT and say offset and bound; the caller adds module and function.
+ * <p>Not thread-safe. Failures are INVALID_ARGUMENT with offset and bound; the caller adds module and function.
  */
 public final class InstructionReader {
     private static final VarHandle I16 = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
@@ -57,7 +57,7 @@ public final class InstructionReader {
     }
 
     /**
-     * Reads a function body from its start, and gives the MOVE bits as they are, whether they mean something or not.
+     * Reads a function body from its start and returns the MOVE bits as they are, whether the version heeds them or not.
      *
      * @param isa the version it is written for
      * @param body the bytes, without padding; not copied
@@ -112,7 +112,7 @@ public final class InstructionReader {
     }
 
     /**
-     * Makes {@link #next()} continue at an offset, which should be the start of an instruction.
+     * Makes {@link #next()} continue at an offset, which must be the start of an instruction.
      *
      * @param newOffset 0 to the length of the body
      */
@@ -344,7 +344,7 @@ public final class InstructionReader {
         return position;
     }
 
-    /** Returns where the elements of a list start that is encoded at or, for alignment, just after a position. */
+    /** Returns where the elements of the list start that is encoded at or, due to alignment, just after a position. */
     private int list(int position, int elementBytes, String name) {
         int aligned = (position + FieldKind.LIST_ALIGNMENT - 1) & -FieldKind.LIST_ALIGNMENT;
         int count = u16(require(aligned, 2, name));

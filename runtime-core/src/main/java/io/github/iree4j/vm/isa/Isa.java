@@ -8,15 +8,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The instruction set of one bytecode version: its opcode numbers, prefixes and operations, the features it can ask for, and whether
- * MOVE bits mean something in it.
+ * The instruction set of one bytecode version: its opcode numbers, prefixes and operations, the features it can require, and whether it
+ * heeds MOVE bits.
  *
  * <p>Taken from {@code iree/vm/bytecode/isa/isa.json} and, for versions before 17, from the history of {@code
- * compiler/Dialect/VM/IR/VMOpcodes*.td} and {@code iree/vm/bytecode/utils/isa.h} in IREE's repository. From 15 on, operations were
- * added and none has changed its number or fields; a version's table has all that was added while it was current. Immutable.
+ * compiler/Dialect/VM/IR/VMOpcodes*.td} and {@code iree/vm/bytecode/utils/isa.h} in IREE's repository. From 15 on, operations were added
+ * but never renumbered or changed; a version's table has all operations added while it was current. Immutable.
  */
 public final class Isa {
-    /** Bytecode 17.0, of IREE 3.11 and later: calls that can yield, and feature bits for what yields and what needs unwinding. */
+    /** Bytecode 17.0, of IREE 3.11 and later: calls that can yield, and feature bits for yielding and for unwinding. */
     public static final Isa V17_0 = new Isa(
             17,
             0,
@@ -37,8 +37,8 @@ public final class Isa {
             FloatOpcodes17.F64_ROWS);
 
     /**
-     * Bytecode 15.0, of IREE from March 2023 to 3.9. Its compilers set MOVE bits on every last use, and its runtimes heeded them in
-     * calls between functions of the module, returns, branches, switches and traces only; see {@link InstructionReader}.
+     * Bytecode 15.0, of IREE from March 2023 to 3.9. Its compilers set MOVE bits on every last use, but its runtimes heeded them only in
+     * calls between functions of the module, returns, branches, switches and traces; see {@link InstructionReader}.
      */
     public static final Isa V15_0 = new Isa(
             15,
@@ -93,16 +93,16 @@ public final class Isa {
     }
 
     /**
-     * Returns all versions there are tables for.
+     * Returns all supported versions.
      *
-     * @return the oldest first
+     * @return oldest first
      */
     public static List<Isa> all() {
         return ALL;
     }
 
     /**
-     * Finds the table for the version a module asks for: same major, minor at least as high.
+     * Finds the table for the version that a module requires: same major, minor at least as high.
      *
      * @param major the module's major version
      * @param minor the module's minor version
@@ -136,7 +136,7 @@ public final class Isa {
     }
 
     /**
-     * Returns the features that modules of this version can ask for.
+     * Returns the features that modules of this version can require.
      *
      * @return {@link FeatureBits}
      */
@@ -145,8 +145,8 @@ public final class Isa {
     }
 
     /**
-     * Returns whether a MOVE bit gives the register up wherever the operation allows one. Otherwise bits on single registers and on
-     * arguments of imports are remarks of the compiler that mean nothing.
+     * Returns whether a MOVE bit empties the register wherever the operation allows one. Otherwise bits on single registers and on
+     * arguments of imports are ignored.
      *
      * @return false for version 15
      */
@@ -195,7 +195,7 @@ public final class Isa {
     }
 
     /**
-     * Returns the byte that comes before numbers of a group.
+     * Returns the prefix byte of a group.
      *
      * @param set the group
      * @return the prefix, or -1 when the group has none
@@ -208,7 +208,7 @@ public final class Isa {
      * Finds the group that a byte is the prefix of.
      *
      * @param first 0 to 255
-     * @return the group, or null when the byte is no prefix
+     * @return the group, or null when the byte is not a prefix
      */
     public @Nullable OpcodeSet setOf(int first) {
         return setByPrefix[first];

@@ -1,9 +1,9 @@
 package io.github.iree4j.vm.isa;
 
 /**
- * Identities of the VM's operations, one name each, independent of how a bytecode version numbers them.
+ * Identities of the VM's operations, independent of how a bytecode version numbers them.
  *
- * <p>The numbers are dense, ordered in groups (core, f32, f64) and internal to this runtime: no file holds them. A table of a bytecode
+ * <p>The numbers are dense, ordered in groups (core, f32, f64) and internal to this runtime: no file contains them. A table of a bytecode
  * version ({@link Isa}) maps that version's opcode numbers to these; interpreter and translator switch on these and nothing else.
  */
 public final class Op {

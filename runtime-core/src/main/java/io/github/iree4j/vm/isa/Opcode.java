@@ -6,23 +6,23 @@ import java.util.List;
  * One row of a bytecode version's table.
  *
  * @param set the group its number belongs to
- * @param number the byte that stands for it in that group
- * @param op which operation it is, one of {@link Op}
+ * @param number the byte that encodes it in that group
+ * @param op its operation, one of {@link Op}
  * @param mnemonic its name in VMASM, without the leading {@code vm.}, for example {@code add.i32}
- * @param fields what follows the opcode, in order
+ * @param fields the fields after the opcode, in order
  */
 public record Opcode(OpcodeSet set, int number, int op, String mnemonic, List<Field> fields) {
     /**
      * Creates a row.
      *
-     * @param fields what follows the opcode; copied
+     * @param fields the fields after the opcode; copied
      */
     public Opcode {
         fields = List.copyOf(fields);
     }
 
     /**
-     * Returns whether the instruction ends a block: control does not run on into the next one.
+     * Returns whether the instruction ends a block: control does not fall through.
      *
      * @return true for branches, return, fail, yield and yieldable calls
      */

@@ -1,6 +1,6 @@
 package io.github.iree4j.vm.isa;
 
-/** A group of opcodes with numbers of its own, and what a function must require to use it. */
+/** A group of opcodes with its own numbering, and the feature that a function must require to use it. */
 public enum OpcodeSet {
     /** One byte each. */
     CORE(0),

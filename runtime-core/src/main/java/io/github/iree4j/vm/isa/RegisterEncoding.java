@@ -8,7 +8,7 @@ public final class RegisterEncoding {
     /** Set for registers of the reference bank. */
     public static final int REF_BIT = 0x8000;
 
-    /** Set on a reference whose register is given up by the instruction. */
+    /** Set on a reference whose register is emptied by the instruction. */
     public static final int MOVE_BIT = 0x4000;
 
     /** Most words a frame can have. */
@@ -33,7 +33,7 @@ public final class RegisterEncoding {
      * Returns whether an operand is a reference with the MOVE bit.
      *
      * @param register the 16 bits
-     * @return true when the register is given up
+     * @return true when the register is emptied
      */
     public static boolean isMove(int register) {
         return (register & (REF_BIT | MOVE_BIT)) == (REF_BIT | MOVE_BIT);

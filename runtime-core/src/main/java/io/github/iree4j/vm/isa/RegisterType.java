@@ -1,6 +1,6 @@
 package io.github.iree4j.vm.isa;
 
-/** What a register operand holds, and so which bank it lives in and how many words it takes. */
+/** The type of a register operand, which determines its bank and its number of words. */
 public enum RegisterType {
     /** One word of the value bank. */
     I32,

@@ -126,7 +126,7 @@ class CallTracerTest {
     }
 
     @Test
-    void tellsValuesOfAllTypesAndSpans() {
+    void reportsValuesOfAllTypesAndSpans() {
         run("spans", invocation -> {
             invocation.i32(3);
             invocation.i64(1L << 40);
@@ -147,7 +147,7 @@ class CallTracerTest {
     }
 
     @Test
-    void tellsWhenAnImportWaitsAndGoesOn() {
+    void reportsWhenAnImportDefersAndResumes() {
         run("waits", invocation -> {
             invocation.i32(7);
             invocation.run();
@@ -164,7 +164,7 @@ class CallTracerTest {
     }
 
     @Test
-    void tellsHowAFailureUnwinds() {
+    void reportsHowAFailureUnwinds() {
         run(
                 "fails",
                 invocation -> assertThatThrownBy(invocation::run)

@@ -26,8 +26,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 
 /**
- * A VMASM suite: its exports are called, each in a context of its own. Those whose names begin with {@code fail_} must fail, with the
- * status that their attribute {@code fails.with} names if they have one; the others must succeed. All must release what they held.
+ * A VMASM suite: each of its exports is called in its own context. Exports whose names begin with {@code fail_} must fail, with the status
+ * in their attribute {@code fails.with} if they have one; the others must succeed. All must release what they held.
  */
 final class ConformanceSuite {
 
@@ -53,7 +53,7 @@ final class ConformanceSuite {
         return tests.stream().flatMap(test -> test);
     }
 
-    /** The suite without what uses operations or features that the version does not have. */
+    /** Returns the suite without functions that use operations or features that the version does not have. */
     static String inVersion(String source, Isa isa) {
         Set<String> absent = new HashSet<>();
         for (Opcode opcode : Isa.all().getLast().opcodes()) {
@@ -125,9 +125,9 @@ final class ConformanceSuite {
             if (wanted != null) {
                 assertThat(failure.code().name()).as(failure.toString()).isEqualTo(wanted);
             }
-            assertThat(failure.getMessage()).as("says where").contains(export.fullName());
+            assertThat(failure.getMessage()).as("names the function").contains(export.fullName());
         }
-        assertThat(support.live()).as("objects that nobody released").isZero();
+        assertThat(support.live()).as("unreleased objects").isZero();
     }
 
     private static void run(Invocation invocation) {

@@ -41,24 +41,24 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A million damaged modules: each is refused with a status, or loads, and then what was damaged is compiled, accepted by the JVM, and runs
- * or fails with a status. {@link ModuleFuzzTest} does more with fewer.
+ * A million damaged modules: each is refused with a status, or loads, and then the damaged functions are compiled, accepted by the JVM, and
+ * run or fail with a status. {@link ModuleFuzzTest} does more with fewer files.
  *
- * <p>How many and which is up to {@link Effort}. Of a module that loads, what differs from the undamaged one is compiled: the rest was,
- * with that.
+ * <p>{@link Effort} decides how many and which. Of a module that loads, only functions that differ from the undamaged one are compiled: the
+ * others were compiled with that.
  */
 class HostileModulesTest {
     private static final int QUICK = 2_000;
     private static final int LONG = 1_000_000;
     private static final int THREADS = 2;
 
-    /** Of memory that reading, and then compiling and running, one file may take from the heap. */
+    /** Limits on heap memory for reading, and then for compiling and running, one file. */
     private static final long MAX_BYTES = 64L << 20;
 
-    /** Of the thread on the processor, for one file. */
+    /** Limit on CPU time of the thread, for one file. */
     private static final long MAX_CPU_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** Programs that loop are stopped after one to two of these. */
+    /** Programs that loop are stopped after one to two such intervals. */
     private static final long PATIENCE_MILLIS = 5;
 
     private static final ContextOptions OPTIONS = new ContextOptions(256, 1 << 16, 1 << 20);
@@ -98,14 +98,10 @@ class HostileModulesTest {
             originals.values().forEach(BytecodeModule::close);
         }
         System.out.println("hostile: " + outcomes);
-        assertThat(outcomes.get("loaded"))
-                .as("files that got past the verifier")
-                .isGreaterThan(count / 20);
+        assertThat(outcomes.get("loaded")).as("files that passed the verifier").isGreaterThan(count / 20);
         assertThat(outcomes.get("refused")).as("files that did not").isGreaterThan(count / 5);
-        assertThat(outcomes.get("compiled"))
-                .as("functions compiled that were damaged")
-                .isGreaterThan(count / 40);
-        assertThat(outcomes.get("returned")).as("calls that came back").isGreaterThan(count / 100);
+        assertThat(outcomes.get("compiled")).as("damaged functions compiled").isGreaterThan(count / 40);
+        assertThat(outcomes.get("returned")).as("calls that returned").isGreaterThan(count / 100);
     }
 
     private static BytecodeModule read(byte[] file) {
@@ -118,7 +114,7 @@ class HostileModulesTest {
                 Compilation.OFF);
     }
 
-    /** What one thread does. */
+    /** The work of one thread. */
     private final class Attempts implements Callable<Map<String, Integer>> {
         private final List<ModuleMutator.Seed> seeds;
         private final Map<ModuleMutator.Seed, BytecodeModule> originals;
@@ -128,7 +124,7 @@ class HostileModulesTest {
         private volatile @Nullable Invocation running;
         private @Nullable Invocation seen;
 
-        /** Who runs the hook of a context; nobody has an invocation of that to cancel. */
+        /** The thread that runs the hook of a context, whose invocation cannot be cancelled. */
         private volatile @Nullable Thread linking;
 
         private int linksSeen;
@@ -146,7 +142,7 @@ class HostileModulesTest {
             this.count = count;
         }
 
-        /** Stops what ran when this last looked. */
+        /** Stops the call that was already running at the previous look. */
         void look() {
             Invocation now = running;
             if (now != null && now == seen) {
@@ -180,7 +176,7 @@ class HostileModulesTest {
                 }
                 nanos = threads.getCurrentThreadCpuTime() - nanos;
                 bytes = threads.getCurrentThreadAllocatedBytes() - bytes;
-                // A loop that allocates and drops until it is stopped holds little; that much is what maxMemory allows.
+                // A loop that allocates and drops until it is stopped holds little; maxMemory allows that much.
                 if (nanos > MAX_CPU_NANOS || bytes > MAX_BYTES && !stopped) {
                     throw new AssertionError("%d ns and %d bytes for %s"
                             .formatted(nanos, bytes, ModuleFuzzTest.describe(seed, i, file)));
@@ -244,7 +240,7 @@ class HostileModulesTest {
                     builders.computeIfAbsent(wanted.module(), name -> NativeModule.builder(name, 1_000, () -> ""))
                             .function(wanted.function(), wanted.callingConvention(), (state, call) -> answer(call));
                 } catch (IllegalArgumentException | IreeException e) {
-                    // Imported twice, or no name for a function: stays unresolved.
+                    // Imported twice, or an invalid function name: stays unresolved.
                 }
             }
             return builders.values().stream().map(NativeModule.Builder::build).toList();

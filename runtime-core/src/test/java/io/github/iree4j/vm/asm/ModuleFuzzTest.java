@@ -47,8 +47,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Damaged module files are rejected with a status, or they load and what they export runs or fails with a status: never anything else
- * thrown, never longer than a second, never more than 64 MB.
+ * Damaged module files are rejected with a status, or they load and their exports run or fail with a status: nothing else is thrown, no
+ * file takes longer than a second or more than 64 MB.
  *
  * <p>Seeds are small compiled modules of {@code fixtures/} and the conformance suites. Modules are linked with Java
  * modules that have every function they import and do nothing, so no kernel runs. {@code -Diree4j.fuzz.files=N} and
@@ -71,20 +71,20 @@ class ModuleFuzzTest {
     private static final int QUICK = 4_000;
     private static final int LONG = 100_000;
 
-    /** Of this thread on the processor: machines that test run other things too, those that build many, which counts here. */
+    /** CPU time of this thread, since test machines also run other work. */
     private static final long MAX_CPU_NANOS = TimeUnit.SECONDS.toNanos(Effort.isBrief() ? 10 : 1);
-    /** On the clock, for what hangs without doing anything. */
+    /** Wall-clock time, for hangs without CPU use. */
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(100);
 
     private static final long MAX_BYTES = 64L << 20;
     private static final String PUNCTUATION = "%@^:,()[]{}<>\"\\-=.0x9eR \n";
-    /** After this a program that is still running is told to stop: looping is not a fault. */
+    /** After this a program that is still running is cancelled: looping is not a fault. */
     private static final long PATIENCE_MILLIS = 20;
 
     private static final ContextOptions OPTIONS = new ContextOptions(256, 1 << 16, 1 << 20);
     private static final ModuleLimits LIMITS = ModuleLimits.DEFAULTS;
 
-    /** What every reference type of other modules is here. */
+    /** Stands for every reference type of other modules. */
     static final class Anything extends Resource {
         @Override
         protected void destroy() {}
@@ -110,7 +110,7 @@ class ModuleFuzzTest {
     private final ScheduledExecutorService watchdog = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("fuzz-watchdog").factory());
 
-    /** What the watchdog stops; written by the test, read by the watchdog. */
+    /** The call that the watchdog stops; written by the test, read by the watchdog. */
     private volatile @Nullable Invocation running;
 
     /** Whether the watchdog had to stop the last program. */
@@ -121,10 +121,10 @@ class ModuleFuzzTest {
     /** A file being tried. */
     private record Attempt(long seed, int index, byte[] file, long since) {}
 
-    /** For the watchdog to report when it hangs. */
+    /** The file for the watchdog to report on a hang. */
     private volatile @Nullable Attempt current;
 
-    /** What reading the last file allocated. */
+    /** Bytes allocated by reading the last file. */
     private long loadedBytes;
 
     private final Map<String, Integer> outcomes = new HashMap<>();
@@ -141,7 +141,7 @@ class ModuleFuzzTest {
         long seed = Long.getLong("iree4j.fuzz.seed", 20260821L);
         List<ModuleMutator.Seed> seeds = seeds();
         ModuleMutator mutator = new ModuleMutator(seeds, seed);
-        // Classes are loaded and code is compiled before anything is measured.
+        // Load classes and compile code before anything is measured.
         for (ModuleMutator.Seed intact : seeds) {
             tryOut(intact.file());
         }
@@ -161,7 +161,7 @@ class ModuleFuzzTest {
             nanos = System.nanoTime() - nanos;
             cpuNanos = threads.getCurrentThreadCpuTime() - cpuNanos;
             bytes = threads.getCurrentThreadAllocatedBytes() - bytes;
-            // A loop that allocates and drops until it is stopped holds little; that much is what maxMemory allows.
+            // A loop that allocates and drops until it is stopped holds little; maxMemory allows that much.
             boolean tooMuch = loadedBytes >= MAX_BYTES || (bytes >= MAX_BYTES && !stopped);
             if (cpuNanos >= MAX_CPU_NANOS || nanos >= MAX_NANOS || tooMuch) {
                 fail(
@@ -171,14 +171,14 @@ class ModuleFuzzTest {
         }
         System.out.println("fuzz: %d files, seed %d: %s".formatted(count, seed, outcomes));
         assertThat(outcomes.getOrDefault("loaded", 0))
-                .as("files that got past the verifier")
+                .as("files that passed the verifier")
                 .isGreaterThan(count / 20);
         assertThat(outcomes.getOrDefault("rejected", 0))
                 .as("files that did not")
                 .isGreaterThan(count / 5);
     }
 
-    /** A program that does not stop when it is told to keeps the test from saying so: this does. */
+    /** Reports a program that does not stop when cancelled, which the blocked test cannot do. */
     private void reportIfStuck() {
         Attempt attempt = current;
         if (attempt != null && System.nanoTime() - attempt.since() > MAX_NANOS) {
@@ -219,7 +219,7 @@ class ModuleFuzzTest {
     private static void addFixture(List<ModuleMutator.Seed> seeds, Path file) throws IOException {
         byte[] bytes = Files.readAllBytes(file);
         ModuleMutator.Seed seed = ModuleMutator.Seed.of(file.toString(), bytes);
-        // Compiled modules are what files look like in the field: as many of them as of suites.
+        // Compiled modules are what files look like in practice: as many of them as of suites.
         for (int i = 0; i < 4; i++) {
             seeds.add(seed);
         }
@@ -268,11 +268,11 @@ class ModuleFuzzTest {
         try {
             VmDisassembler.disassemble(ModuleDef.read(MemorySegment.ofArray(file), LIMITS));
         } catch (IreeException e) {
-            // Refused: as good as printed.
+            // Refused, which is fine.
         }
     }
 
-    /** What loads can be written as text and back. Names of the debug database, which text does not keep, would differ. */
+    /** A module that loads can be printed and assembled again. Names of the debug database, which the text lacks, would differ. */
     private static void reassemble(ModuleDef module) {
         if (module.debug() == null) {
             String text = VmDisassembler.disassemble(module);
@@ -281,7 +281,7 @@ class ModuleFuzzTest {
         }
     }
 
-    /** Where constants lie outside of the tables, and so how well they are aligned at least, differs from file to file. */
+    /** The offsets of constants outside of the tables, and so their minimum alignment, differ from file to file. */
     private static String withoutPlaces(String text) {
         return text.replaceAll("align \\d+ external", "external");
     }
@@ -297,7 +297,7 @@ class ModuleFuzzTest {
         int rounds = Effort.rounds(QUICK);
         for (int i = 0; i < rounds; i++) {
             String whole = texts.get(random.nextInt(texts.size()));
-            // The declarations and one function, so that the damage is met.
+            // The declarations and one function, so that the damage is reached.
             String[] functions = whole.split("\n(?=vm\\.func)");
             String function = functions[1 + random.nextInt(functions.length - 1)];
             StringBuilder text = new StringBuilder(functions[0].replaceAll("(?m)^vm.export.*$", ""))
@@ -387,7 +387,7 @@ class ModuleFuzzTest {
         return types;
     }
 
-    /** Modules that have every function the module imports. Those whose names make no sense are left out. */
+    /** Modules with every function that the module imports, except for invalid names. */
     private List<NativeModule> imported(BytecodeModule module) {
         Map<String, NativeModule.Builder<String>> builders = new HashMap<>();
         for (VmImport wanted : module.imports()) {
@@ -395,13 +395,13 @@ class ModuleFuzzTest {
                 builders.computeIfAbsent(wanted.module(), name -> NativeModule.builder(name, 1_000, () -> ""))
                         .function(wanted.function(), wanted.callingConvention(), (state, call) -> answer(call));
             } catch (IllegalArgumentException | IreeException e) {
-                // Imported twice, or no name for a function: stays unresolved.
+                // Imported twice, or an invalid function name: stays unresolved.
             }
         }
         return builders.values().stream().map(NativeModule.Builder::build).toList();
     }
 
-    /** Returns ones, and an object for each reference; every fifth call yields before. */
+    /** Returns ones, and an object for each reference; every fifth call yields first. */
     private void answer(VmCall call) {
         if (!call.resumed() && ++answers % 5 == 0) {
             call.defer(VmWait.NONE);

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Damages module files: blindly (bits, lengths, pieces of other files, numbers at the edges of their ranges) and knowing what is where
- * (references between tables, opcodes, operands), since blind damage rarely gets past the container. The seed decides everything.
+ * Damages module files: blindly (bits, lengths, pieces of other files, boundary values) and structurally (references between tables,
+ * opcodes, operands), since blind damage rarely passes the container checks. The seed decides everything.
  */
 final class ModuleMutator {
 
@@ -63,7 +63,7 @@ final class ModuleMutator {
         -8
     };
 
-    /** A file and what is known of it. */
+    /** A file with its structure. */
     record Seed(String name, byte[] file, int tablesEnd, int codeStart, ModuleDef module) {
         static Seed of(String name, byte[] file) {
             ModuleDef module = ModuleDef.read(MemorySegment.ofArray(file), ModuleLimits.DEFAULTS);
@@ -100,12 +100,12 @@ final class ModuleMutator {
         this.random = new SplittableRandom(seed);
     }
 
-    /** Returns what the last file was made of. */
+    /** Returns the seed of the last file. */
     Seed last() {
         return last;
     }
 
-    /** The next damaged file. */
+    /** Returns the next damaged file. */
     byte[] next() {
         Seed seed = seeds.get(random.nextInt(seeds.size()));
         last = seed;
@@ -126,7 +126,7 @@ final class ModuleMutator {
         return file;
     }
 
-    /** The code of one version under the number of another. */
+    /** Labels the code of one version with the number of another. */
     private byte[] version(byte[] file, Seed seed) {
         int wanted = seed.module().bytecodeMajor() << 16;
         ByteBuffer numbers = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
@@ -172,7 +172,9 @@ final class ModuleMutator {
         return file;
     }
 
-    /** Changes a number of the tables that may be an offset, a count or an ordinal, to a near one, one at an edge, or another's. */
+    /**
+     * Changes a number of the tables that may be an offset, a count or an ordinal to a near one, a boundary value, or the value of another.
+     */
     private byte[] reference(byte[] file, Seed seed) {
         int end = Math.min(file.length, seed.tablesEnd()) / 4;
         if (end < 2) {
@@ -198,7 +200,7 @@ final class ModuleMutator {
         return file;
     }
 
-    /** Changes an opcode or a field of a random instruction; {@code plausible}: to something that may well be valid. */
+    /** Changes an opcode or a field of a random instruction; with {@code plausible}, to one that may be valid. */
     private byte[] instruction(byte[] file, Seed seed, boolean plausible) {
         ModuleDef.Function function = seed.module()
                 .functions()
@@ -228,14 +230,14 @@ final class ModuleMutator {
                 field(reader, opcode, random.nextInt(opcode.fields().size()), body);
             }
         } catch (IreeException e) {
-            // Damaged before: the instructions cannot be told apart any more.
+            // Damaged before: the instructions cannot be decoded any more.
             return edge(file, start + random.nextInt(function.length()));
         }
         System.arraycopy(body, 0, file, start, body.length);
         return file;
     }
 
-    /** Another operation with the same fields, another register of the same kind, another number, another block. */
+    /** Substitutes another operation with the same fields, another register of the same kind, another number, or another block. */
     private void plausible(InstructionReader reader, Opcode opcode, ModuleDef.Function function, byte[] body) {
         if (opcode.fields().isEmpty() || random.nextInt(3) == 0) {
             List<Opcode> alike = Isa.V17_0.opcodes().stream()
@@ -283,7 +285,7 @@ final class ModuleMutator {
         }
     }
 
-    /** Where some block begins. */
+    /** Returns the start of a random block. */
     private int block(byte[] body) {
         InstructionReader blocks = new InstructionReader(Isa.V17_0, body);
         int chosen = 0;

@@ -66,7 +66,7 @@ class ModuleVerifierTest {
     }
 
     @Test
-    void tellsEverythingThatIsWrongInEveryFunction() {
+    void reportsAllFindingsInEveryFunction() {
         String wrong = """
                 vm.module @m
                 vm.export @first
@@ -103,7 +103,7 @@ class ModuleVerifierTest {
     }
 
     @Test
-    void goesOnInTheNextFunctionAfterCodeThatCannotBeRead() {
+    void continuesInTheNextFunctionAfterUnreadableCode() {
         byte[] module = assembled(SOURCE);
         ModuleDef def = ModuleDef.read(MemorySegment.ofArray(module), ModuleLimits.DEFAULTS);
         int code = indexOf(module, def.bytecode());
@@ -114,7 +114,7 @@ class ModuleVerifierTest {
     }
 
     @Test
-    void typesThatNobodyProvidesAreFindings() {
+    void typesWithoutAProviderAreFindings() {
         String source = SOURCE.replace("vm.rodata[0]", "vm.type !a.one\nvm.type !b.two\nvm.rodata[0]");
         List<Finding> findings = ModuleVerifier.verify(
                 MemorySegment.ofArray(assembled(source)), VmTypes.standard(), ModuleLimits.DEFAULTS);
@@ -127,12 +127,12 @@ class ModuleVerifierTest {
     }
 
     @Test
-    void whatIsNoModuleIsOneFinding() {
+    void aFileThatIsNotAModuleIsOneFinding() {
         assertThat(verify(new byte[100])).hasSize(1);
         assertThat(verify(new byte[0])).hasSize(1);
     }
 
-    /** The two ways through the rules agree, whatever is wrong. */
+    /** Loading and verifying apply the same rules. */
     @Test
     void findsSomethingExactlyWhenLoadingFailsAndTheSameFirst() {
         byte[] valid = assembled(SOURCE);
@@ -168,7 +168,7 @@ class ModuleVerifierTest {
         assertThat(several).as("with several findings, seed " + seed).isPositive();
     }
 
-    /** Why a runtime that knows every type refuses the module, or null. */
+    /** Returns why a runtime that knows every type refuses the module, or null. */
     private static String load(byte[] module) {
         MemorySegment bytes = MemorySegment.ofArray(module);
         try {

@@ -68,7 +68,7 @@ class RoundTripTest {
         }
     }
 
-    /** Everything that IREE's text cannot say. */
+    /** Everything that IREE's text cannot express. */
     private static final String EVERYTHING = """
             vm.module @everything version 4294967295
               vm.attr "key" = "value"
@@ -117,7 +117,7 @@ class RoundTripTest {
             """;
 
     @Test
-    void whatTheFormatHoldsCanBeWritten() {
+    void everythingInTheFormatCanBeWritten() {
         ModuleDef module = assembled(EVERYTHING);
         assertThat(module.attributes()).isEqualTo(Map.of("key", "value", "quo\"ted", "line\nbreak \u0000 and \\"));
         assertThat(module.requirements()).isEqualTo(0x105);
@@ -136,7 +136,7 @@ class RoundTripTest {
     }
 
     @Test
-    void remarksOfVersion15ThatAReferenceIsNotUsedAgainAreKept() {
+    void ignoredMoveBitsOfVersion15AreKept() {
         String function = """
                 vm.func @f(%r0: !vm.buffer) -> (i32) {
                 ^bb0:
@@ -155,7 +155,7 @@ class RoundTripTest {
     }
 
     @Test
-    void aMarkThatMeansNothingWhereABranchWritesIsKept() {
+    void anIgnoredMoveBitOfABranchTargetIsKept() {
         ModuleDef module = assembled("""
                 vm.module @m
                 vm.func @f(%r0: !vm.buffer) -> () {
@@ -187,7 +187,7 @@ class RoundTripTest {
     }
 
     @Test
-    void rodataThatIsLeftOutCannotBeTakenForEmpty() {
+    void omittedRodataIsNotMistakenForEmpty() {
         String text =
                 VmDisassembler.disassemble(assembled(EVERYTHING), new VmDisassembler.Options(false, null, 4, null));
         assertThat(text).contains("vm.rodata[3] align 64 external = <5 bytes left out>");
@@ -217,7 +217,7 @@ class RoundTripTest {
         return rodata.bytes().toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Equal but for where constants are placed and the debug database. */
+    /** Equal except for the placement of constants and the debug database. */
     private static void assertSame(ModuleDef wanted, ModuleDef actual) {
         assertThat(actual.bytecode()).as("code").isEqualTo(wanted.bytecode());
         assertThat(actual.rodata().stream().map(RoundTripTest::bytes).toList())

@@ -9,7 +9,7 @@ import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.VmWait;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What conformance suites import: functions whose results are known, that yield, fail, and hand out objects that are counted. */
+/** The imports of conformance suites: functions with known results, that yield, fail, and return counted objects. */
 final class SupportModule {
 
     /** An object of type {@code !support.tracked}. */
@@ -27,7 +27,7 @@ final class SupportModule {
         }
     }
 
-    /** How many times a call has yielded so far, and what it has added up. */
+    /** How often a call has yielded so far, and its sum. */
     private static final class Progress {
         private int left;
         private int sum;
@@ -39,7 +39,7 @@ final class SupportModule {
         return VmTypes.standard().with("support.tracked", Tracked.class);
     }
 
-    /** Objects handed out and not released yet, of all contexts. */
+    /** Objects returned and not released yet, of all contexts. */
     int live() {
         return live.get();
     }
@@ -93,7 +93,7 @@ final class SupportModule {
                 .build();
     }
 
-    /** The module that IREE's own suite of asynchronous operations imports. */
+    /** The module imported by IREE's own suite of asynchronous operations. */
     static NativeModule yieldableTestModule() {
         return NativeModule.builder("yieldable_test", 0, Object::new)
                 .function("yield_n", "0ii_i", (s, c) -> yieldN(c))
@@ -101,7 +101,7 @@ final class SupportModule {
                 .build();
     }
 
-    /** Returns its first argument plus one for each of the times it yields, which the second one says. */
+    /** Returns its first argument plus one for each yield; the second argument is the number of yields. */
     private static void yieldN(VmCall call) {
         int start = call.i32();
         if (!yields(call, start, call.i32())) {

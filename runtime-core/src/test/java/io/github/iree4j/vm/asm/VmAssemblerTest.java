@@ -34,7 +34,7 @@ class VmAssemblerTest {
     }
 
     @Test
-    void externalRodataBeginsAtTheAlignmentItAsksFor() {
+    void externalRodataIsAlignedAsRequested() {
         byte[] file = VmAssembler.assemble(HEADER
                 + "vm.rodata[0] external align 16 = \"first\"\n"
                 + "vm.rodata[1] external align 64 = \"second\"\n"
@@ -45,7 +45,7 @@ class VmAssemblerTest {
     }
 
     @Test
-    void embeddedRodataBeginsAtTheAlignmentItAsksFor() {
+    void embeddedRodataIsAlignedAsRequested() {
         byte[] file = VmAssembler.assemble(HEADER
                 + "vm.rodata[0] = \"odd length.\"\n"
                 + "vm.rodata[1] align 64 = \"sixty-four\"\n"

@@ -36,7 +36,7 @@ class VmasmConformanceTest {
     private static final Pattern INSTRUCTION = Pattern.compile("^ +(?:%[^=]*= )?vm\\.([\\w.]+)", Pattern.MULTILINE);
     private static final Pattern CALLEE = Pattern.compile(" @(\\w+)\\(");
 
-    /** Operations that are no instructions of the text. */
+    /** Operations that are not instructions of the text. */
     private static final Map<String, String> NOT_WRITTEN =
             Map.of("block", "a label is its text, and entering a block does nothing that could fail");
 
@@ -82,7 +82,7 @@ class VmasmConformanceTest {
         assertThat(failing).as("in functions that fail").containsAll(all);
     }
 
-    /** The operations of a function and of what it calls, but for the functions that compare results. */
+    /** Returns the operations of a function and its callees, except for the functions that compare results. */
     private static Set<String> operations(String function, Map<String, String> bodies) {
         Set<String> operations = new HashSet<>();
         Set<String> seen = new HashSet<>(Set.of(function));

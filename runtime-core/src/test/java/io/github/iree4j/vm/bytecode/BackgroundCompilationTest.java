@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-// VM-3: a function that is called or loops often is compiled while callers go on.
+// VM-3: a function that is called or loops often is compiled while callers continue.
 @Timeout(600)
 class BackgroundCompilationTest {
     private static final String PROGRAM = """
@@ -60,7 +60,7 @@ class BackgroundCompilationTest {
     }
 
     @Test
-    void whatIsCalledOftenIsCompiledAndTheRestIsNot() {
+    void onlyFrequentlyCalledFunctionsAreCompiled() {
         try (BytecodeModule module = module(Compilation.BACKGROUND);
                 Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
                 Invocation loop = invocation(context, "m.loop")) {
@@ -91,12 +91,12 @@ class BackgroundCompilationTest {
     }
 
     @Test
-    void compiledCodeGoesWithItsModule() {
+    void compiledCodeIsUnloadedWithItsModule() {
         WeakReference<Class<?>> type = compiledClass();
         for (int i = 0; i < 20 && type.get() != null; i++) {
             System.gc();
         }
-        assertThat(type.get()).as("class of a module that nobody has").isNull();
+        assertThat(type.get()).as("class of an unreachable module").isNull();
     }
 
     private static WeakReference<Class<?>> compiledClass() {

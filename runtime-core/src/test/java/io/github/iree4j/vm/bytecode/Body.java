@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
 
-/** Code written field by field, for what no assembler would write; and a module file with a function replaced by it. */
+/** Code written field by field, for code that no assembler would write; and a module file with a function replaced by it. */
 final class Body {
     static final int REF = 0x8000;
     static final int MOVE = 0xC000;
@@ -47,7 +47,7 @@ final class Body {
         return u16(value & 0xFFFF, value >>> 16);
     }
 
-    /** Aligns and writes a count and what is counted. */
+    /** Aligns and writes a count and the items. */
     Body list(int... values) {
         return align().u16(values.length).u16(values);
     }
@@ -73,7 +73,7 @@ final class Body {
         return bytes.toByteArray();
     }
 
-    /** Replaces function 0 of a module, which must be longer than this, and what its descriptor says. */
+    /** Replaces function 0 of a module, which must be longer than this, and its descriptor. */
     byte[] into(String text, int blocks, int words, int refs) {
         return into(text, bytes.size(), -1, blocks, words, refs);
     }

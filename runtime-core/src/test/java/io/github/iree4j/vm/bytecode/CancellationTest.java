@@ -46,7 +46,7 @@ class CancellationTest {
                         + "  vm.br ^bb2()\n}\n",
                 // a table
                 "^bb1:\n  vm.br_table %i0 { default: ^bb1(), 0: ^bb1(), 1: ^bb2() }\n^bb2:\n  vm.return\n}\n",
-                // a call that goes on where it came from
+                // a call that resumes where it came from
                 "^bb1:\n  vm.call.yieldable @host.started() -> ^bb1()\n}\n",
                 // yielding
                 "^bb1:\n  vm.yield ^bb1()\n}\n",
@@ -105,9 +105,9 @@ class CancellationTest {
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
     }
 
-    // VM-2: a call that is cancelled while it is about to block, or blocks, comes back.
+    // VM-2: a call that is cancelled while it blocks or is about to block returns.
     @Test
-    void blockedCallComesBackWhenCancelledHoweverTheyMeet() throws Exception {
+    void aBlockedCallReturnsWhenCancelledInAnyInterleaving() throws Exception {
         VmWait never = new VmWait() {
             @Override
             public boolean isReady() {

@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
 
-/** What of a damaged module is not as it was: the rest was compiled when the module was whole. */
+/** The functions of a damaged module that differ from the original; the rest was compiled with the original. */
 public final class ChangedFunctions {
     private ChangedFunctions() {}
 
     /**
-     * Compiles the functions that have changed; fails with whatever the JVM has against the class.
+     * Compiles the functions that have changed; fails with what the JVM rejects about the class.
      *
      * @param module a module that was read with {@link Compilation#OFF}
-     * @param original what it was made of
-     * @param random decides how
+     * @param original the module that it was made from
+     * @param random decides how they are compiled
      * @return ordinals of the functions
      */
     public static List<Integer> compile(BytecodeModule module, BytecodeModule original, SplittableRandom random) {
@@ -35,7 +35,7 @@ public final class ChangedFunctions {
     }
 
     /**
-     * Compiles all functions of a module; fails with whatever the JVM has against the class.
+     * Compiles all functions of a module; fails with what the JVM rejects about the class.
      *
      * @param module a module that was read with {@link Compilation#OFF}
      */

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What compiling takes, and that it leaves nothing behind. */
+/** The cost of compiling, and that nothing is left behind. */
 @Timeout(600)
 class CompilationLimitsTest {
     private static final int FUNCTIONS = 4000;
@@ -60,7 +60,7 @@ class CompilationLimitsTest {
     }
 
     @Test
-    void compilerIsADaemonWithAQueueThatEnds() throws InterruptedException {
+    void theCompilerIsADaemonWithABoundedQueue() throws InterruptedException {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         AtomicReference<Thread> thread = new AtomicReference<>();
@@ -85,7 +85,7 @@ class CompilationLimitsTest {
     }
 
     @Test
-    void callOfAnImportKeepsNothingOfAContextThatHasEnded() {
+    void aCallOfAnImportRetainsNothingOfAnEndedContext() {
         byte[] file = VmAssembler.assemble("""
                 vm.module @m version 0
                 vm.import @host.id cconv "0i_i"
@@ -96,7 +96,7 @@ class CompilationLimitsTest {
                 }
                 """);
         try (BytecodeModule module = module(file, Compilation.EAGER)) {
-            for (int i = 0; i < 10; i++) { // more contexts than a call is bound to
+            for (int i = 0; i < 10; i++) { // more contexts than a call site binds
                 WeakReference<Object> state = called(module, i);
                 for (int k = 0; k < 20 && state.get() != null; k++) {
                     System.gc();
@@ -126,7 +126,7 @@ class CompilationLimitsTest {
     }
 
     @Test
-    void invocationThatHasRunKeepsItsContextUntilItIsClosedAndRunsNoMore() {
+    void anInvocationThatHasRunRetainsItsContextUntilClosedAndCannotRunAgain() {
         byte[] file = VmAssembler.assemble("""
                 vm.module @m version 0
                 vm.export @f

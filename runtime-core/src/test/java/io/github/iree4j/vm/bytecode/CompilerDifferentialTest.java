@@ -36,10 +36,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random programs do the same compiled as interpreted: results, failures to the last character, what imports see, how often they defer,
+ * Random programs behave the same compiled as interpreted: results, failures to the last character, what imports see, how often they defer,
  * globals, and what is left alive.
  *
- * <p>{@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} choose how many and which. Programs share nothing, so each processor tries its share of them.
+ * <p>{@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} choose how many and which. Programs share nothing, so each processor
+ * runs its share of them.
  */
 @Tag("long")
 class CompilerDifferentialTest {
@@ -52,7 +53,7 @@ class CompilerDifferentialTest {
     private static final ScheduledExecutorService WATCHDOG = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("differential-watchdog").factory());
 
-    /** What can be seen of a program that ran. */
+    /** The observable behavior of a program. */
     private record Outcome(List<String> events, boolean stopped, int compiled) {}
 
     @AfterAll
@@ -61,7 +62,7 @@ class CompilerDifferentialTest {
     }
 
     @Test
-    void randomProgramsDoTheSameCompiledAsInterpreted() throws Exception {
+    void randomProgramsBehaveTheSameCompiledAsInterpreted() throws Exception {
         int programs = Effort.rounds(Effort.isBrief() ? QUICK / 8 : QUICK, LONG);
         long seed = Effort.seed(CompilerDifferentialTest.class, programs + " programs", 20261120);
         int threads = Math.min(programs, Runtime.getRuntime().availableProcessors());
@@ -93,7 +94,7 @@ class CompilerDifferentialTest {
         }
     }
 
-    /** What came of several programs. */
+    /** The outcomes of several programs. */
     private static final class Tally {
         int finished;
         int failed;
@@ -114,7 +115,7 @@ class CompilerDifferentialTest {
         Outcome interpreted = run(program, file, Compilation.OFF, seed);
         Outcome other = run(program, file, Compilation.EAGER, seed);
         tally.compiled += other.compiled;
-        // Parts make several times as much code.
+        // Parts yield several times as much code.
         Outcome inParts = seed % 16 == 0 ? runInParts(program, file, seed) : other;
         if (interpreted.stopped || other.stopped || inParts.stopped) {
             tally.stopped++;
@@ -133,7 +134,7 @@ class CompilerDifferentialTest {
         }
     }
 
-    /** Counts how deep calls are, for programs whose calls all end. */
+    /** Tracks the depth of calls, for programs whose calls all end. */
     private static final class Depths implements CallTracer {
         private int open;
         private int calls;
@@ -169,7 +170,7 @@ class CompilerDifferentialTest {
     }
 
     @Test
-    void randomProgramsDoTheSameTracedAndEveryCallThatBeginsEnds() {
+    void randomProgramsBehaveTheSameTracedAndEveryCallThatBeginsEnds() {
         int programs = Effort.rounds(500, 5_000);
         long seed = Effort.seed(CompilerDifferentialTest.class, programs + " traced programs", 20261120);
         int calls = 0;
@@ -196,7 +197,7 @@ class CompilerDifferentialTest {
         assertThat(calls).isGreaterThan(10 * programs);
     }
 
-    /** Compiles functions as those are that are too large for one method, into as many parts as there can be. */
+    /** Compiles functions as if they were too large for one method, into as many parts as possible. */
     private static Outcome runInParts(RandomProgram program, byte[] file, long seed) {
         BytecodeModule module = BytecodeModule.read(
                 MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, Compilation.OFF);

@@ -57,7 +57,7 @@ class CompilerTest {
 
     @Tag("nightly")
     @Test
-    void functionOfMoreThanAClassHoldsIsInterpretedAndItsCallersAreNot() {
+    void aFunctionTooLargeForAClassIsInterpretedAndItsCallersAreNot() {
         String text = """
                 vm.export @f
                 vm.func @f(%i0: i32) -> (i32) {

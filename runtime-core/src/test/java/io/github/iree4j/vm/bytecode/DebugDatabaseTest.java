@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a failure says about the source of the model. */
+/** The source locations of the model in failures. */
 class DebugDatabaseTest {
     private static final String TEXT = """
             vm.module @model version 0
@@ -100,7 +100,7 @@ class DebugDatabaseTest {
     }
 
     @Test
-    void aTraceIsThereForPrograms() {
+    void theTraceIsAvailableToPrograms() {
         ProgramTrace trace = Objects.requireNonNull(failure(TEXT).detail(ProgramTrace.class));
         assertThat(trace.frames()).extracting(ProgramTrace.Frame::function).containsExactly("divide", "main");
         assertThat(trace.frames().getLast().sources())
@@ -115,13 +115,13 @@ class DebugDatabaseTest {
     }
 
     @Test
-    void anInstructionOfNoKnownPlaceHasNone() {
+    void anInstructionWithoutLocationHasNone() {
         String partly = TEXT.replaceFirst("  vm.loc \"dense.*\n", "");
         assertThat(stack(failure(partly), 1)).containsExactly("model.divide(Unknown Source)");
     }
 
     @Test
-    void namesAndPlacesAreCutShortAndPrintable() {
+    void namesAndPlacesAreTruncatedAndPrintable() {
         String loud = TEXT.replace("layers.py", "x".repeat(100_000)).replace("dense/Div", "a\tb");
         ProgramTrace trace = Objects.requireNonNull(failure(loud).detail(ProgramTrace.class));
         assertThat(trace.frames().getFirst().sources().getFirst().name()).isEqualTo("a?b");
@@ -129,7 +129,7 @@ class DebugDatabaseTest {
     }
 
     @Test
-    void deepAndWideLocationsAreCutOff() {
+    void deepAndWideLocationsAreTruncated() {
         String deep = "\"deep\"(".repeat(40) + "\"model.py\":1:1" + ")".repeat(40);
         assertThat(Objects.requireNonNull(
                                 failure(TEXT.replace("\"model.py\":12:3", deep)).detail(ProgramTrace.class))
@@ -150,7 +150,7 @@ class DebugDatabaseTest {
     }
 
     @Test
-    void askingOftenDoesNotExhaustAnything() {
+    void repeatedQueriesDoNotExhaustAnything() {
         try (BytecodeModule module = module(VmAssembler.assemble(TEXT), Compilation.OFF)) {
             DebugDatabase debug = Objects.requireNonNull(module.definition().debug());
             for (int i = 0; i < 100_000; i++) {
@@ -160,7 +160,7 @@ class DebugDatabaseTest {
     }
 
     @Test
-    void damagedDatabasesDoNoHarm() {
+    void damagedDatabasesAreHarmless() {
         byte[] file = VmAssembler.assemble(TEXT);
         int from = new String(file, StandardCharsets.ISO_8859_1).indexOf("layers.py") - 400;
         SplittableRandom random = new SplittableRandom(1);
@@ -174,7 +174,7 @@ class DebugDatabaseTest {
             try {
                 IreeException failure = failure(damaged, Compilation.OFF);
                 if (failure == null) {
-                    continue; // the code is another now
+                    continue; // the code is different now
                 }
                 assertThat(failure.getMessage()).as("damage %d", i).hasSizeLessThan(20_000);
                 assertThat(failure.getStackTrace()).as("damage %d", i).hasSizeLessThan(2000);
@@ -189,7 +189,7 @@ class DebugDatabaseTest {
     }
 
     @Test
-    void compilersSayWhereTheirInstructionsComeFrom() {
+    void compiledModulesHaveLocationsOfTheirInstructions() {
         Path fixture = Fixtures.file("3.13.0/cpu-debug/add.vmfb");
         try (BytecodeModule module =
                 BytecodeModule.open(fixture, HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS)) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** One broken function per rule. Each has 4 value and 2 reference registers and 2 blocks at most unless the rule is about them. */
+/** One broken function per rule. Unless the rule is about them, each has 4 value and 2 reference registers and at most 2 blocks. */
 class FunctionVerifierTest {
     /** The module around the function: two types, one constant, 12 bytes and 2 references of state, two imports, one more function. */
     private static final String AROUND = """
@@ -49,7 +49,11 @@ class FunctionVerifierTest {
 
     static Stream<Arguments> rules() {
         return Stream.of(
-                rule("first is no block", new Body().returnNothing(), 1, "offset 0x0: return is outside of a block"),
+                rule(
+                        "first instruction is not a block",
+                        new Body().returnNothing(),
+                        1,
+                        "offset 0x0: return is outside of a block"),
                 rule("block within a block", in().block().returnNothing(), 2, "offset 0x1: a block starts before"),
                 rule(
                         "code after a terminator",
@@ -225,7 +229,7 @@ class FunctionVerifierTest {
                         "is a function resolved",
                         in().op("import.resolved").u32(1).u16(0).returnNothing(),
                         1,
-                        "function 1 is no import"),
+                        "function 1 is not an import"),
                 rule(
                         "too few arguments",
                         in().op("call").u32(1).list(0, 2).list(0).returnNothing(),
@@ -374,7 +378,7 @@ class FunctionVerifierTest {
     }
 
     @Test
-    void whatTheRulesStartFromIsAccepted() {
+    void theUnbrokenFunctionIsAccepted() {
         assertThatCode(() -> {
                     byte[] file = in().op("add.i32")
                             .u16(0, 3, 1)
@@ -407,7 +411,7 @@ class FunctionVerifierTest {
     }
 
     @Test
-    void argumentsNobodyUsesNeedNotBeDeclared() {
+    void unusedArgumentsNeedNotBeDeclared() {
         String text = AROUND.replace("vm.func @f() -> ()", "vm.func @f(%i0: i32, %i2:3: i64, %r0: !vm.buffer) -> ()");
         byte[] file = in().returnNothing().into(text, 1, 0, 0);
         NativeModule other = NativeModule.builder("other", 0, Object::new)
@@ -424,7 +428,7 @@ class FunctionVerifierTest {
     }
 
     @Test
-    void functionOfBytecodeTakesNoSpans() {
+    void bytecodeFunctionsCannotTakeSpans() {
         String text = "vm.module @m\nvm.func @f() -> () {\n  vm.cconv \"0CiD_v\"\n  vm.return\n}\n";
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> Programs.read(io.github.iree4j.vm.asm.VmAssembler.assemble(text)))
@@ -432,11 +436,11 @@ class FunctionVerifierTest {
     }
 
     @Test
-    void argumentsHaveToFitTheRegistersThatInstructionsCanName() {
+    void argumentsMustFitTheRegistersThatInstructionsCanName() {
         String text = "vm.module @m\nvm.func @f() -> () {\n  vm.cconv \"0%s_v\"\n  vm.return\n}\n"
                 .formatted("r".repeat(0x4001));
         byte[] file = io.github.iree4j.vm.asm.VmAssembler.assemble(text);
-        // The descriptor, which says one block and that many references, is made to claim fewer.
+        // The descriptor, with one block and that many references, is changed to declare fewer.
         int descriptor = Body.find(file, new byte[] {1, 0, 0, 0, 0x01, 0x40});
         file[descriptor + 5] = 0;
         assertThatExceptionOfType(IreeException.class)

@@ -45,7 +45,7 @@ class InvocationTest {
             })
             .build();
 
-    /** Passes 64-bit values through calls of functions, in which they do not come first. */
+    /** Passes 64-bit values through calls of functions in positions other than the first. */
     private static final String MIX = """
             vm.import @host.mix cconv "0iIfFr_FfIir"
             vm.export @f
@@ -104,7 +104,7 @@ class InvocationTest {
     }
 
     @Test
-    void wrongArgumentsAreToldAndLeaveTheInvocationUsable() {
+    void wrongArgumentsAreReportedAndLeaveTheInvocationUsable() {
         try (Programs.Running program = Programs.run(host);
                 Invocation call = program.call("host.sum")) {
             assertInvalid(
@@ -122,7 +122,7 @@ class InvocationTest {
     }
 
     @Test
-    void wrongResultsAreTold() {
+    void wrongResultsAreReported() {
         try (Programs.Running program = Programs.run(host, Programs.module("m", MIX));
                 Invocation call = program.call("m.f")) {
             call.i32(1).i64(1).f32(1).f64(1).ref(VmBuffer.ofUtf8("")).run();
@@ -143,7 +143,7 @@ class InvocationTest {
     }
 
     @Test
-    void mistakesOfFunctionsInJavaAreInternalAndNameThem() {
+    void bugsOfFunctionsInJavaAreInternalAndNameThem() {
         String[][] mistakes = {
             {"misreads", "'host.misreads' reads argument 0 as 'I' against its convention '0i_v'"},
             {"forgets", "'host.forgets' set 1 of 2 results"},

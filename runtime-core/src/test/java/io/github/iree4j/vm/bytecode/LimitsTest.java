@@ -31,7 +31,7 @@ class LimitsTest {
             """;
 
     @Test
-    void recursionIsAsDeepAsTheLimitAndNoDeeper() {
+    void recursionReachesTheLimitAndNotBeyond() {
         ContextOptions options = new ContextOptions(1000, 1 << 20, 0);
         try (Programs.Running program = Programs.run(options, Programs.module("m", RECURSION));
                 Invocation call = program.call("m.f")) {
@@ -96,7 +96,7 @@ class LimitsTest {
     }
 
     @Test
-    void manyEmptyObjectsTakeMemoryToo() {
+    void emptyObjectsCountAgainstTheMemoryLimit() {
         String text = """
                 vm.export @buffers
                 vm.func @buffers() -> () {
@@ -184,7 +184,7 @@ class LimitsTest {
             """;
 
     @Test
-    void buffersTakeFromTheMemoryOfTheContextAndGiveItBack() {
+    void buffersAreChargedToTheContextUntilReleased() {
         ContextOptions options = ContextOptions.DEFAULTS.withMaxMemory(1256);
         try (Programs.Running program = Programs.run(options, Programs.module("m", ALLOCATION));
                 Invocation call = program.call("m.buffer");
@@ -237,7 +237,7 @@ class LimitsTest {
         }
     }
 
-    /** HotSpot compiles no method above this many bytes of bytecode (-XX:HugeMethodLimit). */
+    /** Bytes of bytecode above which HotSpot does not compile a method (-XX:HugeMethodLimit). */
     @ParameterizedTest
     @ValueSource(classes = {Interpreter.class, WordLoop.class, Instructions.class, FloatInstructions.class})
     void interpreterIsSmallEnoughToBeCompiled(Class<?> type) throws Exception {

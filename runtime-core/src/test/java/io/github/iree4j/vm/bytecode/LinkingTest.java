@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LinkingTest {
     private final List<String> events = new ArrayList<>();
 
-    /** A module that notes what is done to it. */
+    /** A module that records calls of its methods. */
     private NativeModule noting(String name, int version) {
         return NativeModule.builder(name, version, () -> new AutoCloseable() {
                     @Override
@@ -104,11 +104,11 @@ class LinkingTest {
                 "vm.import optional @host.note cconv \"0r_v\" | INTERNAL | has it with '0i_v'",
                 "vm.import @m.f cconv \"0v_v\" | NOT_FOUND | there is no module 'm'",
                 "vm.import @nodot cconv \"0v_v\" | NOT_FOUND | imports 'nodot'",
-                "vm.dependency @absent version 2 | NOT_FOUND | module 'm' needs module 'absent' of version 2 or later, which is not there (linked before it: host)",
-                "vm.dependency @host version 6 | NOT_FOUND | module 'm' needs module 'host' of version 6 or later, and there is version 5",
+                "vm.dependency @absent version 2 | NOT_FOUND | module 'm' needs module 'absent' of version 2 or later, which is missing (linked before it: host)",
+                "vm.dependency @host version 6 | NOT_FOUND | module 'm' needs module 'host' of version 6 or later, found version 5",
                 "vm.dependency @host version 4294967295 | NOT_FOUND | module 'm' needs module 'host' of version 4294967295 or later"
             })
-    void whatIsMissingIsNamed(String line, String code, String message) {
+    void missingModulesAndImportsAreNamed(String line, String code, String message) {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> Programs.run(noting("host", 5), importing("m", line + "\n")))
                 .withMessageContaining(message)
@@ -127,7 +127,7 @@ class LinkingTest {
                 "vm.dependency @host version 6 optional",
                 "vm.dependency @host version 5"
             })
-    void whatIsOptionalMayBeMissing(String line) {
+    void optionalModulesAndImportsMayBeMissing(String line) {
         Programs.run(noting("host", 5), importing("m", line + "\n")).close();
     }
 
@@ -208,7 +208,7 @@ class LinkingTest {
     }
 
     @Test
-    void moduleStaysOpenWhileAContextUsesIt() {
+    void aModuleStaysOpenWhileAContextUsesIt() {
         BytecodeModule module = importing("m", "");
         Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
         module.close();
@@ -273,7 +273,6 @@ class LinkingTest {
                 .build();
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> Programs.run(noting("host", 8), needy))
-                .withMessageContaining(
-                        "module 'needy' needs module 'host' of version 9 or later, and there is version 8");
+                .withMessageContaining("module 'needy' needs module 'host' of version 9 or later, found version 8");
     }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-// VM-3: a thread that is in a loop goes on in what has been compiled meanwhile.
+// VM-3: a thread that is in a loop continues in code compiled meanwhile.
 @Timeout(600)
 class LoopCompilationTest {
     private static final String HEAD = """
@@ -55,7 +55,7 @@ class LoopCompilationTest {
             }
             """;
 
-    /** A look at the stack takes longer than the loop, which has to run often before it is compiled. */
+    /** Inspecting the stack takes longer than the loop, which has to run often before it is compiled. */
     private static boolean looksNowAndThen(AtomicInteger calls) {
         return calls.get() % 256 == 0;
     }
@@ -98,7 +98,7 @@ class LoopCompilationTest {
     }
 
     @Test
-    void functionThatHasDeferredGetsBackIntoCompiledCodeAtItsLoop() {
+    void aDeferredFunctionReentersCompiledCodeAtItsLoop() {
         AtomicInteger calls = new AtomicInteger();
         AtomicInteger compiledBefore = new AtomicInteger();
         NativeModule host = NativeModule.builder("host", 0, () -> "")
@@ -113,7 +113,7 @@ class LoopCompilationTest {
         }
     }
 
-    /** Defers at the third call; from then on waits for compiled code to call it. */
+    /** Defers at the third call; then waits for compiled code to call it. */
     private static void probe(VmCall call, AtomicInteger calls, AtomicInteger compiledBefore) {
         if (!call.resumed()) {
             calls.incrementAndGet();
@@ -128,7 +128,7 @@ class LoopCompilationTest {
         }
     }
 
-    /** Counting loops in all the forms that are recognised, and some that only look like it. */
+    /** Counted loops in all recognized forms, and some that only look like them. */
     @ParameterizedTest
     @CsvSource({
         // start, bound, step, sum of what the counter was in each iteration
@@ -183,10 +183,10 @@ class LoopCompilationTest {
                 "%i1 = vm.sub.i32 %i1, %i2|%i6 = vm.cmp.lt.i32.s %i0, %i1|^bb1()",
                 // The step changes.
                 "%i0 = vm.add.i32 %i0, %i2|%i2 = vm.add.i32 %i2, %i2|%i6 = vm.cmp.lt.i32.s %i0, %i1|^bb1()",
-                // Two copies, one of which the way out would see.
+                // Two copies, one of which is live on the exit.
                 "%i5 = vm.add.i32 %i0, %i2|%i6 = vm.cmp.lt.i32.s %i5, %i1|^bb1(%i5->%i0, %i3->%i4)"
             })
-    void loopOverIntsThatTestsLastDoesTheSameCompiled(String body) {
+    void aLoopOverIntsThatTestsLastBehavesTheSameCompiled(String body) {
         String[] lines = body.split("\\|");
         String compared = lines[lines.length - 2].trim().split(" ")[0];
         StringBuilder text = new StringBuilder("""
@@ -225,7 +225,7 @@ class LoopCompilationTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-    void loopThatCountsNowhereCanBeCancelled(int step) {
+    void aLoopThatMakesNoProgressCanBeCancelled(int step) {
         String text = """
                 vm.module @m version 0
                 vm.export @f

@@ -52,7 +52,7 @@ class ModuleFileTest {
     private static final byte[] FILE = VmAssembler.assemble(TEXT);
 
     @Test
-    void moduleSaysWhatItsFileSays() {
+    void theModuleHasTheContentsOfItsFile() {
         try (BytecodeModule module = Programs.read(FILE)) {
             assertThat(module.name()).isEqualTo("m");
             assertThat(module.version()).isEqualTo(3);
@@ -120,7 +120,7 @@ class ModuleFileTest {
                 BytecodeModule module = BytecodeModule.read(
                         bytes.segment(), bytes.name(), Programs.TYPES, ModuleLimits.DEFAULTS, bytes)) {
             assertThat(module.rodata()[1].utf8()).isEqualTo("outside of the tables");
-            // Which nobody is to do: it shows that nothing was copied.
+            // Users must not do this: it shows that nothing was copied.
             int at = new String(FILE, StandardCharsets.ISO_8859_1).indexOf("outside of the tables");
             try (FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE)) {
                 file.write(ByteBuffer.wrap(new byte[] {'O'}), at);
@@ -234,7 +234,7 @@ class ModuleFileTest {
     }
 
     @Test
-    void otherFilesAreToldApart() {
+    void otherKindsOfFilesAreRecognized() {
         byte[] file = FILE.clone();
         System.arraycopy("ELF\u007f".getBytes(StandardCharsets.ISO_8859_1), 0, file, 8, 4);
         assertRejected(file, StatusCode.INVALID_ARGUMENT, "it is no module: identifier 'ELF?' where 'IREE' is wanted");
@@ -262,7 +262,7 @@ class ModuleFileTest {
         "100, 1000, 7, 100, 'it has 8 bytes of globals, more than the limit of 7'",
         "100, 1000, 100, 1, 'it has 2 global references, more than the limit of 1'"
     })
-    void fileThatAsksForTooMuchIsRefused(int entries, int code, int globals, int refs, String message) {
+    void aFileBeyondTheLimitsIsRefused(int entries, int code, int globals, int refs, String message) {
         byte[] file =
                 VmAssembler.assemble("vm.module @m\nvm.type i8\nvm.type i16\nvm.type i32\nvm.state bytes 8 refs 2\n"
                         + "vm.func @f() -> () {\n  %i0 = vm.const.i32 1\n  %i0 = vm.const.i32 1\n  vm.return\n}\n");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every place that holds a counted object owns one reference: afterwards none is left, and none was given up twice. */
+/** Every place that holds a counted object owns one reference: afterwards none is left, and none was released twice. */
 class OwnershipTest {
     private static final String IMPORTS = """
             vm.type !test.counted
@@ -86,7 +86,7 @@ class OwnershipTest {
         assertThat(live).hasValue(0);
     }
 
-    /** Programs of one function without arguments and results; the last column is what they fail with, if they do. */
+    /** Programs of one function without arguments and results; the last column is the failure, if any. */
     @ParameterizedTest(name = "{0}")
     @CsvSource(
             delimiter = '|',
@@ -193,7 +193,7 @@ class OwnershipTest {
     }
 
     @Test
-    void resultBelongsToWhoTakesIt() {
+    void aTakenResultBelongsToTheCaller() {
         String text = IMPORTS
                 + "vm.export @f\nvm.func @f() -> (!test.counted, !test.counted) {\n^bb0:\n  %r0 = vm.call @host.make()\n"
                 + "  vm.return %r0, %R0\n}\n";
@@ -212,7 +212,7 @@ class OwnershipTest {
     }
 
     @Test
-    void resultsNotTakenGoWithTheNextCall() {
+    void resultsNotTakenAreReleasedWithTheNextCall() {
         String text = IMPORTS
                 + "vm.export @f\nvm.func @f() -> (!test.counted) {\n  %r0 = vm.call @host.make()\n  vm.return %R0\n}\n";
         try (Programs.Running program = Programs.run(host, Programs.module("m", text));
@@ -225,7 +225,7 @@ class OwnershipTest {
     }
 
     @Test
-    void argumentIsHeldWhileTheCallRunsAndNoLonger() {
+    void anArgumentIsHeldOnlyWhileTheCallRuns() {
         String text = IMPORTS
                 + "vm.export @f\nvm.func @f(%r0: !test.counted) -> () {\n  vm.call @host.look(%R0)\n  vm.return\n}\n";
         try (Programs.Running program = Programs.run(host, Programs.module("m", text));
@@ -245,7 +245,7 @@ class OwnershipTest {
     }
 
     @Test
-    void waitingCallGivenUpLeavesNothing() {
+    void anAbandonedWaitingCallLeavesNothing() {
         waits = Integer.MAX_VALUE;
         String text = IMPORTS
                 + "vm.export @f\nvm.func @f() -> () {\n  %r0 = vm.call @host.make()\n  vm.call @m:1(%r0)\n  vm.return\n}\n"
@@ -269,7 +269,7 @@ class OwnershipTest {
     }
 
     @Test
-    void globalsAreHeldAsLongAsTheContext() {
+    void globalsLiveAsLongAsTheContext() {
         String text = IMPORTS
                 + "vm.state bytes 0 refs 1\nvm.export @f\nvm.func @f() -> () {\n  %r0 = vm.call @host.make()\n"
                 + "  vm.global.store.ref %R0, .refs[0] : !test.counted\n  vm.return\n}\n";

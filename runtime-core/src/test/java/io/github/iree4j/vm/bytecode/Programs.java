@@ -17,7 +17,7 @@ final class Programs {
     static final VmTypes TYPES =
             VmTypes.standard().with("test.counted", Counted.class).with("test.other", String.class);
 
-    /** How modules are read from here on. */
+    /** How modules are read from now on. */
     private static Compilation compilation = Compilation.byDefault();
 
     private Programs() {}
@@ -26,7 +26,7 @@ final class Programs {
         compilation = now;
     }
 
-    /** Assembles and reads a module; the text is what comes after the module line. */
+    /** Assembles and reads a module; the text is what follows the module line. */
     static BytecodeModule module(String name, String text) {
         return read(VmAssembler.assemble("vm.module @" + name + " version 3\n" + text));
     }

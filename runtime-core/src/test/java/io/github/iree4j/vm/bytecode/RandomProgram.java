@@ -17,11 +17,11 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A module of random functions that pass verification: every operation, registers used again as other types, branches in any direction,
- * calls of each other and of imports, yields.
+ * A module of random functions that pass verification: every operation, registers reused as other types, branches in any direction, calls
+ * of each other and of imports, yields.
  *
- * <p>They end: whatever jumps back burns fuel, a global that the caller fills, and functions call only those after them. Results of float
- * arithmetic that are NaN are replaced by one NaN, since which one it is the processor decides by the order of operands.
+ * <p>They terminate: each backward jump burns fuel, a global that the caller fills, and functions call only later ones. NaN results of
+ * float arithmetic are replaced by one NaN, since the processor picks the NaN by the order of operands.
  */
 final class RandomProgram {
     static final int FUNCTIONS = 4;
@@ -82,7 +82,7 @@ final class RandomProgram {
             }
             """;
 
-    /** By the signatures of the functions. Assembling one takes longer than all that is done with a program. */
+    /** Templates by the signatures of the functions. Assembling one takes longer than everything done with a program. */
     private static final Map<List<String>, Template> TEMPLATES = new ConcurrentHashMap<>();
 
     private final SplittableRandom random;
@@ -92,7 +92,7 @@ final class RandomProgram {
     private Body body = new Body();
     private int function;
 
-    /** Blocks of the function whose targets are to be filled in, and where. */
+    /** Branch targets to be filled in, with their places. */
     private final List<int[]> targets = new ArrayList<>();
 
     private int blocks;
@@ -115,7 +115,7 @@ final class RandomProgram {
         return signatures;
     }
 
-    /** Makes the module's file. */
+    /** Creates the module's file. */
     byte[] toFile() {
         for (int i = 0; i < FUNCTIONS; i++) {
             signatures.add(SIGNATURES.get(i == 0 ? 0 : random.nextInt(SIGNATURES.size())));
@@ -140,11 +140,11 @@ final class RandomProgram {
     }
 
     /**
-     * A module whose functions have room for random bodies, and where those go.
+     * A module whose functions have room for random bodies, with their places.
      *
      * @param room bytes for the body of each function
      * @param bodies where each begins in the file
-     * @param descriptors where what describes each begins
+     * @param descriptors where the descriptor of each begins
      */
     private record Template(byte[] file, int[] room, int[] bodies, int[] descriptors) {
         static Template of(List<String> signatures) {
@@ -205,7 +205,7 @@ final class RandomProgram {
                 }
                 terminator(ordinary);
             }
-            // Where jumps back pass through; the last block is where they end without fuel.
+            // Backward jumps pass through these; without fuel they end in the last block.
             for (int i = 0; i < guards.size(); i++) {
                 starts.add(body.size());
                 guard(guards.get(i), ordinary + guards.size());
@@ -230,7 +230,7 @@ final class RandomProgram {
         }
     }
 
-    /** Gives references something to work on, and a NaN to replace others by. */
+    /** Sets up objects for references, and a NaN to replace others by. */
     private void prologue() {
         body.op("const.f32").u32(0x7FC00000).u16(SCRATCH + 1);
         body.op("const.f64").u32(0).u32(0x7FF80000).u16(SCRATCH + 2);
@@ -262,7 +262,7 @@ final class RandomProgram {
         body.list();
     }
 
-    /** Writes a target that is filled in later; a jump back goes through a guard. */
+    /** Writes a target that is filled in later; a backward jump goes through a guard. */
     private void target(int block) {
         targets.add(new int[] {body.size(), block});
         body.u32(0);
@@ -473,7 +473,7 @@ final class RandomProgram {
         return register;
     }
 
-    /** A reference register: where the prologue has put what the operation wants, mostly. */
+    /** A reference register, usually one that the prologue has set to what the operation needs. */
     private int reference(Opcode opcode, Field field, int position) {
         String name = opcode.mnemonic();
         int which = random.nextInt(REFS - 4);
@@ -488,7 +488,7 @@ final class RandomProgram {
         return (field.movable() && random.nextInt(5) == 0 ? Body.MOVE : Body.REF) | which;
     }
 
-    /** Any operation with any operands of the right bank, but mostly such that it does not fail. */
+    /** Any operation with any operands of the right bank, but usually such that it does not fail. */
     private void operation(Opcode opcode) {
         int index = random.nextInt(8) == 0 ? -1 : index(opcode);
         RegisterType indexType =

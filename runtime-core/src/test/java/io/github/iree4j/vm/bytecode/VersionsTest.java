@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What differs between versions of bytecode. That everything else is the same, the conformance suites say for each version. */
+/** Differences between versions of bytecode. The conformance suites, run in each version, check that everything else is the same. */
 class VersionsTest {
     private static final String TWICE = """
             vm.type !test.counted
@@ -76,7 +76,7 @@ class VersionsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {15, 16})
-    void featuresOfVersion17AreNoneBefore(int version) {
+    void featuresOfVersion17AreUnknownBefore(int version) {
         assertRefused(
                 version,
                 "vm.requires YIELD\nvm.func @f() -> () {\n^bb0:\n  vm.return\n}\n",
@@ -108,7 +108,7 @@ class VersionsTest {
                 .matches(e -> e.code() == StatusCode.INVALID_ARGUMENT);
     }
 
-    /** Until version 17, nothing in the code says that a call may defer. */
+    /** Before version 17, the code does not tell that a call may defer. */
     @ParameterizedTest
     @EnumSource(
             value = Compilation.class,

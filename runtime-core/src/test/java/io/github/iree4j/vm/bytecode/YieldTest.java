@@ -81,7 +81,7 @@ class YieldTest {
             """;
 
     @Test
-    void startComesBackAtTheWaitAndResumeFinishes() {
+    void startReturnsAtTheWaitAndResumeFinishes() {
         try (Programs.Running program = Programs.run(host, Programs.module("m", WAITING));
                 Invocation call = program.call("m.f")) {
             assertThat(call.i32(1).start()).isFalse();
@@ -227,7 +227,7 @@ class YieldTest {
                 Invocation call = program.call("m.f")) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(call::run)
-                    .withMessageContaining("'host.bad' deferred after it had set results")
+                    .withMessageContaining("'host.bad' deferred after setting results")
                     .matches(e -> e.code() == StatusCode.INTERNAL);
         }
     }

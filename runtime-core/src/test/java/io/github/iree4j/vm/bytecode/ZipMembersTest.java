@@ -24,7 +24,7 @@ import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 
-/** What is said of modules that are zip files: those of IREE's compiler and those of the JDK's own writer. */
+/** Checks of modules that are zip files, written by IREE's compiler or by the JDK. */
 class ZipMembersTest {
     private static final String COMPILED = "3.13.0/cpu-debug/add.vmfb";
 
@@ -50,9 +50,9 @@ class ZipMembersTest {
     }
 
     @Test
-    void fileThatIsCutOffInAMemberSaysSo() throws Exception {
+    void truncationWithinAMemberIsReported() throws Exception {
         byte[] file = Files.readAllBytes(Fixtures.file(COMPILED));
-        assertDamaged(Arrays.copyOf(file, file.length / 2), "it is cut off");
+        assertDamaged(Arrays.copyOf(file, file.length / 2), "it is truncated");
     }
 
     @Test
@@ -67,7 +67,7 @@ class ZipMembersTest {
     }
 
     @Test
-    void whateverBytesAreChangedNothingIsReadOutsideOfTheFile() throws Exception {
+    void changedBytesCauseNoReadsOutsideOfTheFile() throws Exception {
         long seed = Effort.seed(ZipMembersTest.class, "2000 damaged zips", 1);
         Random random = new Random(seed);
         byte[] compiled = Files.readAllBytes(Fixtures.file(COMPILED));

@@ -35,7 +35,7 @@ class IsaTest {
     }
 
     @Test
-    void prefixesAreNoOpcodes() {
+    void prefixesAreNotOpcodes() {
         for (OpcodeSet set : OpcodeSet.values()) {
             int prefix = ISA.prefix(set);
             if (set == OpcodeSet.CORE) {
@@ -82,7 +82,7 @@ class IsaTest {
     }
 
     @Test
-    void movesThatVersion15DidNotHeedAreNotRead() {
+    void movesThatVersion15IgnoredAreIgnored() {
         // call import 1 (%R2) -> (%R3); cmp.nz.ref %R1 -> %i0
         byte[] body = {
             (byte) number("call"),
@@ -129,7 +129,7 @@ class IsaTest {
     }
 
     @Test
-    void readerGivesTheFieldsOfATable() {
+    void theReaderReturnsTheFieldsOfATable() {
         // br_table %i3, default 0x10 (1->2), cases 0x20 () and 0x30 (0x8001->0x8002)
         byte[] body = {
             (byte) number("br_table"),
@@ -185,7 +185,7 @@ class IsaTest {
     }
 
     @Test
-    void everyTruncationOfAnInstructionIsNoticed() {
+    void everyTruncationOfAnInstructionIsDetected() {
         byte[] body = {(byte) number("fail"), 0, 0, 3, 0, 'b', 'a', 'd'};
         InstructionReader whole = new InstructionReader(ISA, body);
         assertThat(whole.next()).isTrue();

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Modules that IREE's compiler made, run on contexts directly: VM, hal module, parameters and the local device together. */
+/** Modules compiled by IREE, run on contexts directly: VM, hal module, parameters and the local device together. */
 class CompiledProgramsTest {
     private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
     private final VmModule hal = HalModule.create(List.of(device));
@@ -162,7 +162,7 @@ class CompiledProgramsTest {
     }
 
     @Test
-    void aScopeThatIsNotGivenIsNamedWhenTheProgramStarts() {
+    void aMissingScopeIsNamedWhenTheProgramStarts() {
         assumeX86();
         VmModule parameters = parameters("model", "scale_weights.irpa");
         BytecodeModule module = module("3.11.0/cpu/scale2.vmfb");

@@ -18,13 +18,13 @@ import org.assertj.core.api.Assertions;
  * {@code List<List<?>>} for a span.
  */
 public final class ModuleCalls implements AutoCloseable {
-    /** A null reference where a list does not take one. */
+    /** A null reference where a list does not accept one. */
     public static final Object NULL = new Object();
 
     private final VmModule module;
     private final Context context;
 
-    /** Links one module in a context of its own. */
+    /** Links one module in its own context. */
     public ModuleCalls(VmModule module) {
         this.module = module;
         this.context = Context.create(List.of(module), ContextOptions.DEFAULTS);
@@ -55,7 +55,7 @@ public final class ModuleCalls implements AutoCloseable {
         }
     }
 
-    /** The only result of a call. */
+    /** Returns the only result of a call. */
     @SuppressWarnings("unchecked")
     public <T> T one(String name, String convention, Object... arguments) {
         List<Object> results = call(name, convention, arguments);
@@ -63,7 +63,7 @@ public final class ModuleCalls implements AutoCloseable {
         return (T) results.getFirst();
     }
 
-    /** The failure of a call that must not succeed; with this code unless it is null. */
+    /** Returns the failure of a call that must not succeed; checks its code unless {@code code} is null. */
     public IreeException failure(StatusCode code, String name, String convention, Object... arguments) {
         IreeException failure =
                 Assertions.catchThrowableOfType(IreeException.class, () -> call(name, convention, arguments));

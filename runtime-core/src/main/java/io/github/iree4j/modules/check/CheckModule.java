@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code check} module: expectations on scalars and tensors. One that does not hold is reported and, except with
- * {@link #createForRunner}, fails the call with ABORTED.
+ * The {@code check} module: expectations on scalars and tensors. A violated expectation is reported and, except with {@link
+ * #createForRunner}, fails the call with ABORTED.
  */
 public final class CheckModule {
     private static final int MAX_PRINTED_ELEMENTS = 64;
@@ -33,7 +33,7 @@ public final class CheckModule {
     /**
      * Creates the module.
      *
-     * @param listener hears of every expectation
+     * @param listener receives every outcome
      * @return the module
      */
     public static VmModule create(CheckListener listener) {
@@ -41,10 +41,10 @@ public final class CheckModule {
     }
 
     /**
-     * Creates the module for a runner of tests, as IREE's is: an expectation that does not hold is reported, and the call goes on, so
-     * that a test tells all that is wrong.
+     * Creates the module for a test runner, as IREE's does: a violated expectation is reported and the call continues, so that a test
+     * reports all violations.
      *
-     * @param listener hears of every expectation, and decides what has failed
+     * @param listener receives every outcome, and decides what has failed
      * @return the module
      */
     public static VmModule createForRunner(CheckListener listener) {
@@ -58,7 +58,7 @@ public final class CheckModule {
                 .function("expect_all_true", "0rr_v", (check, call) -> check.expectAllTrue(afterDevice(call)))
                 .function("expect_eq", "0rrr_v", (check, call) -> check.expectEq(afterDevice(call)))
                 .function("expect_almost_eq", "0rrrff_v", (check, call) -> check.expectAlmostEq(afterDevice(call)))
-                // Until March 2025: tolerances were not the program's to say.
+                // Until March 2025: tolerances were fixed.
                 .function("expect_almost_eq", "0rrr_v", (check, call) -> check.expectAlmostEqAsFixed(afterDevice(call)))
                 // Until October 2023.
                 .function("expect_all_true", "0r_v", CheckModule::expectAllTrue)
@@ -77,7 +77,7 @@ public final class CheckModule {
         report("expect_false", value == 0 ? null : "expected 0 but have " + value);
     }
 
-    /** The device that could copy what the host cannot see, which every buffer knows by itself. */
+    /** Skips the device argument, meant for copies of memory that the host cannot see: every buffer knows its own. */
     private static VmCall afterDevice(VmCall call) {
         call.required(Device.class);
         return call;
@@ -123,7 +123,7 @@ public final class CheckModule {
         });
     }
 
-    /** Says which element is too far from the expected one; null when none is. */
+    /** Describes the element that is too far from the expected one; null when none is. */
     private static @Nullable String farthest(
             BufferView view, MemorySegment left, MemorySegment right, double absolute, double relative) {
         ElementType type = view.elementType();
@@ -138,14 +138,14 @@ public final class CheckModule {
         return null;
     }
 
-    /** As NumPy's {@code isclose}: the relative tolerance is of the expected value, NaN equals NaN. */
+    /** As NumPy's {@code isclose}: the relative tolerance applies to the expected value, NaN equals NaN. */
     private static boolean isClose(double actual, double expected, double absolute, double relative) {
         return actual == expected
                 || Double.isNaN(actual) && Double.isNaN(expected)
                 || Double.isFinite(expected) && Math.abs(actual - expected) <= absolute + relative * Math.abs(expected);
     }
 
-    /** Compares contents of the same shape and type; null when they are alike. */
+    /** Compares contents of the same shape and type; null when they are equal. */
     @FunctionalInterface
     private interface Comparison {
         @Nullable

@@ -8,9 +8,9 @@ import io.github.iree4j.vm.VmBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Checks of what programs pass. Ranges of device buffers are checked by the HAL, which knows them; the rest is checked here. */
+/** Checks of arguments passed by programs. Ranges of device buffers are checked by the HAL; everything else is checked here. */
 final class Arguments {
-    // Bits that have a meaning; the same values as in iree/hal/buffer.h, command_buffer.h and device.h.
+    // Defined bits; the same values as in iree/hal/buffer.h, command_buffer.h and device.h.
     static final int MEMORY_TYPES = 0x7F;
     static final int BUFFER_USAGES = 0x1F0F_3F03;
     static final int MEMORY_ACCESSES = 0x3F;
@@ -24,7 +24,7 @@ final class Arguments {
 
     private Arguments() {}
 
-    /** Refuses bits that mean nothing: a later compiler expects something of them that this runtime does not do. */
+    /** Refuses undefined bits: a later compiler expects something of them that this runtime does not do. */
     static int bits(String argument, int value, int known) {
         return (int) bits(argument, Integer.toUnsignedLong(value), Integer.toUnsignedLong(known));
     }
@@ -40,7 +40,7 @@ final class Arguments {
         return value;
     }
 
-    /** The bytes {@code [offset, offset + length)} of a program's buffer; a length of -1 takes all from the offset on. */
+    /** Returns the bytes {@code [offset, offset + length)} of a program's buffer; a length of -1 takes all from the offset on. */
     static MemorySegment bytes(String argument, VmBuffer buffer, long offset, long length) {
         long capacity = buffer.length();
         long resolved = length == Buffer.WHOLE ? capacity - offset : length;
@@ -53,17 +53,20 @@ final class Arguments {
         return buffer.segment().asSlice(offset, resolved);
     }
 
-    /** What keeps the bytes of a program's buffer valid: constants live as long as their module, other buffers count their holders. */
+    /**
+     * Returns what keeps the bytes of a program's buffer valid: constants live as long as their module, other buffers count their
+     * references.
+     */
     static @Nullable RefCounted keeper(VmBuffer buffer) {
         return buffer.isModuleConstant() ? buffer.owner() : buffer;
     }
 
-    /** How many elements a list argument has, after checking it against a limit. */
+    /** Returns the number of elements of a list argument, after checking it against a limit. */
     static int count(String argument, int count, int limit) {
         if (count > limit) {
             throw new IreeException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "'%s' has %d elements, the most is %d".formatted(argument, count, limit));
+                    "'%s' has %d elements, the limit is %d".formatted(argument, count, limit));
         }
         return count;
     }

@@ -88,7 +88,7 @@ final class BufferViewImports {
         }
     }
 
-    /** Whether data of a type may stand for an expected one: anything for opaque data, integers by width, else the same. */
+    /** Whether data of a type is accepted for an expected type: any type for opaque data, integers by width, else the same. */
     private static boolean fits(ElementType actual, int expected) {
         if (actual.encoding() == expected || actual.isOpaque()) {
             return true;
@@ -97,7 +97,7 @@ final class BufferViewImports {
         return isIntegral(actual) && isIntegral(other) && actual.bitCount() == other.bitCount();
     }
 
-    /** Booleans are stored as integers and count as such: a .npy file or a caller may well have them as bytes. */
+    /** Booleans are stored as integers and count as such: a .npy file or a caller may have them as bytes. */
     private static boolean isIntegral(ElementType type) {
         return type.isInteger() || type.isBoolean();
     }

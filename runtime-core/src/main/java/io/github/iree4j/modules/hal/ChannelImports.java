@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code hal.channel.*}. Whether there are collectives is the device's business. */
+/** {@code hal.channel.*}. The device decides whether collectives are supported. */
 final class ChannelImports {
     private static final int NAME_LIMIT = 1024;
 
@@ -43,7 +43,7 @@ final class ChannelImports {
         call.returnRef(device.createChannel(affinity, new ChannelParams(id, group, rank, count)));
     }
 
-    /** Bytes as characters, one for one; checked for its length before it is copied. */
+    /** Converts bytes to characters, one for one; checks the length before copying. */
     private static String name(@Nullable VmBuffer bytes) {
         if (bytes == null) {
             return "";
@@ -66,7 +66,7 @@ final class ChannelImports {
         call.returnRef(channel.split(color, key));
     }
 
-    /** Of a channel from a split, these are known once all participants have split: until then the call is deferred. */
+    /** For a channel from a split, these are known once all participants have split; until then the call is deferred. */
     private static void rankAndCount(HalState state, VmCall call) {
         Channel channel = call.required(Channel.class);
         Fence ready = channel.ready();

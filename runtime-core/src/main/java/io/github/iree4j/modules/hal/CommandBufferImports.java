@@ -100,7 +100,7 @@ final class CommandBufferImports {
         Buffer buffer = call.ref(Buffer.class);
         long advice = call.i64();
         long argument = call.i64();
-        call.i64(); // a second argument that no advice has
+        call.i64(); // a second argument, unused by all advice
         int slot = call.i32();
         commands.adviseBuffer(new BufferRef(buffer, slot, 0, Buffer.WHOLE), advice, argument);
     }

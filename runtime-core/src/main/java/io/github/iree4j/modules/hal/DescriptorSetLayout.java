@@ -3,7 +3,7 @@ package io.github.iree4j.modules.hal;
 import java.util.Arrays;
 
 /**
- * Which bindings of a descriptor set a program uses; what {@code hal.descriptor_set_layout.create} makes. Immutable, and nothing to
+ * The bindings of a descriptor set that a program uses; the result of {@code hal.descriptor_set_layout.create}. Immutable; nothing to
  * release.
  */
 final class DescriptorSetLayout {
@@ -18,7 +18,7 @@ final class DescriptorSetLayout {
         return ordinals.length;
     }
 
-    /** The number within the set of the binding that comes at an index, in ascending order. */
+    /** Returns the number within the set of the binding at an index, in ascending order. */
     int ordinal(int index) {
         return ordinals[index];
     }

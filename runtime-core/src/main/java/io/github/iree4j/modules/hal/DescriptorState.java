@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What programs with descriptor sets have told a context's module: the layouts of their executables, and what they have pushed to
- * command buffers that they still record. Empty for programs of other generations.
+ * The state of programs with descriptor sets: the layouts of their executables, and what they have pushed to command buffers that are still
+ * recording. Empty for programs of other generations.
  */
 final class DescriptorState implements AutoCloseable {
-    /** Programs finish what they record; this many at once is none that a compiler wrote. */
+    /** Limit on unfinished recordings; no compiled program has as many at once. */
     private static final int MAX_RECORDING = 1024;
 
-    /** As for {@link #MAX_RECORDING}: programs create their executables once. */
+    /** Limit on executables; programs create each of theirs once. */
     private static final int MAX_EXECUTABLES = 1 << 16;
 
     private final Map<Executable, List<PipelineLayout>> layouts = new IdentityHashMap<>();
@@ -54,8 +54,7 @@ final class DescriptorState implements AutoCloseable {
         Descriptors descriptors = recording.get(commands);
         if (descriptors == null) {
             if (commands.isFinished()) {
-                throw new IreeException(
-                        StatusCode.FAILED_PRECONDITION, "command buffer is finished and records no more");
+                throw new IreeException(StatusCode.FAILED_PRECONDITION, "command buffer is finished and cannot record");
             }
             forgetDropped();
             if (recording.size() >= MAX_RECORDING) {
@@ -70,7 +69,7 @@ final class DescriptorState implements AutoCloseable {
         return descriptors;
     }
 
-    /** A call that fails drops what it was recording, which then holds buffers for nobody. */
+    /** Forgets recordings dropped by failed calls, which would needlessly retain buffers. */
     private void forgetDropped() {
         recording.entrySet().removeIf(each -> {
             boolean dropped = !each.getKey().isLive();
@@ -81,7 +80,7 @@ final class DescriptorState implements AutoCloseable {
         });
     }
 
-    /** Nothing will be pushed to a command buffer any more. */
+    /** Notes that a command buffer is finished: nothing more will be pushed to it. */
     void finished(CommandBuffer commands) {
         Descriptors descriptors = recording.remove(commands);
         if (descriptors != null) {

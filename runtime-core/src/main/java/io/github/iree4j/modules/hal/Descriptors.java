@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program has pushed to a command buffer for the dispatches that follow: constants, and buffers by set and binding. A buffer is
- * held until another one takes its place or {@link #close()}.
+ * Constants, and buffers by set and binding, that a program has pushed to a command buffer for later dispatches. A buffer is retained until
+ * it is replaced or {@link #close()}.
  */
 final class Descriptors implements AutoCloseable {
     static final int MAX_SETS = 8;
@@ -37,7 +37,7 @@ final class Descriptors implements AutoCloseable {
         return Arrays.copyOf(constants, layout.constants());
     }
 
-    /** The bindings of a layout without gaps: sets in order, and bindings in order within each. */
+    /** Returns the bindings of a layout without gaps: sets in order, and bindings in order within each. */
     List<BufferRef> bindings(PipelineLayout layout) {
         List<BufferRef> dense = new ArrayList<>(layout.bindings());
         for (int set = 0; set < layout.sets().size(); set++) {

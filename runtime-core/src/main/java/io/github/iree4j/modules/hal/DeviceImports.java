@@ -33,7 +33,7 @@ final class DeviceImports {
         call.returnRef(call.required(Device.class).allocator());
     }
 
-    /** Never fails: what a device does not know, or cannot answer, is a program's business to do without. */
+    /** Never fails: programs handle queries that a device does not know or cannot answer. */
     private static void query(HalState state, VmCall call) {
         Device device = call.required(Device.class);
         String category = call.required(VmBuffer.class).utf8();

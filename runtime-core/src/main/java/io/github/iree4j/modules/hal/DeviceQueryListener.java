@@ -4,18 +4,18 @@ import io.github.iree4j.hal.Device;
 import java.util.OptionalLong;
 
 /**
- * Hears what programs ask of devices. A program that finds no device, or no variant of its code that fits, merely fails in its
- * initialiser; whoever heard its questions can say what it was looking for. Called on the thread that runs the program.
+ * Receives the device queries of programs. A program that finds no suitable device or code variant merely fails in its initialiser; from
+ * its queries a listener can tell what it needs. Called on the thread that runs the program.
  */
 @FunctionalInterface
 public interface DeviceQueryListener {
     /**
-     * Takes one question and its answer.
+     * Called for each query with its answer.
      *
-     * @param device the device asked
+     * @param device the queried device
      * @param category for example {@code hal.executable.format}
      * @param key for example {@code embedded-elf-x86_64}
-     * @param answer what the device said; empty when it does not know the question
+     * @param answer the answer; empty when the device does not know the query
      */
     void answered(Device device, String category, String key, OptionalLong answer);
 }

@@ -10,7 +10,7 @@ import io.github.iree4j.vm.VmCall;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What dispatches of all generations pass after they have said which function of the executable to run. */
+/** Reads the arguments that dispatches of all generations pass after the function of the executable. */
 final class DispatchArguments {
     private static final int MAX_BINDINGS = 32;
     private static final long WORKGROUP_COUNTS_SIZE = 3 * Integer.BYTES;

@@ -17,7 +17,7 @@ import java.util.List;
 
 /**
  * Dispatches of compilers up to August 2024: constants and bindings are pushed to the command buffer, and layouts of pipelines and
- * descriptor sets say which of them a function takes. The HAL gets them with each dispatch, bindings without gaps.
+ * descriptor sets declare which of them a function takes. They are passed to the HAL with each dispatch, bindings without gaps.
  */
 final class DispatchByDescriptors {
     private static final long WORKGROUP_COUNTS_SIZE = 3 * Integer.BYTES;
@@ -39,14 +39,14 @@ final class DispatchByDescriptors {
 
     private static void createSetLayout(HalState state, VmCall call) {
         state.own(call.required(Device.class));
-        call.i32(); // flags: how often the set changes, which does not matter here
+        call.i32(); // flags: how often the set changes; not needed
         int[] ordinals = new int[Arguments.count("bindings", call.spanCount(), CommandBuffer.MAXIMUM_BINDINGS)];
         for (int i = 0; i < ordinals.length; i++) {
             ordinals[i] = ordinal(call.i32());
             for (int k = 0; k < i; k++) {
                 if (ordinals[k] == ordinals[i]) {
                     throw new IreeException(
-                            StatusCode.INVALID_ARGUMENT, "'bindings' has binding %d twice".formatted(ordinals[i]));
+                            StatusCode.INVALID_ARGUMENT, "'bindings' has duplicate binding %d".formatted(ordinals[i]));
                 }
             }
             call.i32(); // type: storage or uniform buffer, both are ranges of a buffer here
@@ -113,7 +113,7 @@ final class DispatchByDescriptors {
         if (offset < 0 || offset > CommandBuffer.MAXIMUM_CONSTANTS - count) {
             throw new IreeException(
                     StatusCode.OUT_OF_RANGE,
-                    "constants [%d, %d) are pushed, there can be %d"
+                    "constants [%d, %d) are pushed, the limit is %d"
                             .formatted(offset, (long) offset + count, CommandBuffer.MAXIMUM_CONSTANTS));
         }
         Descriptors descriptors = state.descriptors().of(commands);

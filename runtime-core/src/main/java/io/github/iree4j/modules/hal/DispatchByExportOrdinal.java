@@ -15,7 +15,7 @@ final class DispatchByExportOrdinal {
                         "command_buffer.dispatch.indirect",
                         "0rriirIICiDCiirIID_v",
                         DispatchByExportOrdinal::dispatchIndirect)
-                // Their names for two weeks of August 2024, while there were descriptor sets too.
+                // Their names during two weeks of August 2024, beside descriptor sets.
                 .function("command_buffer.dispatch2", "0rriiiiICiDCiirIID_v", DispatchByExportOrdinal::dispatch)
                 .function(
                         "command_buffer.dispatch2.indirect",

@@ -8,8 +8,8 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
 
 /**
- * Dispatches of compilers from May 2026 on: the function is an i64 that {@code hal.executable.lookup.function} returned. The program
- * only passes it on; with us it is the ordinal of the export.
+ * Dispatches of compilers from May 2026 on: the function is an i64 that {@code hal.executable.lookup.function} returned. The program only
+ * passes it on; here it is the ordinal of the export.
  */
 final class DispatchByFunctionId {
     private DispatchByFunctionId() {}
@@ -38,7 +38,7 @@ final class DispatchByFunctionId {
         if (functionId < 0 || functionId >= executable.exportCount()) {
             throw new IreeException(
                     StatusCode.OUT_OF_RANGE,
-                    "function id %s is none that this executable of %d functions gave out"
+                    "function id %s was not returned by this executable of %d functions"
                             .formatted(Long.toUnsignedString(functionId), executable.exportCount()));
         }
         return (int) functionId;

@@ -110,7 +110,7 @@ public final class ElementValues {
      *
      * @param view the view, for its shape and type
      * @param bytes its elements, dense
-     * @param limit how many elements to print at most
+     * @param limit most elements to print
      * @return one line
      */
     public static String format(BufferView view, MemorySegment bytes, int limit) {

@@ -13,13 +13,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executables shared between the contexts of one module object: each context of a program creates the same ones from the same bytes of
- * the same mapped file, and loading them is most of what creating a context costs.
+ * Executables shared between the contexts of one module object: each context of a program creates the same executables from the same bytes
+ * of the same mapped file, and loading them is most of the cost of creating a context.
  *
- * <p>An executable stays here while a context that asked for it exists. Only bytes that cannot change are keys. Safe from any thread.
+ * <p>An executable is cached while a context that requested it exists. Only immutable bytes are used as keys. Safe from any thread.
  */
 final class ExecutableCache {
-    /** What makes two executables the same: device, format, which constants of which module, and how they are specialised. */
+    /** The identity of an executable: device, format, the constants of a module, and specialisation. */
     private record Key(
             Device device,
             String format,
@@ -29,7 +29,7 @@ final class ExecutableCache {
             Constants constants,
             List<ExecutableLayout> layouts) {}
 
-    /** An array as a value. */
+    /** An array with value equality. */
     private static final class Constants {
         private final int[] values;
 
@@ -63,12 +63,12 @@ final class ExecutableCache {
         return new User();
     }
 
-    /** One context. Closing it lets go of its executables; those that nobody else uses are freed. */
+    /** One context. Closing it releases its executables; those without other users are freed. */
     final class User implements AutoCloseable {
         private final Set<Key> used = new HashSet<>();
 
         /**
-         * Returns an executable, created now or before by another context.
+         * Returns an executable, created now or earlier by another context.
          *
          * @return the executable, retained for the caller
          */
@@ -85,7 +85,7 @@ final class ExecutableCache {
                     params.data().byteSize(),
                     new Constants(params.constants()),
                     params.layouts());
-            // Under the lock on purpose: contexts created at once should wait for one load, not do it each.
+            // Under the lock on purpose: contexts created concurrently should wait for one load rather than each do it.
             synchronized (entries) {
                 Entry entry = entries.get(key);
                 if (entry == null) {

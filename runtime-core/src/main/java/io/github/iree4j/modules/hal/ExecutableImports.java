@@ -24,7 +24,7 @@ final class ExecutableImports {
     static void register(NativeModule.Builder<HalState> module) {
         module.function("executable.create", "0rIrrr_r", ExecutableImports::create)
                 .function("executable.create", "0rrrr_r", ExecutableImports::createWithoutAffinity)
-                // Its name for two weeks of August 2024, while there were layouts too.
+                // Its name during two weeks of August 2024, beside layouts.
                 .function("executable.create2", "0rrrr_r", ExecutableImports::createWithoutAffinity)
                 .function("executable.lookup.function", "0rr_I", ExecutableImports::lookup);
     }
@@ -46,13 +46,13 @@ final class ExecutableImports {
         String format = call.required(VmBuffer.class).utf8();
         VmBuffer data = call.required(VmBuffer.class);
         int[] constants = constants(call.ref(VmBuffer.class));
-        // Constants of a module are used where they are. Anything else the program could change under the executable.
+        // Constants of a module are used in place. Other memory could be changed by the program during use.
         return data.isModuleConstant()
                 ? new ExecutableParams(format, data.segment(), data.owner(), constants)
                 : new ExecutableParams(format, copy(data.segment()), null, constants);
     }
 
-    /** A copy that lives as long as somebody refers to it. */
+    /** Returns a copy that lives as long as it is referenced. */
     private static MemorySegment copy(MemorySegment bytes) {
         return Arena.ofAuto().allocate(bytes.byteSize(), 16).copyFrom(bytes).asReadOnly();
     }

@@ -53,8 +53,8 @@ final class FenceImports {
     }
 
     /**
-     * Waits for all fences: 0 once they are reached, DEADLINE_EXCEEDED as a value when time runs out, any other failure raised with
-     * its own words. Nothing blocks here: a call that must wait is deferred and comes back when there is something to say.
+     * Waits for all fences: 0 once they are reached, DEADLINE_EXCEEDED as a value when time runs out, any other failure is thrown. Never
+     * blocks: a call that must wait is deferred and resumed when there is an outcome.
      */
     private static void await(HalState state, VmCall call) {
         int timeoutMillis = call.i32();
@@ -64,7 +64,7 @@ final class FenceImports {
 
     static void await(VmCall call, int timeoutMillis) {
         int count = call.spanCount();
-        // One fence is what compiled programs wait for, and it is usually there already: no list, no wait object.
+        // Compiled programs wait for one fence, which is usually reached: no list, no wait object.
         if (count == 1) {
             Fence fence = call.ref(Fence.class);
             if (fence == null || fence.isReached()) {
@@ -94,7 +94,7 @@ final class FenceImports {
                 throw new IreeException(failure.code(), failure.getMessage(), failure);
             }
         }
-        // A deferred call comes back when it is ready or late; not being ready then means that it is late.
+        // A deferred call is resumed when ready or timed out; if it is not ready now, it has timed out.
         if (timeoutMillis == 0 || call.resumed()) {
             call.returnI32(StatusCode.DEADLINE_EXCEEDED.number());
             return;

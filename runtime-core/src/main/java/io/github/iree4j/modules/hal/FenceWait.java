@@ -13,15 +13,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The wait of a suspended {@code hal.fence.await}: over when all fences are reached, when one has failed, or when time is up. The
- * fences are borrowed; the suspended call keeps them.
+ * The wait of a suspended {@code hal.fence.await}: ready when all fences are reached, when one has failed, or on timeout. The fences are
+ * borrowed; the suspended call retains them.
  */
 final class FenceWait implements VmWait, AwaitsFences {
     private final List<Fence> fences;
     private final long deadlineNanos;
     private final boolean forever;
 
-    /** Waits until then at most; a negative timeout is none, as -1 is in programs. */
+    /** Creates a wait with a timeout; a negative one is none, as -1 in programs. */
     FenceWait(List<Fence> fences, int timeoutMillis) {
         this.fences = fences;
         this.forever = timeoutMillis < 0;
@@ -80,9 +80,10 @@ final class FenceWait implements VmWait, AwaitsFences {
     }
 
     /**
-     * Runs its callback once: after so many ones, or at the first all.
+     * Runs its callback once: after {@code left} calls of one(), or at the first call of all().
      *
-     * <p>WAIT-1: whoever takes {@code left} from above zero to zero or below runs the callback, and nobody comes back above zero.
+     * <p>WAIT-1: the thread that takes {@code left} from above zero to zero or below runs the callback, and {@code left} never returns
+     * above zero.
      */
     private static final class Countdown {
         private final AtomicInteger left;

@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@code hal} module, version 7: devices, buffers, command buffers, queues and fences for compiled programs. It has the functions
- * with the signatures of all compilers since March 2023; {@code docs/compatibility.md} lists them.
+ * The {@code hal} module, version 7: devices, buffers, command buffers, queues and fences for compiled programs. It supports the function
+ * signatures of all compilers since March 2023; {@code docs/compatibility.md} lists them.
  *
  * <p>Devices are borrowed: they must stay open while contexts with this module exist. The module may be shared between contexts and
- * threads; contexts that share it also share the executables they create from the same constants, which makes them cheap to create.
+ * threads; contexts that share it also share executables created from the same constants, which makes contexts cheap to create.
  */
 public final class HalModule {
-    /** The version compilers ask for today; those that ask for less get it too. */
+    /** The version that current compilers require; programs that require less get it too. */
     public static final int VERSION = 7;
 
     private static final Logger TRACE = LoggerFactory.getLogger("io.github.iree4j.trace");
@@ -59,7 +59,7 @@ public final class HalModule {
      * Creates the module.
      *
      * @param devices the devices that programs can see, in the order in which they see them; borrowed
-     * @param traceSink where values go that programs trace
+     * @param traceSink receives the values that programs trace
      * @return the module
      */
     public static VmModule create(List<Device> devices, TraceSink traceSink) {
@@ -70,9 +70,9 @@ public final class HalModule {
      * Creates the module; values that programs trace go to the logger {@code io.github.iree4j.trace} at level INFO.
      *
      * @param devices the devices that programs can see, in the order in which they see them; borrowed
-     * @param queryListener hears what programs ask of the devices
-     * @param consumer whom the memory is accounted to that the program allocates
-     * @param faults what has to be made up for
+     * @param queryListener receives the device queries of programs
+     * @param consumer the consumer that the program's memory is charged to
+     * @param faults compiler bugs to work around
      * @return the module
      */
     public static VmModule create(
@@ -80,7 +80,7 @@ public final class HalModule {
         return create(devices, (key, views) -> log(devices, key, views), queryListener, consumer, faults);
     }
 
-    /** What modules beside {@code hal} need for their states. */
+    /** Creates what modules other than {@code hal} need for their states. */
     static HalModule state(List<Device> devices, DeviceQueryListener queryListener, String consumer) {
         return new HalModule(
                 devices, (key, views) -> log(devices, key, views), queryListener, consumer, CompilerFaults.NONE);

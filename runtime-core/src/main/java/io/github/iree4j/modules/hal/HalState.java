@@ -10,13 +10,13 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** What the module keeps per context: which shared executables the context uses, and room to marshal in. */
+/** The module's state per context: the shared executables that the context uses, and scratch objects. */
 final class HalState implements AutoCloseable {
     private final HalModule module;
     private final ExecutableCache.User executables;
     private final DescriptorState descriptors = new DescriptorState();
     private final BindingTable bindingTable = new BindingTable();
-    private final @Nullable SubmittedWork work; // of programs that signal too early
+    private final @Nullable SubmittedWork work; // for programs that signal too early
 
     HalState(HalModule module) {
         this.module = module;
@@ -37,14 +37,14 @@ final class HalState implements AutoCloseable {
         return descriptors;
     }
 
-    /** A call has submitted something that signals a fence. */
+    /** Notes that a call has submitted an operation that signals a fence. */
     void submitted(DeviceQueue queue, @Nullable Fence signal) {
         if (work != null) {
             work.add(queue, signal);
         }
     }
 
-    /** A call has made a fence. */
+    /** Notes that a call has created a fence. */
     @Nullable
     Fence made(@Nullable Fence fence) {
         if (work != null) {
@@ -62,17 +62,17 @@ final class HalState implements AutoCloseable {
         }
     }
 
-    /** The device of programs that know only one. */
+    /** Returns the device of programs that know only one. */
     Device firstDevice() {
         return module.devices().getFirst();
     }
 
-    /** A table to fill, pass on and clear within one call. */
+    /** Returns a table to fill, pass on and clear within one call. */
     BindingTable bindingTable() {
         return bindingTable;
     }
 
-    /** Checks that a device is one of the module's; a program can have others only through lists that somebody passed to it. */
+    /** Checks that a device is one of the module's; a program can have others only through lists passed to it. */
     Device own(Device device) {
         if (!module.devices().contains(device)) {
             throw new IreeException(

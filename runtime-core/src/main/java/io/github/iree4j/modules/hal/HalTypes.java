@@ -12,15 +12,15 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.vm.VmTypes;
 
-/** The reference types that programs know from the HAL. */
+/** The HAL's reference types in programs. */
 public final class HalTypes {
     private HalTypes() {}
 
     /**
-     * Adds the types.
+     * Adds the HAL's types.
      *
-     * @param types what programs know so far
-     * @return that and the HAL's types
+     * @param types the types so far
+     * @return these types and the HAL's
      */
     public static VmTypes register(VmTypes types) {
         return types.with("hal.allocator", Allocator.class)
@@ -38,7 +38,7 @@ public final class HalTypes {
                 .with("hal.semaphore", TimelineSemaphore.class);
     }
 
-    /** Stands for events in type tables; programs name the type but never make one. */
+    /** Stands for events in type tables; programs name the type but never create one. */
     static final class Event {
         private Event() {}
     }

@@ -6,9 +6,9 @@ import io.github.iree4j.hal.MemoryAccess;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** The bytes of a buffer view for the host to read: the view's own where the host can map them, else a copy. */
+/** The bytes of a buffer view for the host to read: in place where the host can map them, else a copy. */
 public final class HostBytes implements AutoCloseable {
-    /** What elements of any type are aligned to. */
+    /** Alignment that suffices for elements of any type. */
     private static final long ALIGNMENT = 64;
 
     private final Buffer buffer;
@@ -45,7 +45,7 @@ public final class HostBytes implements AutoCloseable {
     /**
      * Returns the bytes.
      *
-     * @return as many as the elements take, valid until this is closed
+     * @return the bytes of the elements, valid until this is closed
      */
     public MemorySegment segment() {
         return bytes;

@@ -12,7 +12,7 @@ import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
 
-/** What only compilers of 2023 imported: the one device there was, and allocations without queue affinity. */
+/** Functions imported only by compilers of 2023: the single device, and allocations without queue affinity. */
 final class ImportsOf2023 {
     private ImportsOf2023() {}
 
@@ -41,7 +41,7 @@ final class ImportsOf2023 {
         call.returnRef(allocator.allocate(params, call.i64()));
     }
 
-    /** Memory that the host writes once. */
+    /** Allocates memory that the host writes once. */
     private static void allocateInitialized(HalState state, VmCall call) {
         Allocator allocator = call.required(Allocator.class);
         BufferParams params = AllocatorImports.params(state, QueueAffinity.ANY, call);

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What compilers up to March 2025 (IREE 3.3) imported: no flags, or 32 bits of them where there are 64 now. */
+/** Functions imported by compilers up to March 2025 (IREE 3.3): without flags, or with 32 bits of flags where there are 64 now. */
 final class ImportsWithoutFlags {
     private ImportsWithoutFlags() {}
 
@@ -114,7 +114,7 @@ final class ImportsWithoutFlags {
         commands.updateBuffer(bytes, new BufferRef(target, slot, targetOffset, bytes.byteSize()), 0);
     }
 
-    /** Any number of command buffers, one after the other; none is a barrier. */
+    /** Executes any number of command buffers in order; none is a barrier. */
     private static void execute(HalState state, VmCall call) {
         Device device = call.required(Device.class);
         DeviceQueue queue = device.queueFor(call.i64());

@@ -13,8 +13,8 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
 
 /**
- * What compilers up to July 2024 imported: commands name their buffers, not slots of a table that comes with each submission, and
- * command buffers are for any queue.
+ * Functions imported by compilers up to July 2024: commands name their buffers rather than slots of a table passed with each submission,
+ * and command buffers are for any queue.
  */
 final class ImportsWithoutSlots {
     private static final int NESTED = 0x2;
@@ -42,11 +42,11 @@ final class ImportsWithoutSlots {
         call.returnRef(device.createCommandBuffer(modes, categories, QueueAffinity.ANY, call.i32()));
     }
 
-    /** No compiler made them; the runtimes of those years had them for those who wrote modules by hand. */
+    /** No compiler emitted them; the runtimes of those years had them for handwritten modules. */
     private static IreeException nested() {
         return new IreeException(
                 StatusCode.UNIMPLEMENTED,
-                "nested command buffers, which the HAL had until July 2024, are not run; IREE of July 2024 and later submits "
+                "nested command buffers, which the HAL had until July 2024, are not supported; IREE of July 2024 and later submits "
                         + "command buffers with binding tables in their place (hal.device.queue.execute.indirect)");
     }
 

@@ -21,11 +21,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One dispatch over memory of a program: where that memory is a device's, or can be lent to it, in place; else over a copy, which is
- * copied back at the end. One copy for each memory, however often it is bound, so that bindings that overlap stay so.
+ * One dispatch over memory of a program: in place where that is device memory or can be imported, else over a copy, which is copied back at
+ * the end. There is one copy of each memory, however often it is bound, so that overlapping bindings still overlap.
  */
 final class InlineDispatch implements AutoCloseable {
-    /** What the device asks of memory that it is lent. */
+    /** Alignment that the device requires of imported memory. */
     private static final int ALIGNMENT = 64;
 
     private final Device device;
@@ -50,7 +50,7 @@ final class InlineDispatch implements AutoCloseable {
     private Buffer buffer(VmBuffer memory) {
         Buffer behind = InlineStorage.behind(memory);
         if (behind != null) {
-            return behind; // the program holds the memory, and that the buffer
+            return behind; // the program retains the memory, which retains the buffer
         }
         Buffer known = buffers.get(memory);
         if (known != null) {
@@ -70,7 +70,7 @@ final class InlineDispatch implements AutoCloseable {
         return made;
     }
 
-    /** The memory where it lies; null where the device cannot use it there. */
+    /** Imports the memory; null where the device cannot use it in place. */
     private @Nullable Buffer imported(VmBuffer memory, MemorySegment bytes) {
         if (!bytes.isNative() || bytes.address() % ALIGNMENT != 0) {
             return null;
@@ -84,11 +84,11 @@ final class InlineDispatch implements AutoCloseable {
             if (e.code() != StatusCode.UNIMPLEMENTED) {
                 throw e;
             }
-            return null; // it has memory of its own
+            return null; // the device has its own memory
         }
     }
 
-    /** Starts it. */
+    /** Submits the dispatch. */
     void submit(Executable executable, int export, DispatchConfig config, int[] constants) {
         try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
             Fence end = Fence.at(timeline, 1);
@@ -97,7 +97,7 @@ final class InlineDispatch implements AutoCloseable {
         }
     }
 
-    /** Whether it has ended, well or not. */
+    /** Returns whether the dispatch has ended, successfully or not. */
     boolean isOver() {
         Fence end = done;
         return end == null || end.isReached() || end.failure() != null;
@@ -108,7 +108,7 @@ final class InlineDispatch implements AutoCloseable {
         return end == null ? VmWait.NONE : new FenceWait(List.of(end), -1);
     }
 
-    /** Makes what it wrote visible to the program. */
+    /** Makes the written bytes visible to the program. */
     void finish() {
         IreeException failure = done == null ? null : done.failure();
         if (failure != null) {

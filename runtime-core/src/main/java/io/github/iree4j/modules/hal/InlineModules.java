@@ -6,19 +6,19 @@ import io.github.iree4j.vm.VmModule;
 import java.util.List;
 
 /**
- * The modules {@code hal_inline} and {@code hal_loader}: the little of the HAL that programs need which were compiled with
- * {@code --iree-execution-model=inline-static} or {@code inline-dynamic} and do everything in their own calls, one thing after the other.
+ * The modules {@code hal_inline} and {@code hal_loader}: the small part of the HAL for programs compiled with {@code
+ * --iree-execution-model=inline-static} or {@code inline-dynamic} which do all work sequentially within their calls.
  *
- * <p>Buffers are those of the first device, mapped, so that inputs and results are the same as of other programs. Executables of {@code hal_loader} are
- * the first device's as well: a dispatch is submitted to its queue and waited for, without holding a thread.
+ * <p>Buffers are mapped buffers of the first device, so that inputs and results are the same as for other programs. Executables of {@code
+ * hal_loader} also run on the first device: a dispatch is submitted to its queue and awaited without blocking a thread.
  *
  * <p>Devices are borrowed: they must stay open while contexts with these modules exist. Modules may be shared between contexts and threads.
  */
 public final class InlineModules {
-    /** Of {@code hal_inline}; there has been no other. */
+    /** Version of {@code hal_inline}; there has been no other. */
     private static final int INLINE_VERSION = 0;
 
-    /** Of {@code hal_loader}: 1 has functions by id, 0 had them by ordinal. Both are there. */
+    /** Version of {@code hal_loader}: 1 has functions by id, 0 had them by ordinal. Both are supported. */
     private static final int LOADER_VERSION = 1;
 
     private InlineModules() {}
@@ -26,9 +26,9 @@ public final class InlineModules {
     /**
      * Creates {@code hal_inline}.
      *
-     * @param devices the first one has the memory; borrowed
-     * @param queryListener hears what programs ask of the device
-     * @param consumer whom the memory is accounted to that the program allocates
+     * @param devices the devices, of which the first provides the memory; borrowed
+     * @param queryListener receives the device queries of programs
+     * @param consumer the consumer that the program's memory is charged to
      * @return the module
      */
     public static VmModule inline(List<Device> devices, DeviceQueryListener queryListener, String consumer) {
@@ -43,9 +43,9 @@ public final class InlineModules {
     /**
      * Creates {@code hal_loader}.
      *
-     * @param devices the first one runs the code; borrowed
-     * @param queryListener hears which formats programs ask for
-     * @param consumer whom the memory is accounted to that dispatches need
+     * @param devices the devices, of which the first runs the code; borrowed
+     * @param queryListener receives the queries of programs for formats
+     * @param consumer the consumer that the memory of dispatches is charged to
      * @return the module
      */
     public static VmModule loader(List<Device> devices, DeviceQueryListener queryListener, String consumer) {

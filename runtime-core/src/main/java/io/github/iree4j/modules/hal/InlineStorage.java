@@ -7,9 +7,12 @@ import io.github.iree4j.vm.VmBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the memory of a buffer addressable by programs, and finds the buffer again when it is. Each holder of the memory holds the buffer. */
+/**
+ * Makes the memory of a buffer addressable by programs, and finds the buffer of such memory. Each reference to the memory retains the
+ * buffer.
+ */
 record InlineStorage(Buffer buffer) implements RefCounted {
-    /** The bytes of a buffer, writable if the buffer is; one reference is the caller's. */
+    /** Returns the bytes of a buffer, writable if the buffer is; one reference is owned by the caller. */
     static VmBuffer of(Buffer buffer) {
         int access = buffer.access() & (MemoryAccess.READ | MemoryAccess.WRITE);
         MemorySegment bytes = buffer.map(access, 0, Buffer.WHOLE);
@@ -17,7 +20,7 @@ record InlineStorage(Buffer buffer) implements RefCounted {
         return VmBuffer.wrap(bytes, (access & MemoryAccess.WRITE) != 0, new InlineStorage(buffer));
     }
 
-    /** The buffer behind memory of a program, if there is one. */
+    /** Returns the buffer behind memory of a program, or null. */
     static @Nullable Buffer behind(VmBuffer memory) {
         return memory.owner() instanceof InlineStorage storage ? storage.buffer() : null;
     }

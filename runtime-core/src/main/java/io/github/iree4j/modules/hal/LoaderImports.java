@@ -96,7 +96,7 @@ final class LoaderImports {
         dispatch.close();
     }
 
-    /** Ends a dispatch that the call has waited for. */
+    /** Finishes a dispatch that the call has waited for, if there is one. */
     private static boolean isOver(VmCall call) {
         if (!call.resumed() || !(call.attachment() instanceof InlineDispatch dispatch)) {
             return false;

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a dispatch takes: so many constants and the bindings of these sets. What {@code hal.pipeline_layout.create} makes. Immutable, and
+ * The arguments of a dispatch: a number of constants and the bindings of sets; the result of {@code hal.pipeline_layout.create}. Immutable;
  * nothing to release.
  *
  * @param constants number of 32-bit constants
@@ -16,7 +16,7 @@ record PipelineLayout(int constants, List<DescriptorSetLayout> sets) {
         sets = List.copyOf(sets);
     }
 
-    /** What a backend is told. */
+    /** Converts the layout for backends. */
     ExecutableLayout toExecutableLayout() {
         List<List<Integer>> ordinals = new ArrayList<>();
         for (DescriptorSetLayout set : sets) {

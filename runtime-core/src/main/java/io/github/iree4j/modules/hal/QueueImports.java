@@ -17,8 +17,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.ToLongFunction;
 
 /**
- * {@code hal.device.queue.*}. All begin with device, queue affinity, wait fence and signal fence. What is wrong with an operation
- * itself fails its signal fence, not the call; the queue sees to that.
+ * {@code hal.device.queue.*}. All begin with device, queue affinity, wait fence and signal fence. A failure of an operation fails its
+ * signal fence, not the call; the queue ensures that.
  */
 final class QueueImports {
     private QueueImports() {}
@@ -75,7 +75,7 @@ final class QueueImports {
         Buffer buffer = call.required(Buffer.class);
         long known = flags.read(call, Arguments.DEALLOCA_FLAGS);
         if (state.module().faults().usesAfterDealloca()) {
-            queue.barrier(wait, signal, 0); // its place in the order; the last reference frees the buffer
+            queue.barrier(wait, signal, 0); // keeps the order; the last reference frees the buffer
         } else {
             queue.dealloca(wait, signal, buffer, known);
         }
@@ -170,7 +170,7 @@ final class QueueImports {
         Fence signal = call.ref(Fence.class);
         CommandBuffer commands = call.required(CommandBuffer.class);
         long known = flags.read(call, Arguments.EXECUTE_FLAGS);
-        // The queue has read the table when it returns, so one table per context will do.
+        // The queue reads the table before it returns, so one table per context suffices.
         BindingTable table = state.bindingTable();
         try {
             for (int n = call.spanCount(); n > 0; n--) {

@@ -14,24 +14,25 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the calls of a context have submitted, for programs that signal the fence of their caller before that is over. Fences that the
- * program has made itself are none of that: others of its own work may wait for them. One thread at a time, as all of a context.
+ * The work that calls of a context have submitted, for programs that signal the fence of their caller before that work has finished. Fences
+ * created by the program itself are signalled at once, since other work of the program may wait for them. One thread at a time, as for the
+ * context.
  */
 final class SubmittedWork implements AutoCloseable {
-    private static final int MANY = 64; // signals, after which those that are reached are forgotten
+    private static final int MANY = 64; // number of signals after which reached ones are dropped
 
     private final Map<@Nullable MemoryHolder, List<Fence>> signals = new HashMap<>();
     private final Set<Fence> made = Collections.newSetFromMap(new WeakHashMap<>());
     private @Nullable DeviceQueue last;
 
-    /** The program has made a fence. */
+    /** Notes that the program has created a fence. */
     void made(@Nullable Fence fence) {
         if (fence != null) {
             made.add(fence);
         }
     }
 
-    /** The call has submitted something that signals a fence. Calls that ended without a signal of their own are forgotten. */
+    /** Notes that the call has submitted an operation that signals a fence. Calls that ended without signalling are forgotten. */
     void add(DeviceQueue queue, @Nullable Fence signal) {
         last = queue;
         if (signal == null) {
@@ -68,7 +69,10 @@ final class SubmittedWork implements AutoCloseable {
         return true;
     }
 
-    /** Signals a fence; one of the caller behind all that the call has submitted, and behind those that it has signalled before. */
+    /**
+     * Signals a fence; a fence of the caller is signalled after all work that the call has submitted, and after the fences that it
+     * signalled before.
+     */
     void signal(Fence fence) {
         List<Fence> own = signals.get(MemoryHolder.current());
         DeviceQueue queue = last;

@@ -3,13 +3,13 @@ package io.github.iree4j.modules.hal;
 import io.github.iree4j.hal.BufferView;
 import java.util.List;
 
-/** Where {@code hal.buffer_view.trace} goes: programs compiled with tracing of tensors print values through it. */
+/** Receives {@code hal.buffer_view.trace}, with which programs compiled with tensor tracing print values. */
 @FunctionalInterface
 public interface TraceSink {
     /**
-     * Takes one trace.
+     * Called for each trace.
      *
-     * @param key what the program calls it
+     * @param key the label in the program
      * @param views the values, borrowed for the call
      */
     void trace(String key, List<BufferView> views);

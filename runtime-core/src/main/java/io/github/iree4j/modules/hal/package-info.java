@@ -1,9 +1,9 @@
 /**
- * The {@code hal} module: makes devices callable from compiled programs. The one bridge between the virtual machine and the HAL.
+ * The {@code hal} module: makes devices callable from compiled programs. The only bridge between the virtual machine and the HAL.
  *
- * <p>Start at {@link io.github.iree4j.modules.hal.HalModule}. One class per topic holds the functions of that topic; where compilers
- * of different releases pass different arguments to a function of one name, each form is registered under its own calling convention
- * and translated by a class of its own, so that nothing else knows of it. The module may be shared between contexts and threads.
+ * <p>Start at {@link io.github.iree4j.modules.hal.HalModule}. One class per topic holds the functions of that topic; where compilers of
+ * different releases pass different arguments to a function of one name, each form is registered under its own calling convention and
+ * translated in its own class, invisible to the rest. The module may be shared between contexts and threads.
  *
  * <p>Signatures and meanings: {@code iree/modules/hal/exports.inl} and {@code module.c}.
  */

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The bytes of a parameter file while its index is being read.
  *
  * @param bytes all of the file; writable when its parameters may be written
- * @param path what to call it in messages
- * @param owner what keeps the bytes valid; null when the garbage collector does
+ * @param path its name in messages
+ * @param owner keeps the bytes valid; null when the garbage collector does
  * @param references opens files that an {@code .irpa} refers to
  */
 record ArchiveSource(
@@ -29,7 +29,7 @@ record ArchiveSource(
     /** Longest key accepted, in bytes of UTF-8; model formats use up to a few hundred. */
     static final int MAX_KEY_BYTES = 65_536;
 
-    /** Most parameters of one file of a format without an index of fixed size; large models have some thousands. */
+    /** Most parameters of a file in a format without a fixed-size index; large models have some thousands. */
     static final int MAX_PARAMETERS = 1 << 20;
 
     /** Most dimensions of a tensor, as in a buffer view. */
@@ -37,13 +37,13 @@ record ArchiveSource(
 
     private static final int QUOTED = 80;
 
-    /** A parameter whose bytes are a range of this file, which the caller has checked. */
+    /** Creates a parameter whose bytes are a range of this file, which the caller has checked. */
     ParameterEntry.Stored stored(String key, long offset, long length, @Nullable ParameterType type) {
         return new ParameterEntry.Stored(
                 key, bytes.asSlice(offset, length), owner, new ParameterOrigin(path, offset, type));
     }
 
-    /** Text that must be UTF-8. */
+    /** Reads text that must be UTF-8. */
     String utf8(long offset, long length, String what) {
         try {
             return StandardCharsets.UTF_8
@@ -55,7 +55,7 @@ record ArchiveSource(
         }
     }
 
-    /** A name for messages, however long it is and whatever is in it. */
+    /** Quotes a name for messages, whatever its length and contents. */
     static String quote(String name) {
         String shown = name.length() <= QUOTED ? name : name.substring(0, QUOTED) + "...";
         StringBuilder safe = new StringBuilder("'");

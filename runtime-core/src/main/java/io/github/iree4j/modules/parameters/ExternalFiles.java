@@ -12,14 +12,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Files that an archive refers to. Since nobody vouches for an archive, it can name only files in its own directory and below:
- * otherwise it could give a program any file that this process may read.
+ * Files that an archive refers to. Archives are untrusted, so they can name only files in their own directory and below: otherwise an
+ * archive could give a program any file that this process may read.
  */
 final class ExternalFiles {
     /** Most files that one archive may refer to; each is mapped. */
     static final int MAX_FILES = 1024;
 
-    /** For bytes that lie in no directory: refuses every reference. */
+    /** For bytes without a directory: refuses every reference. */
     static final ExternalFiles NONE = new ExternalFiles(null, false);
 
     private final @Nullable Path directory;
@@ -36,7 +36,7 @@ final class ExternalFiles {
         return new ExternalFiles(archive.toAbsolutePath().getParent(), writable);
     }
 
-    /** The file of a name, mapped; stays open until {@link #close}. */
+    /** Maps the file of a name; it stays open until {@link #close}. */
     MappedFile open(String name) {
         MappedFile known = files.get(name);
         if (known != null) {
@@ -72,7 +72,7 @@ final class ExternalFiles {
             }
             return named;
         } catch (InvalidPathException e) {
-            throw refused(name, "names it in a way that the file system does not know");
+            throw refused(name, "names it in a way that is not valid in the file system");
         } catch (IOException e) {
             throw new IreeException(
                     StatusCode.NOT_FOUND,
@@ -89,7 +89,7 @@ final class ExternalFiles {
                         .formatted(ArchiveSource.quote(name), why));
     }
 
-    /** All files that are open, for whoever keeps their parameters. */
+    /** Returns all open files, for the owner of their parameters. */
     List<MappedFile> opened() {
         return new ArrayList<>(files.values());
     }

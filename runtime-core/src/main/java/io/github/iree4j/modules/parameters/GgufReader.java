@@ -13,8 +13,8 @@ import java.util.Map;
  * Reads the index of a GGUF file, versions 2 and 3 (facts from ggml's {@code docs/gguf.md}): header, metadata, tensor descriptions, data.
  * Metadata is checked and skipped, except for the alignment.
  *
- * <p>Time and memory are linear in the size of the index, whatever it says: counts are held against the bytes that are left before
- * anything is made, and tensors may not share bytes.
+ * <p>Time and memory are linear in the size of the index, whatever its contents: counts are checked against the remaining bytes before
+ * anything is allocated, and tensors may not share bytes.
  */
 final class GgufReader {
     static final int MAGIC = 0x46554747; // "GGUF"
@@ -22,7 +22,7 @@ final class GgufReader {
     private static final int MIN_VERSION = 2;
     private static final int MAX_VERSION = 3;
     private static final long DEFAULT_ALIGNMENT = 32;
-    private static final long MAX_ALIGNMENT = 1 << 20; // of the data; files have 32, some 64 or 4096
+    private static final long MAX_ALIGNMENT = 1 << 20; // of the data; usually 32, sometimes 64 or 4096
     private static final String ALIGNMENT = "general.alignment";
     private static final int MAX_DIMENSIONS = 4;
 
@@ -46,7 +46,7 @@ final class GgufReader {
     private long at;
     private long alignment = DEFAULT_ALIGNMENT;
 
-    /** One tensor as described; where the data starts is known only after all of them. */
+    /** The description of one tensor; the start of the data is known only after all descriptions. */
     private record Tensor(String key, long declaredAt, ParameterType type, long offset, long length) {}
 
     private GgufReader(ArchiveSource source) {
@@ -55,13 +55,13 @@ final class GgufReader {
         size = file.byteSize();
     }
 
-    /** Entries by key, in file order. */
+    /** Returns the entries by key, in file order. */
     static Map<String, ParameterEntry> read(ArchiveSource source) {
         return new GgufReader(source).read();
     }
 
     private Map<String, ParameterEntry> read() {
-        at = Integer.BYTES; // the magic has been looked at
+        at = Integer.BYTES; // the magic has been checked
         long versionAt = at;
         int version = u32("the version");
         if (version < MIN_VERSION || version > MAX_VERSION) {
@@ -157,7 +157,7 @@ final class GgufReader {
             throw source.failure(
                     StatusCode.UNIMPLEMENTED,
                     typeAt,
-                    "metadata %s is an array of arrays, which ggml does not read either"
+                    "metadata %s is an array of arrays, which ggml does not support either"
                             .formatted(ArchiveSource.quote(key)));
         }
         checkType(key, typeAt, type);
@@ -214,7 +214,7 @@ final class GgufReader {
                     "tensor %s has %s dimensions, the most is %d"
                             .formatted(name, Integer.toUnsignedString(rank), MAX_DIMENSIONS));
         }
-        // The file has the innermost dimension first; everyone else has it last.
+        // The file has the innermost dimension first; other formats have it last.
         Long[] shape = new Long[rank];
         long elements = 1;
         for (int i = rank - 1; i >= 0; i--) {
@@ -236,7 +236,7 @@ final class GgufReader {
             throw source.failure(
                     StatusCode.UNIMPLEMENTED,
                     typeAt,
-                    "tensor %s has type %s, whose size is not known; known are %s"
+                    "tensor %s has type %s of unknown size; known types are %s"
                             .formatted(name, Integer.toUnsignedString(number), GgmlType.known()));
         }
         long inner = rank == 0 ? 1 : shape[rank - 1];
@@ -282,7 +282,7 @@ final class GgufReader {
             }
             long start = tensor.length == 0 ? Math.min(dataStart, size) : dataStart + tensor.offset;
             if (entries.put(tensor.key, source.stored(tensor.key, start, tensor.length, tensor.type)) != null) {
-                throw source.invalid(tensor.declaredAt, "tensor %s is there twice".formatted(name));
+                throw source.invalid(tensor.declaredAt, "tensor %s is defined twice".formatted(name));
             }
         }
         checkOverlaps(tensors);

@@ -40,11 +40,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Reads the index of an archive whose bytes nobody vouches for.
+ * Reads the index of an untrusted archive.
  *
- * <p>Time and memory are linear in the size of the file, whatever it says: linked headers only lead forward, the entry tables of all
- * headers together may not hold more entries than the file has room for, and neither may the names. So tables or names that overlap in
- * order to inflate the index are rejected; no writer makes such files.
+ * <p>Time and memory are linear in the size of the file, whatever its contents: linked headers only lead forward, and the entries of all
+ * headers together, and likewise the names, may not exceed what the file has room for. So tables or names that overlap to inflate the index
+ * are rejected; no writer creates such files.
  */
 final class IrpaReader {
     /** Longest name of another file, in bytes: PATH_MAX of Linux. */
@@ -64,7 +64,7 @@ final class IrpaReader {
         this.keyBytesLeft = file.byteSize();
     }
 
-    /** Entries by key, in file order; of entries with one key the first counts, as in IREE's runtime. */
+    /** Returns the entries by key, in file order; of entries with the same key the first is used, as in IREE's runtime. */
     static Map<String, ParameterEntry> read(ArchiveSource source) {
         IrpaReader reader = new IrpaReader(source);
         for (long header = 0; header >= 0; ) {
@@ -83,7 +83,7 @@ final class IrpaReader {
         }
         int magic = file.get(U32, base);
         if (magic != MAGIC) {
-            throw source.invalid(base, "no header of an archive: magic %08X instead of %08X".formatted(magic, MAGIC));
+            throw source.invalid(base, "not an archive header: magic %08X instead of %08X".formatted(magic, MAGIC));
         }
         int major = Short.toUnsignedInt(file.get(U16, base + VERSION_MAJOR));
         int minor = Short.toUnsignedInt(file.get(U16, base + VERSION_MINOR));
@@ -91,7 +91,7 @@ final class IrpaReader {
             throw source.failure(
                     StatusCode.INCOMPATIBLE,
                     base + VERSION_MAJOR,
-                    "version %d.%d, and this runtime reads 0.0; write the archive with the tools of an IREE release that this runtime knows"
+                    "version %d.%d, but this runtime reads 0.0; write the archive with the tools of an IREE release that this runtime supports"
                             .formatted(major, minor));
         }
         long headerSize = file.get(U64, base + HEADER_SIZE_FIELD);
@@ -198,7 +198,7 @@ final class IrpaReader {
         }
     }
 
-    /** Bytes of another file. IREE's format has these entries, its runtime does not read them. */
+    /** Creates an entry with bytes of another file. IREE's format has such entries, but its runtime does not read them. */
     private ParameterEntry external(String key, MemorySegment entry, MemorySegment metadata) {
         String what = "file name of entry " + ArchiveSource.quote(key);
         MemorySegment name = range(entry, EXTERNAL_PATH, metadata, what);
@@ -252,21 +252,21 @@ final class IrpaReader {
         }
     }
 
-    /** The part of the file that the (offset, length) pair at {@code base + field} of a header describes. */
+    /** Returns the part of the file described by the (offset, length) pair at {@code base + field} of a header. */
     private MemorySegment segment(long base, long field, String what) {
         long offset = file.get(U64, base + field);
         long length = file.get(U64, base + field + 8);
         return slice(base + field, file.asSlice(base), offset, length, what);
     }
 
-    /** The part of {@code within} that the (offset, length) pair at {@code field} of an entry describes. */
+    /** Returns the part of {@code within} described by the (offset, length) pair at {@code field} of an entry. */
     private MemorySegment range(MemorySegment entry, long field, MemorySegment within, String what) {
         return slice(offset(entry) + field, within, entry.get(U64, field), entry.get(U64, field + 8), what);
     }
 
     private MemorySegment slice(long at, MemorySegment within, long offset, long length, String what) {
         if (length == 0) {
-            return within.asSlice(0, 0); // the offset of nothing means nothing
+            return within.asSlice(0, 0); // the offset of an empty range is ignored
         }
         if (offset < 0 || length < 0 || offset > within.byteSize() || length > within.byteSize() - offset) {
             throw source.outOfRange(
@@ -281,7 +281,7 @@ final class IrpaReader {
         return within.asSlice(offset, length);
     }
 
-    /** Where a part of the file starts in it. */
+    /** Returns the offset of a part of the file. */
     private long offset(MemorySegment part) {
         return part.address() - file.address();
     }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * padded to 4096. Not thread-safe.
  */
 public final class IrpaWriter {
-    private static final long CHUNK = 64L << 20; // written at once, and reported
+    private static final long CHUNK = 64L << 20; // bytes written and reported at once
 
     private final Map<String, ParameterEntry> entries = new LinkedHashMap<>();
 
@@ -62,7 +62,7 @@ public final class IrpaWriter {
     }
 
     /**
-     * Adds a parameter that repeats one pattern and takes no room in the file.
+     * Adds a parameter that repeats a pattern and takes no room in the file.
      *
      * @param key its key, not used before
      * @param length its length in bytes, a multiple of the pattern's
@@ -88,8 +88,8 @@ public final class IrpaWriter {
     }
 
     /**
-     * Writes the archive, replacing what is there. It is written under another name beside it and renamed when complete, so that
-     * whoever has the old file mapped (this writer too, if its parameters come from there) keeps it.
+     * Writes the archive, replacing an existing file. It is written under another name in the same directory and renamed when complete, so
+     * that mappings of the old file (including those of this writer's parameters) stay valid.
      *
      * @param path the file
      * @throws IOException when it cannot be written
@@ -99,10 +99,10 @@ public final class IrpaWriter {
     }
 
     /**
-     * As {@link #write(Path)}, telling how far it is.
+     * Writes the archive, as {@link #write(Path)}, and reports progress.
      *
      * @param path the file
-     * @param listener hears of bytes written, LOADING until everything is there, then LOADED; on this thread. Null for nobody
+     * @param listener receives the bytes written, LOADING until everything is written, then LOADED, on this thread; null for none
      * @throws IOException when it cannot be written
      */
     public void write(Path path, ParameterProgress.@Nullable Listener listener) throws IOException {
@@ -155,7 +155,7 @@ public final class IrpaWriter {
         }
     }
 
-    /** A temporary file is its owner's only; an archive is for whoever may read what is there now, or what the process creates. */
+    /** A temporary file is accessible by its owner only; an archive gets the permissions of the file it replaces, or those of new files. */
     private static FileAttribute<?>[] permissionsLike(Path target) throws IOException {
         if (!target.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             return new FileAttribute<?>[0];
@@ -163,11 +163,11 @@ public final class IrpaWriter {
         Set<PosixFilePermission> permissions = Files.exists(target)
                 ? Files.getPosixFilePermissions(target)
                 : PosixFilePermissions.fromString("rw-r--r--");
-        permissions.add(PosixFilePermission.OWNER_WRITE); // it is about to be written
+        permissions.add(PosixFilePermission.OWNER_WRITE); // needed to write it
         return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(permissions)};
     }
 
-    /** Header, entry table and names: everything before the data. */
+    /** Lays out header, entry table and names: everything before the data. */
     private MemorySegment layOut() {
         List<byte[]> names = new ArrayList<>();
         long tableSize = 0;
@@ -239,7 +239,7 @@ public final class IrpaWriter {
         head.set(ArchiveSource.U64, field + 8, length);
     }
 
-    /** Writes less than 2 GiB, as much as a ByteBuffer holds. */
+    /** Writes less than 2 GiB, the capacity of a ByteBuffer. */
     private static void write(FileChannel channel, MemorySegment bytes, long at) throws IOException {
         ByteBuffer buffer = bytes.asByteBuffer();
         for (long to = at; buffer.hasRemaining(); ) {

@@ -13,9 +13,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Reads JSON (RFC 8259) that nobody vouches for, in one pass over mapped bytes: the caller says what it expects, anything else is refused
- * with its offset. Stricter than the RFC asks for: a key may be in an object once, and lone surrogates are no characters. Keeps nothing
- * but the keys of the objects it is in.
+ * Reads untrusted JSON (RFC 8259) in one pass over mapped bytes: the caller states what it expects, anything else is refused with its
+ * offset. Stricter than the RFC: duplicate keys and lone surrogates are refused. Keeps only the keys of the current objects.
  */
 final class JsonReader {
     /** Deepest nesting of values that are skipped. */
@@ -31,7 +30,7 @@ final class JsonReader {
     private byte[] text = new byte[128];
 
     /**
-     * Starts at a value.
+     * Creates a reader positioned at a value.
      *
      * @throws IreeException INVALID_ARGUMENT when the range is not UTF-8
      */
@@ -62,7 +61,7 @@ final class JsonReader {
         }
     }
 
-    /** Where the next character is. */
+    /** Returns the offset of the next character. */
     long offset() {
         return at;
     }
@@ -85,7 +84,7 @@ final class JsonReader {
                         start, "an object of more than %d members".formatted(ArchiveSource.MAX_PARAMETERS));
             }
             if (!keys.add(key)) {
-                throw source.invalid(start, "key %s is there twice".formatted(ArchiveSource.quote(key)));
+                throw source.invalid(start, "key %s is defined twice".formatted(ArchiveSource.quote(key)));
             }
             space();
             expect(':');
@@ -110,7 +109,7 @@ final class JsonReader {
         expect(']');
     }
 
-    /** Reads a string of at most so many bytes in UTF-8. */
+    /** Reads a string of at most {@code limit} bytes in UTF-8. */
     String string(int limit) {
         space();
         long start = at;
@@ -181,7 +180,7 @@ final class JsonReader {
         return value;
     }
 
-    /** Reads an integer from 0 to the greatest long. */
+    /** Reads an integer from 0 to {@link Long#MAX_VALUE}. */
     long unsigned() {
         space();
         long start = at;
@@ -204,7 +203,7 @@ final class JsonReader {
         return value;
     }
 
-    /** Reads a value of any type and forgets it. */
+    /** Skips a value of any type. */
     void skip() {
         skip(0);
     }
@@ -225,7 +224,7 @@ final class JsonReader {
         }
     }
 
-    /** Reads a string of any length and forgets it. */
+    /** Skips a string of any length. */
     void skipString() {
         space();
         expect('"');

@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Counts the bytes of one request and reports them, not more often than somebody would want to see. Safe from any thread. */
+/** Counts the bytes of one request and reports them at a limited rate. Safe from any thread. */
 final class LoadProgress {
-    /** A report at least so often, in parts of the whole and in bytes. */
+    /** The interval between reports is this part of the total, but at most {@link #STEP} bytes. */
     private static final int PARTS = 100;
 
     private static final long STEP = 256L << 20;
@@ -17,7 +17,7 @@ final class LoadProgress {
     private final Phase underWay;
     private final Phase end;
 
-    // Under the monitor, which is held while the listener runs so that it hears of rising numbers.
+    // Guarded by the monitor, which is held while the listener runs so that its numbers rise.
     private long total;
     private long done;
     private long reported = -1;
@@ -39,12 +39,12 @@ final class LoadProgress {
         return new LoadProgress(listener, scope, Phase.STORING, Phase.STORED);
     }
 
-    /** More bytes are wanted; called before any arrive. */
+    /** Adds requested bytes; called before any arrive. */
     synchronized void expect(long bytes) {
         total += bytes;
     }
 
-    /** Bytes have arrived where they belong. */
+    /** Adds bytes that have arrived at their destination. */
     synchronized void arrived(ParameterEntry entry, long bytes) {
         done += bytes;
         if (!over && (done - reported >= Math.max(1, Math.min(STEP, total / PARTS)) || done == total)) {
@@ -53,7 +53,7 @@ final class LoadProgress {
         finish();
     }
 
-    /** Everything has been asked for. */
+    /** Notes that all bytes have been requested. */
     synchronized void complete() {
         complete = true;
         finish();

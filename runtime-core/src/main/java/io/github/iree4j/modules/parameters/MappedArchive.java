@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** One mapped archive with its index, shared by everyone who has it open in the same way. */
+/** One mapped archive with its index, shared by all users that have it open in the same mode. */
 final class MappedArchive extends Resource {
-    // Entries leave in destroy(); a dying one may be found here for a moment and is then replaced.
+    // Entries are removed in destroy(); one being destroyed may still be found here and is then replaced.
     private static final Map<MappedFile.Identity, MappedArchive> OPEN = new ConcurrentHashMap<>();
 
     private final MappedFile file;
@@ -17,7 +17,7 @@ final class MappedArchive extends Resource {
     private final ParameterFormat format;
     private final Map<String, ParameterEntry> entries;
 
-    /** Takes over the caller's reference of the file. */
+    /** Takes over the caller's reference to the file. */
     private MappedArchive(MappedFile file, boolean writable) {
         this.file = file;
         ExternalFiles external = ExternalFiles.beside(file.path(), writable);
@@ -39,7 +39,7 @@ final class MappedArchive extends Resource {
         }
     }
 
-    /** The archive at a path, retained for the caller. */
+    /** Returns the archive at a path, retained for the caller. */
     static MappedArchive open(Path path, boolean writable) {
         MappedFile file = MappedFile.open(path, writable);
         boolean[] taken = {false};

@@ -24,21 +24,21 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One mapping of one file, shared by everyone who has the file open in the same way; unmapped when the last of them lets go. */
+/** One mapping of one file, shared by all users that have the file open in the same mode; unmapped with the last reference. */
 final class MappedFile extends Resource {
-    /** Which file, in which state: a file replaced or rewritten under its name is another one. */
+    /** Identity and state of a file: a file replaced or rewritten under its name is a different one. */
     record Identity(Object file, long size, FileTime modified, boolean writable) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(MappedFile.class);
 
-    // Entries leave in destroy(); a dying one may be found here for a moment and is then replaced.
+    // Entries are removed in destroy(); one being destroyed may still be found here and is then replaced.
     private static final Map<Identity, MappedFile> OPEN = new ConcurrentHashMap<>();
 
     private final Identity identity;
     private final Arena arena;
     private final MemorySegment bytes;
     private final Path path;
-    private @Nullable HalFile file; // guarded by this, like the next
+    private @Nullable HalFile file; // guarded by this, as is the next
     private boolean asked;
 
     private MappedFile(Identity identity, Path path) throws IOException {
@@ -60,11 +60,11 @@ final class MappedFile extends Resource {
         }
     }
 
-    /** The mapping of a file, retained for the caller. */
+    /** Returns the mapping of a file, retained for the caller. */
     static MappedFile open(Path path, boolean writable) {
         Identity identity = identify(path, writable);
         try {
-            // Whoever opens the same file at the same time waits here, and shares the mapping.
+            // Threads that open the same file concurrently wait here and share the mapping.
             return Objects.requireNonNull(OPEN.compute(
                     identity, (_, known) -> known != null && known.tryRetain() ? known : map(identity, path)));
         } catch (UncheckedIOException e) {
@@ -72,7 +72,7 @@ final class MappedFile extends Resource {
         }
     }
 
-    /** Says which file a path names now. */
+    /** Returns the file that a path currently names. */
     static Identity identify(Path path, boolean writable) {
         try {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -80,7 +80,7 @@ final class MappedFile extends Resource {
                 throw new IreeException(
                         StatusCode.INVALID_ARGUMENT,
                         "parameter archive '%s' is %s and must be a regular file"
-                                .formatted(path, attributes.isDirectory() ? "a directory" : "no file"));
+                                .formatted(path, attributes.isDirectory() ? "a directory" : "a special file"));
             }
             Object file = Objects.requireNonNullElseGet(attributes.fileKey(), path.toAbsolutePath()::normalize);
             return new Identity(file, attributes.size(), attributes.lastModifiedTime(), writable);
@@ -121,12 +121,12 @@ final class MappedFile extends Resource {
         return path;
     }
 
-    /** All bytes of the file, valid while this is retained; writable if the file was opened so. */
+    /** Returns all bytes of the file, valid while this is retained; writable if the file was opened so. */
     MemorySegment bytes() {
         return bytes;
     }
 
-    /** The same file, to be read and written without the mapping; null when its path does not lead to it any more. */
+    /** Returns the same file, to be read and written without the mapping; null when its path no longer leads to it. */
     synchronized @Nullable HalFile file() {
         if (!asked) {
             asked = true;

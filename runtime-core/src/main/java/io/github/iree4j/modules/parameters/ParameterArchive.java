@@ -7,15 +7,14 @@ import java.util.Collections;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open parameter file, {@code .irpa}, {@code .gguf} or {@code .safetensors}: parameters by key, stored or splat. Which of these it is
- * shows in its contents; its name does not matter.
+ * An open parameter file, {@code .irpa}, {@code .gguf} or {@code .safetensors}: parameters by key, stored or splat. The format is
+ * recognized by the contents, not by the name.
  *
- * <p>The file is mapped, not read; opening one that is open already shares its mapping. Buffers that a program imported from it keep
- * the mapping, so closing an archive while programs use it is safe. The file must not be truncated while programs use it where it is
- * mapped: the operating system then stops whoever touches the missing part. Programs that get copies fail with a status instead. Safe
- * to use from any thread.
+ * <p>The file is mapped, not read; opening a file that is open already shares its mapping. Buffers that a program has imported from it
+ * retain the mapping, so closing an archive while programs use it is safe. The file must not be truncated while programs use the mapping:
+ * accesses to the missing part then raise SIGBUS. Programs that get copies fail with a status instead. Safe from any thread.
  *
- * <p>Nobody vouches for such files: their indexes are checked completely when they are opened, in time and memory linear in their size.
+ * <p>Files are untrusted: their indexes are checked completely when opened, in time and memory linear in their size.
  */
 public final class ParameterArchive extends Resource {
     private final MappedArchive mapping;
@@ -29,17 +28,17 @@ public final class ParameterArchive extends Resource {
      *
      * @param path a parameter file
      * @return the archive, to be closed by the caller
-     * @throws io.github.iree4j.status.IreeException NOT_FOUND without the file, INVALID_ARGUMENT or OUT_OF_RANGE when it is no archive
-     *     or a damaged one, INCOMPATIBLE for a version of the format that is not known, UNIMPLEMENTED for an element type that is not
-     *     known, PERMISSION_DENIED for a file or a file it refers to that may not be opened, RESOURCE_EXHAUSTED for one beyond a limit
+     * @throws io.github.iree4j.status.IreeException NOT_FOUND without the file, INVALID_ARGUMENT or OUT_OF_RANGE when it is not an archive
+     *     or is damaged, INCOMPATIBLE for an unknown version of the format, UNIMPLEMENTED for an unknown element type, PERMISSION_DENIED
+     *     when the file, or one it refers to, may not be opened, RESOURCE_EXHAUSTED when it exceeds a limit
      */
     public static ParameterArchive open(Path path) {
         return new ParameterArchive(MappedArchive.open(path, false));
     }
 
     /**
-     * Opens an archive so that programs can write its stored parameters in place, by scattering to them. What they have written is in
-     * the file when the last user lets go of it, and whoever has the file open sees it at once. The index cannot be changed this way.
+     * Opens an archive so that programs can write its stored parameters in place, by scattering to them. Writes are in the file when the
+     * last user releases it, and visible at once to all that have the file open. The index cannot be changed.
      *
      * @param path a parameter file that this process may write
      * @return the archive, to be closed by the caller
@@ -68,7 +67,7 @@ public final class ParameterArchive extends Resource {
     }
 
     /**
-     * Returns the file, as it was first opened.
+     * Returns the path by which the file was first opened.
      *
      * @return the path
      */
@@ -90,7 +89,7 @@ public final class ParameterArchive extends Resource {
      * Finds a parameter.
      *
      * @param key its key
-     * @return the entry, valid until this archive is closed unless its owner is retained; null without one of that key
+     * @return the entry, valid until this archive is closed unless its owner is retained; null when there is none with that key
      */
     public @Nullable ParameterEntry find(String key) {
         checkLive();

@@ -6,7 +6,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** One parameter: a key and the bytes it stands for, either stored somewhere or made from a repeated pattern. */
+/** One parameter: a key and its bytes, either stored or a repeated pattern. */
 public sealed interface ParameterEntry {
 
     /**
@@ -28,9 +28,9 @@ public sealed interface ParameterEntry {
      *
      * @param key the key
      * @param data the bytes, valid while {@code owner} is retained; programs can scatter to the parameter unless they are read-only
-     * @param owner what keeps {@code data} valid: retained by whoever uses the bytes beyond the lifetime of the provider; null when the
-     *     garbage collector does
-     * @param origin where they come from; null when they are not in a file
+     * @param owner keeps {@code data} valid: retained by users of the bytes beyond the lifetime of the provider; null when the garbage
+     *     collector keeps them
+     * @param origin the file location; null when the bytes are not in a file
      */
     record Stored(
             String key,
@@ -38,11 +38,11 @@ public sealed interface ParameterEntry {
             @Nullable RefCounted owner,
             @Nullable ParameterOrigin origin) implements ParameterEntry {
         /**
-         * A parameter that cannot be written and comes from no file.
+         * Creates a parameter that cannot be written and is not from a file.
          *
          * @param key the key
          * @param data the bytes, made read-only
-         * @param owner what keeps them valid, or null
+         * @param owner keeps them valid, or null
          */
         public Stored(String key, MemorySegment data, @Nullable RefCounted owner) {
             this(key, data.asReadOnly(), owner, null);
@@ -87,7 +87,7 @@ public sealed interface ParameterEntry {
         /**
          * Writes the bytes {@code [offset, offset + target.byteSize())} of this parameter.
          *
-         * @param offset where to start in the parameter; any value, the pattern has no end
+         * @param offset where to start in the parameter; any value, since the pattern repeats endlessly
          * @param target what to fill
          */
         public void fill(long offset, MemorySegment target) {
@@ -100,7 +100,8 @@ public sealed interface ParameterEntry {
             for (int i = 0; i < head; i++) {
                 target.set(java.lang.foreign.ValueLayout.JAVA_BYTE, i, pattern[(int) ((offset + i) % pattern.length)]);
             }
-            // What is written is a whole number of patterns (or everything), so doubling it continues the pattern.
+            // The bytes written so far are a whole number of patterns (or everything), so doubling them continues the
+            // pattern.
             for (long done = head; done < size; ) {
                 long step = Math.min(done, size - done);
                 MemorySegment.copy(target, 0, target, done, step);

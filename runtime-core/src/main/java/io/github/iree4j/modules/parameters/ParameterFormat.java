@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
 
-/** The formats of parameter files that can be read. Which one a file has is seen from its contents, whatever it is called. */
+/** The supported formats of parameter files, recognized by contents rather than by name. */
 public enum ParameterFormat {
     /** IREE's parameter archive. */
     IRPA,
@@ -17,7 +17,7 @@ public enum ParameterFormat {
     /** Files of Hugging Face's safetensors. */
     SAFETENSORS;
 
-    /** First bytes of what people give by mistake, and what to say to them. */
+    /** First bytes of files given by mistake, and the advice for each. */
     private static final Map<String, String> OFTEN_MISTAKEN = Map.of(
             "version https://git-lfs", "it is a pointer of Git LFS; fetch the file itself with 'git lfs pull'",
             "PK\003\004", "it is a ZIP archive, perhaps of PyTorch or NumPy; save its tensors as .safetensors",
@@ -33,7 +33,7 @@ public enum ParameterFormat {
     /**
      * Recognises a file.
      *
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when it is none of these
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when it has none of these formats
      */
     static ParameterFormat of(ArchiveSource source) {
         MemorySegment bytes = source.bytes();
@@ -64,7 +64,7 @@ public enum ParameterFormat {
         }
         throw source.invalid(
                 0,
-                "it is no .irpa, .gguf or .safetensors file: %d bytes, magic %s; %s"
+                "it is not an .irpa, .gguf or .safetensors file: %d bytes, magic %s; %s"
                         .formatted(bytes.byteSize(), hex.isEmpty() ? "missing" : hex, hint));
     }
 }

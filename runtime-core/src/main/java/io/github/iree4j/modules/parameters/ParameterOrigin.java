@@ -4,11 +4,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a stored parameter lies.
+ * The file location of a stored parameter.
  *
  * @param file the file with its bytes; for an entry of an {@code .irpa} that refers to another file, that other file
- * @param offset where they start in it
- * @param type what the archive says about its elements; null for {@code .irpa}, which says nothing
+ * @param offset the offset of the bytes in it
+ * @param type the element type in the archive; null for {@code .irpa}, which has none
  */
 public record ParameterOrigin(
         Path file, long offset, @Nullable ParameterType type) {}

@@ -7,10 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the parameters of one scope come from. A program names each parameter by scope and key ({@code "model"::"weight"}); the scope
- * is chosen at compile time, what stands behind it is chosen here.
+ * The source of the parameters of one scope. A program names each parameter by scope and key ({@code "model"::"weight"}); the scope is
+ * chosen at compile time, its provider at run time.
  *
- * <p>Implementations must be safe to use from any thread. The module retains a provider for each context that uses it.
+ * <p>Implementations must be safe from any thread. The module retains a provider for each context that uses it.
  */
 public abstract class ParameterProvider extends Resource {
     private final String scope;
@@ -48,7 +48,7 @@ public abstract class ParameterProvider extends Resource {
      * Finds a parameter.
      *
      * @param key its key
-     * @return the entry, or null without one of that key
+     * @return the entry, or null when there is none with that key
      */
     public abstract @Nullable ParameterEntry find(String key);
 

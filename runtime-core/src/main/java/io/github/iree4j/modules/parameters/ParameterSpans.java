@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The table of transfers that a program passes: per row a key, as (u32 offset, u32 length) into the key data, and a span, as (u64
- * parameter offset, u64 buffer offset, u64 length).
+ * The table of transfers passed by a program: per row a key, as (u32 offset, u32 length) into the key data, and a span, as (u64 parameter
+ * offset, u64 buffer offset, u64 length).
  */
 final class ParameterSpans {
     private static final int KEY_SIZE = 8;
@@ -45,7 +45,7 @@ final class ParameterSpans {
         this.count = count;
     }
 
-    /** One transfer. */
+    /** Creates a table of one transfer. */
     static ParameterSpans of(String key, long parameterOffset, long bufferOffset, long length) {
         MemorySegment keyData = MemorySegment.ofArray(key.getBytes(StandardCharsets.UTF_8));
         MemorySegment keyTable = MemorySegment.ofArray(new byte[KEY_SIZE]);

@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What a file says about the elements of a parameter. Programs do not look at it: they take bytes.
+ * The element type of a parameter in its file. Programs ignore it: they take bytes.
  *
- * @param name the type as the file's format names it, for example {@code BF16} or {@code Q4_K}
+ * @param name the type's name in the file format, for example {@code BF16} or {@code Q4_K}
  * @param shape sizes of the dimensions, outermost first; empty for a scalar
- * @param blockElements how many elements are stored together; 1 unless the type is quantised in blocks
- * @param blockBits bits that these take
+ * @param blockElements elements stored together; 1 unless the type is quantised in blocks
+ * @param blockBits bits of such a block
  */
 public record ParameterType(String name, List<Long> shape, int blockElements, int blockBits) {
     /** Copies the shape. */

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The {@code io_parameters} module, version 0: gives programs their parameters.
  *
- * <p>Stored parameters that a program will not write are used where they are mapped; others are read from their files, and written to
- * them, in queue order, while no thread waits. A program can write parameters of archives that are open for writing. Contexts retain
- * the providers they use, so providers may be closed once the contexts exist. The module may be shared between contexts and threads.
- * Signatures: {@code iree/modules/io/parameters/exports.inl}.
+ * <p>Stored parameters that a program will not write are used in place; others are read from, and written to, their files in queue order,
+ * without blocking a thread. A program can write parameters of archives that are open for writing. Contexts retain the providers that they
+ * use, so providers may be closed once the contexts exist. The module may be shared between contexts and threads. Signatures: {@code
+ * iree/modules/io/parameters/exports.inl}.
  */
 public final class ParametersModule {
     private static final int MAX_NAMES_IN_MESSAGES = 8;
@@ -38,7 +38,7 @@ public final class ParametersModule {
     /**
      * Creates the module.
      *
-     * @param providers where parameters come from; of those for one scope the first that has a key is asked. Borrowed, and retained by
+     * @param providers the sources of parameters; of those for one scope, the first that has a key provides it. Borrowed, and retained by
      *     each context
      * @return the module
      */
@@ -49,9 +49,9 @@ public final class ParametersModule {
     /**
      * Creates the module.
      *
-     * @param providers where parameters come from; of those for one scope the first that has a key is asked. Borrowed, and retained by
+     * @param providers the sources of parameters; of those for one scope, the first that has a key provides it. Borrowed, and retained by
      *     each context
-     * @param listener hears how far requests of programs for parameters are, or null
+     * @param listener receives progress of programs' parameter requests, or null
      * @return the module
      */
     public static VmModule create(List<ParameterProvider> providers, ParameterProgress.@Nullable Listener listener) {
@@ -61,7 +61,7 @@ public final class ParametersModule {
                 .function("load", "0rIrrrIiirrr_r", ParametersModule::load)
                 .function("gather", "0rIrrrrrrr_v", ParametersModule::gather)
                 .function("scatter", "0rIrrrrrrr_v", ParametersModule::scatter)
-                // Of November 2023, the first month of parameters: one at a time.
+                // Of November 2023, the first month of parameters: one parameter per call.
                 .function("load", "0rIrrrrIIiiI_r", ParametersModule::loadOne)
                 .function("read", "0rIrrrrIrII_v", ParametersModule::readOne)
                 .function("write", "0rIrrrrIrII_v", ParametersModule::writeOne)
@@ -115,7 +115,7 @@ public final class ParametersModule {
                 if (spans.bufferOffset(row) != 0) {
                     throw new IreeException(
                             StatusCode.OUT_OF_RANGE,
-                            "parameter '%s' is loaded into a buffer of its own and must start at 0 in it, not at %s"
+                            "parameter '%s' is loaded into its own buffer and must start at 0 in it, not at %s"
                                     .formatted(entry.key(), Long.toUnsignedString(spans.bufferOffset(row))));
                 }
                 Buffer buffer = importOrNull(device, params, entry, spans.parameterOffset(row), spans.length(row));
@@ -139,7 +139,7 @@ public final class ParametersModule {
         return buffers;
     }
 
-    /** The stored bytes in place, when the program will not write them and the device can reach them; else null. */
+    /** Returns the stored bytes in place, when the program will not write them and the device can access them; else null. */
     private static @Nullable Buffer importOrNull(
             Device device, BufferParams params, ParameterEntry entry, long offset, long length) {
         if (!(entry instanceof ParameterEntry.Stored stored) || (params.usage() & BufferUsage.SHARING_IMMUTABLE) == 0) {
@@ -152,7 +152,7 @@ public final class ParametersModule {
                             stored.data().asSlice(offset, length),
                             stored.owner());
         } catch (IreeException e) {
-            return null; // badly aligned, or a device with memory of its own: copied instead
+            return null; // misaligned, or a device with its own memory: copied instead
         }
     }
 
@@ -284,7 +284,7 @@ public final class ParametersModule {
                 call.required(VmBuffer.class), call.required(VmBuffer.class), call.required(VmBuffer.class));
     }
 
-    /** Nobody will signal the fence any more, so those who wait for it must hear why. */
+    /** Fails the fence, which no operation will signal any more, so that its waiters get the cause. */
     private static RuntimeException failed(
             @Nullable Fence signal, @Nullable LoadProgress progress, RuntimeException e) {
         if (progress != null) {
@@ -299,7 +299,7 @@ public final class ParametersModule {
         return e;
     }
 
-    /** The providers of one scope, in order. */
+    /** The providers of a scope, in order. */
     private record Scope(String name, List<ParameterProvider> providers) {
         ParameterEntry find(String key) {
             for (ParameterProvider provider : providers) {
@@ -325,7 +325,7 @@ public final class ParametersModule {
         return names.isEmpty() ? "none" : names.size() > MAX_NAMES_IN_MESSAGES ? listed + ", ..." : listed;
     }
 
-    /** Holds the providers for one context. */
+    /** Retains the providers for one context. */
     private static final class State implements AutoCloseable {
         private final List<ParameterProvider> providers = new ArrayList<>();
 
@@ -344,13 +344,13 @@ public final class ParametersModule {
             }
         }
 
-        /** What reports the progress of a request to load; null when nobody listens. */
+        /** Returns the progress of a request to load; null without a listener. */
         @Nullable
         LoadProgress loading(Scope scope, ParameterSpans spans) {
             return listener == null ? null : expecting(LoadProgress.ofLoading(listener, scope.name()), spans);
         }
 
-        /** What reports the progress of a request to store; null when nobody listens. */
+        /** Returns the progress of a request to store; null without a listener. */
         @Nullable
         LoadProgress storing(Scope scope, ParameterSpans spans) {
             return listener == null ? null : expecting(LoadProgress.ofStoring(listener, scope.name()), spans);

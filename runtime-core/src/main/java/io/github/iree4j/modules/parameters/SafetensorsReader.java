@@ -13,8 +13,8 @@ import java.util.Map;
  * Reads the index of a safetensors file: a length of 8 bytes, a JSON object of that length, and the data.
  *
  * <p>As strict as the format's own reader (facts from its specification and from {@code huggingface/safetensors}): the header has at most
- * 100 million bytes, starts with a brace and has each key once; tensors lie one after the other without gaps or overlaps and fill the
- * file; sizes agree with types and shapes. IREE's reader checks less.
+ * 100 million bytes, starts with a brace and has each key once; tensors are contiguous, without gaps or overlaps, and fill the file; sizes
+ * agree with types and shapes. IREE's reader checks less.
  */
 final class SafetensorsReader {
     static final long MAX_HEADER_BYTES = 100_000_000;
@@ -56,7 +56,7 @@ final class SafetensorsReader {
 
     private record Extent(String key, long begin, long end, long declaredAt) {}
 
-    /** What the header says about one tensor, as far as it has been read. */
+    /** The header entry of one tensor, as far as it has been read. */
     private static final class Tensor {
         String type = "";
         boolean hasShape;
@@ -71,12 +71,12 @@ final class SafetensorsReader {
         json = new JsonReader(source, LENGTH_BYTES, headerBytes);
     }
 
-    /** Whether a file may be one: the format has no magic, but after the length there is a brace. */
+    /** Whether a file may be a safetensors file: the format has no magic, but there is a brace after the length. */
     static boolean looksLikeOne(MemorySegment bytes) {
         return bytes.byteSize() > LENGTH_BYTES && bytes.get(ValueLayout.JAVA_BYTE, LENGTH_BYTES) == '{';
     }
 
-    /** Entries by key, in the order of the header. */
+    /** Returns the entries by key, in the order of the header. */
     static Map<String, ParameterEntry> read(ArchiveSource source) {
         long length = source.bytes().get(ArchiveSource.U64, 0);
         if (length < 0 || length > MAX_HEADER_BYTES) {
@@ -174,7 +174,7 @@ final class SafetensorsReader {
         extents.add(new Extent(key, begin, end, start));
     }
 
-    /** Bytes that a tensor takes; -1 when that is no whole number or too many. */
+    /** Returns the bytes that a tensor takes; -1 when that is not a whole number or too many. */
     private static long bytes(Tensor tensor, int bits) {
         try {
             long total = bits;

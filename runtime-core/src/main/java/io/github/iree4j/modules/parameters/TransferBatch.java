@@ -14,15 +14,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transfers between parameters and buffers that together stand between a wait fence and a signal fence.
+ * Transfers between parameters and buffers that together run between a wait fence and a signal fence.
  *
- * <p>They are spread over a few timelines, so that some run at once and thousands of parameters do not make thousands of timelines.
- * Each waits for the one before it on its timeline; if one fails, so does everything after it, and in the end the signal fence.
+ * <p>They are distributed over a few timelines, so that some run concurrently and thousands of parameters do not need thousands of
+ * timelines. Each waits for the previous one on its timeline; if one fails, so do all later ones and finally the signal fence.
  */
 final class TransferBatch implements AutoCloseable {
-    private static final int MAX_TIMELINES = 4; // a guess; one device queue rarely profits from more
+    private static final int MAX_TIMELINES = 4; // a guess: a device queue rarely profits from more
 
-    /** Larger transfers are cut into pieces, which run at once and are reported one by one. A multiple of every pattern. */
+    /**
+     * Larger transfers are split into pieces of this size, which run concurrently and are reported one by one. A multiple of every pattern.
+     */
     static final long PIECE = 64L << 20; // a guess
 
     private final Device device;
@@ -79,14 +81,14 @@ final class TransferBatch implements AutoCloseable {
     }
 
     /**
-     * The file with the bytes of an entry, when they are in one. It is read and written without a thread that waits for pages, and
-     * without the signal that stops whoever touches a mapping whose file has become shorter.
+     * Returns the file with the bytes of an entry, if they are in one. It is read and written without blocking a thread on page faults, and
+     * without the SIGBUS that accesses to a mapping of a truncated file raise.
      */
     private static @Nullable HalFile fileOf(ParameterEntry.Stored entry) {
         return entry.owner() instanceof MappedFile mapped ? mapped.file() : null;
     }
 
-    /** Where the bytes of an entry begin in its file. */
+    /** Returns the offset of the bytes of an entry in its file. */
     private static long placeOf(ParameterEntry.Stored entry) {
         MappedFile mapped = (MappedFile) Objects.requireNonNull(entry.owner());
         return entry.data().address() - mapped.bytes().address();
@@ -166,7 +168,7 @@ final class TransferBatch implements AutoCloseable {
         return value;
     }
 
-    /** Submits what signals the fence once all transfers are over. */
+    /** Submits the operation that signals the fence once all transfers have finished. */
     void end(@Nullable Fence signal) {
         List<Fence> last = new ArrayList<>(timelines.size());
         Fence all = null;
@@ -184,7 +186,7 @@ final class TransferBatch implements AutoCloseable {
         }
     }
 
-    /** Lets go of the timelines; submitted transfers keep what they need. */
+    /** Releases the timelines; submitted transfers retain what they need. */
     @Override
     public void close() {
         timelines.forEach(timeline -> timeline.semaphore.close());
@@ -211,7 +213,7 @@ final class TransferBatch implements AutoCloseable {
 
         @Override
         protected void doWrite(long offset, MemorySegment source) {
-            throw new UnsupportedOperationException(); // refused before: the file allows reading only
+            throw new UnsupportedOperationException(); // refused earlier: the file is read-only
         }
 
         @Override

@@ -2,7 +2,7 @@ package io.github.iree4j.modules.vmvx;
 
 import java.lang.foreign.MemorySegment;
 
-/** Elements that matrices have, as floats or as ints. */
+/** Element types of matrices, read as floats or ints. */
 enum ElementKind {
     F32(32, true) {
         @Override
@@ -81,7 +81,7 @@ enum ElementKind {
         throw new AssertionError(this);
     }
 
-    /** Rounds to the nearest value that elements can have, ties to even. */
+    /** Rounds to the nearest representable value, ties to even. */
     float round(float value) {
         return switch (this) {
             case F16 -> Float.float16ToFloat(Float.floatToFloat16(value));
@@ -102,22 +102,22 @@ enum ElementKind {
     private static int bf16(float value) {
         int raw = Float.floatToRawIntBits(value);
         if ((raw & 0x7FFF_FFFF) > 0x7F80_0000) {
-            return raw >>> 16 | 0x40; // a NaN stays one
+            return raw >>> 16 | 0x40; // keeps a NaN a NaN
         }
         return raw + 0x7FFF + (raw >>> 16 & 1) >>> 16;
     }
 
     /**
-     * Brings elements into an array: {@code run} of them lie together, the next ones {@code skip} further on. One loop for each kind, so that each is
-     * compiled for itself.
+     * Loads elements into an array: {@code run} of them are contiguous, the next ones {@code skip} further on. One loop for each kind, so
+     * that each is compiled separately.
      *
-     * @param from where they are
+     * @param from the memory
      * @param at the first one, in elements
-     * @param first how many there are until the first skip
-     * @param run how many there are between skips
-     * @param skip from the end of a run to the begin of the next, in elements
+     * @param first number of elements until the first skip
+     * @param run number of elements between skips
+     * @param skip elements from the end of a run to the start of the next
      * @param to the array
-     * @param count how many
+     * @param count number of elements
      */
     void load(MemorySegment from, long at, int first, int run, long skip, float[] to, int count) {
         int left = first;

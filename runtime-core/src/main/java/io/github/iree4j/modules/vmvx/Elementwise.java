@@ -17,20 +17,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * The two-dimensional unary, binary, copy and fill functions of the {@code vmvx} module.
  *
- * <p>Operands are brought into arrays piece by piece, computed there, and written back. Each function has a loop of its own, so that HotSpot
+ * <p>Operands are loaded into arrays piece by piece, computed there, and written back. Each function has its own loop, so that HotSpot
  * vectorises each.
  */
 final class Elementwise {
     private static final String UNARY = "0rIIIrIIIII_v";
     private static final String BINARY = "0rIIIrIIIrIIIII_v";
 
-    /** Computes the first elements of {@code out}. */
+    /** Computes the first {@code count} elements of {@code out}. */
     @FunctionalInterface
     private interface FloatLoop {
         void run(float[] a, float[] b, float[] out, int count);
     }
 
-    /** Computes the first elements of {@code out}. */
+    /** Computes the first {@code count} elements of {@code out}. */
     @FunctionalInterface
     private interface IntLoop {
         void run(int[] a, int[] b, int[] out, int count);

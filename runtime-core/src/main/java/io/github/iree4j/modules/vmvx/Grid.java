@@ -9,11 +9,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A two-dimensional strided view of a program's buffer, checked once for a given size so that kernels need no checks of their own
- * arithmetic.
+ * A two-dimensional strided view of a program's buffer, checked once for a given size so that kernels need not check their arithmetic.
  *
- * <p>Offset, strides and sizes come from the program, in elements, and may be anything: the last element touched is computed exactly.
- * Element (i, j) lies at {@code offset + i * stride0 + j * stride1}.
+ * <p>Offset, strides and sizes come from the program, in elements, and may be arbitrary: the last element accessed is computed exactly.
+ * Element (i, j) is at {@code offset + i * stride0 + j * stride1}.
  */
 final class Grid {
     static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -47,16 +46,16 @@ final class Grid {
     }
 
     /**
-     * The bytes from element (0, 0) on, after checking that a program may read {@code size0} by {@code size1} elements there. Strides of
-     * zero repeat an element. The sizes must not be negative ({@link #isEmpty} says so).
+     * Returns the bytes from element (0, 0) on, after checking that a program may read {@code size0} by {@code size1} elements there.
+     * Strides of zero repeat an element. The sizes must not be negative ({@link #isEmpty} checks that).
      */
     MemorySegment readable(long size0, long size1, int elementSize) {
         return check(size0, size1, elementSize);
     }
 
     /**
-     * As {@link #readable}, for writing. A stride of zero along a dimension of more than one element is refused: it would write one
-     * element again and again, as often as the program says.
+     * As {@link #readable}, for writing. A stride of zero along a dimension of more than one element is refused: it would write one element
+     * repeatedly, as often as the program requests.
      */
     MemorySegment writable(long size0, long size1, int elementSize) {
         if (!buffer.isMutable()) {

@@ -8,19 +8,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * {@code mmt4d}: the product of a matrix and a transposed one, all three in tiles. Flags and types are those of
- * {@code iree/builtins/ukernel/exported_bits.h}.
+ * {@code mmt4d}: the product of a matrix and a transposed matrix, all three tiled. Flags and types are those of {@code
+ * iree/builtins/ukernel/exported_bits.h}.
  */
 final class MatrixProduct {
     /*
-     * Row r of the result is row r % m0 of tile r / m0, and column c alike; depth d is d % k0 in tile d / k0. A result is computed in blocks
-     * of ROWS by COLUMNS that stay in arrays of sums, one for each row, over one piece of the depth after the other. For each piece the right
-     * side is brought into arrays, one for each step of depth with a column beside the next, so that the innermost loop runs over columns:
-     * sums[i] += left * right[i], for two rows and four steps of depth at a time so that sums and right side are loaded once for several
-     * products. HotSpot makes vectors of that only when each array is indexed by the loop's own variable; rows of one large array, at an offset each,
-     * take five times as long.
+     * Row r of the result is row r % m0 of tile r / m0, and likewise for column c; depth d is d % k0 in tile d / k0. The result is computed
+     * in blocks of ROWS by COLUMNS, kept in one array of sums per row, one piece of the depth after the other. For each piece, the right
+     * side is loaded into arrays, one per step of depth with adjacent columns, so that the innermost loop runs over columns: sums[i] +=
+     * left * right[i], for two rows and four steps of depth at a time so that sums and right side are loaded once for several products.
+     * HotSpot vectorises this only when each array is indexed by the loop variable itself; rows of one large array, each at an offset, take
+     * five times as long.
      *
-     * Each sum is added up in order of depth, without a fused step, so that results are those of the plain loop to the last bit.
+     * Each sum is accumulated in order of depth, without fused multiply-add, so that results equal those of the plain loop to the last bit.
      */
     private static final int ROWS = 256;
     private static final int COLUMNS = 256;
@@ -29,10 +29,10 @@ final class MatrixProduct {
     private static final int TYPE_MASK = 0xFF;
     private static final int ACCUMULATE = 0x100;
     private static final int SKIP_INTERMEDIATE_ROUNDINGS = 0x400;
-    /** Also whether generic kernels may be used, which is all that there are. */
+    /** Includes the flag that allows generic kernels, the only ones there are. */
     private static final int KNOWN_FLAGS = TYPE_MASK | ACCUMULATE | 0x200 | SKIP_INTERMEDIATE_ROUNDINGS;
 
-    /** Element types of left side, right side and result, by the number in the flags. */
+    /** Element types of left side, right side and result, indexed by the type in the flags. */
     private record Types(ElementKind lhs, ElementKind rhs, ElementKind out) {}
 
     private static final Types[] TYPES = {
@@ -134,7 +134,7 @@ final class MatrixProduct {
         if ((flags & ~KNOWN_FLAGS) != 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "mmt4d with flags %08X, of which %08X are not known".formatted(flags, flags & ~KNOWN_FLAGS));
+                    "mmt4d with flags %08X, of which %08X are unknown".formatted(flags, flags & ~KNOWN_FLAGS));
         }
         return TYPES[type];
     }
@@ -166,17 +166,17 @@ final class MatrixProduct {
     }
 
     /**
-     * One side, as rows of some depth.
+     * One operand, as rows of some depth.
      *
-     * @param bytes from its first element on
+     * @param bytes its bytes, from the first element on
      * @param kind its elements
      * @param stride elements from one row of tiles to the next
      * @param tile rows in a tile
      * @param k0 depth of a tile
-     * @param count rows altogether
+     * @param count total number of rows
      */
     private record Side(MemorySegment bytes, ElementKind kind, long stride, int tile, int k0, long count) {
-        /** Brings a piece of a row's depth into an array. */
+        /** Loads a piece of a row's depth into an array. */
         void load(long row, long from, int length, float[] to) {
             int inTile = (int) (from % k0);
             kind.load(bytes, position(row, from, inTile), k0 - inTile, k0, (tile - 1L) * k0, to, length);
@@ -212,17 +212,17 @@ final class MatrixProduct {
         }
     }
 
-    /** Where a row of the result begins, in elements. */
+    /** Returns the start of a row of the result, in elements. */
     private long rowStart(long row) {
         return row / lhs.tile * outStride + row % lhs.tile * rhs.tile;
     }
 
-    /** Where an element lies behind the begin of its row, in elements. */
+    /** Returns the offset of an element from the start of its row, in elements. */
     private long inRow(long column) {
         return column / rhs.tile * lhs.tile * rhs.tile + column % rhs.tile;
     }
 
-    /** How many elements lie together from there on, of so many. */
+    /** Returns how many of {@code width} elements are contiguous from a column on. */
     private int run(long column, int width) {
         return (int) Math.min(rhs.tile - column % rhs.tile, width);
     }
@@ -342,7 +342,7 @@ final class MatrixProduct {
         }
     }
 
-    /** Four steps of depth for two rows. */
+    /** Computes four steps of depth for two rows. */
     private static void step(
             float[] sums,
             float[] r0,
@@ -456,7 +456,7 @@ final class MatrixProduct {
         }
     }
 
-    /** Four steps of depth for two rows. */
+    /** Computes four steps of depth for two rows. */
     private static void step(
             int[] sums,
             int[] r0,

@@ -17,7 +17,7 @@ final class Microkernels {
     private static final int ROLE_RHS = 2;
     private static final int ROLE_RESULT = 3;
 
-    // The tile that IREE's generic kernels ask for, whatever the types.
+    // The tile size of IREE's generic kernels, for all types.
     private static final int TILE_M = 8;
     private static final int TILE_N = 8;
     private static final int TILE_K = 4;

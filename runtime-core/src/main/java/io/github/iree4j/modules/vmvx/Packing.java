@@ -11,8 +11,8 @@ import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
 
 /**
- * {@code pack} and {@code unpack}: matrices into tiles and back. Flags and types are those of {@code iree/builtins/ukernel/exported_bits.h};
- * elements are moved as bits.
+ * {@code pack} and {@code unpack}: convert matrices to tiles and back. Flags and types are those of {@code
+ * iree/builtins/ukernel/exported_bits.h}; elements are moved as bits.
  */
 final class Packing {
     private static final int TYPE_MASK = 0xFF;
@@ -32,7 +32,7 @@ final class Packing {
         pack(call, Grid.read(call, "in"), true);
     }
 
-    /** Of compilers from April 2023 to May 2024: rows are contiguous. */
+    /** The form of compilers from April 2023 to May 2024: rows are contiguous. */
     static void packContiguous(VmCall call) {
         pack(call, Grid.readContiguous(call, "in"), false);
     }
@@ -42,7 +42,7 @@ final class Packing {
         long outOffset = call.i64();
         long outStride0 = call.i64();
         if (hasInnerStride) {
-            call.i64(); // that of contiguous tiles
+            call.i64(); // the stride of contiguous tiles
         }
         long inSize0 = Microkernels.size(call.i64(), "in_size0");
         long inSize1 = Microkernels.size(call.i64(), "in_size1");
@@ -89,7 +89,7 @@ final class Packing {
         unpack(call, true);
     }
 
-    /** Of compilers from April 2023 to May 2024: rows are contiguous, and at first integers had a number of their own. */
+    /** The form of compilers from April 2023 to May 2024: rows are contiguous, and at first integers had their own type number. */
     static void unpackContiguous(VmCall call) {
         unpack(call, false);
     }
@@ -99,7 +99,7 @@ final class Packing {
         long inOffset = call.i64();
         long inStride0 = call.i64();
         if (hasInnerStrides) {
-            call.i64(); // that of contiguous tiles
+            call.i64(); // the stride of contiguous tiles
         }
         Grid out = hasInnerStrides ? Grid.read(call, "out") : Grid.readContiguous(call, "out");
         long outer0 = Microkernels.size(call.i64(), "in_size0");
@@ -140,7 +140,7 @@ final class Packing {
         if ((flags & ~KNOWN_FLAGS) != 0) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "packing with flags %08X, of which %08X are not known".formatted(flags, flags & ~KNOWN_FLAGS));
+                    "packing with flags %08X, of which %08X are unknown".formatted(flags, flags & ~KNOWN_FLAGS));
         }
         int type = flags & TYPE_MASK;
         if (type == F32 || type == I32) {
@@ -207,7 +207,7 @@ final class Packing {
         }
     }
 
-    /** Where elements of a matrix lie in its tiled form, in elements. */
+    /** Positions of a matrix's elements in its tiled form, in elements. */
     private static final class Tiling {
         private final long rowTiles;
         private final long columnTiles;
@@ -246,7 +246,7 @@ final class Packing {
             }
         }
 
-        /** The first element of a row in a tile. */
+        /** Returns the first element of a row in a tile. */
         long position(long row, long columnTile) {
             return row / rowsPerTile * rowTileStride + columnTile * columnTileStride + row % rowsPerTile * rowStride;
         }

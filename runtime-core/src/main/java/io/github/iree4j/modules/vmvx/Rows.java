@@ -7,11 +7,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The order in which a two-dimensional function goes over its operands: as few and as long rows as there can be, each in pieces that fit
- * the arrays that are computed in.
+ * The iteration order of a two-dimensional function over its operands: rows as few and as long as possible, each in pieces that fit the
+ * scratch arrays.
  */
 final class Rows {
-    /** Elements of a piece: three arrays of it fit the first cache. */
+    /** Elements of a piece: three such arrays fit in the L1 cache. */
     static final int PIECE = 2048;
 
     private long rows;
@@ -52,7 +52,7 @@ final class Rows {
         }
     }
 
-    /** What is done with a piece of a row: positions of its first elements come from {@link #at}. */
+    /** The computation on a piece of a row; {@link #at} gives the positions of its first elements. */
     @FunctionalInterface
     interface Piece {
         void run(long row, long first, int count);
@@ -69,7 +69,7 @@ final class Rows {
         }
     }
 
-    /** Elements of the largest piece of so many. */
+    /** Returns the size of the largest piece for these sizes. */
     static int piece(long size0, long size1) {
         return size0 >= PIECE || size1 >= PIECE ? PIECE : (int) Math.min(PIECE, size0 * size1);
     }
@@ -79,7 +79,7 @@ final class Rows {
                 StatusCode.CANCELLED, "call of '" + call.function().fullName() + "' was cancelled");
     }
 
-    /** Where an element of an operand lies, in elements. */
+    /** Returns the position of an element of an operand, in elements. */
     long at(int operand, long row, long element) {
         return row * rowStrides[operand] + element * strides[operand];
     }

@@ -2,7 +2,7 @@ package io.github.iree4j.modules.vmvx;
 
 import java.util.Arrays;
 
-/** Arrays to compute in, kept from call to call: HotSpot vectorises loops over arrays. Of one context. */
+/** Scratch arrays of one context, kept between calls: HotSpot vectorises loops over arrays. */
 final class Scratch {
     private static final int SLOTS = 4;
 
@@ -12,7 +12,7 @@ final class Scratch {
     private final float[][][] floatRows = new float[SLOTS][0][];
     private final int[][][] intRows = new int[SLOTS][0][];
 
-    /** At least so many arrays of at least a size; contents are anything. */
+    /** Returns at least {@code count} arrays of at least {@code size}, with undefined contents. */
     float[][] floatRows(int slot, int count, int size) {
         float[][] rows = floatRows[slot];
         if (rows.length < count) {
@@ -27,7 +27,7 @@ final class Scratch {
         return rows;
     }
 
-    /** At least so many arrays of at least a size; contents are anything. */
+    /** Returns at least {@code count} arrays of at least {@code size}, with undefined contents. */
     int[][] intRows(int slot, int count, int size) {
         int[][] rows = intRows[slot];
         if (rows.length < count) {
@@ -42,7 +42,7 @@ final class Scratch {
         return rows;
     }
 
-    /** An array of at least a size; contents are anything. */
+    /** Returns an array of at least {@code size}, with undefined contents. */
     float[] floats(int slot, int size) {
         float[] array = floats[slot];
         if (array.length < size) {
@@ -52,7 +52,7 @@ final class Scratch {
         return array;
     }
 
-    /** An array of at least a size; contents are anything. */
+    /** Returns an array of at least {@code size}, with undefined contents. */
     int[] ints(int slot, int size) {
         int[] array = ints[slot];
         if (array.length < size) {

@@ -26,17 +26,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A loaded VMVX executable. Its functions take local memory, constants, a list of bindings and nine numbers, and run once per workgroup.
  *
- * <p>Each worker has a context of its own, made on its first dispatch, so workgroups on different workers share nothing but the module.
+ * <p>Each worker has its own context, created at its first dispatch, so workgroups on different workers share only the module.
  */
 final class VmvxExecutable implements LoadedExecutable {
     private static final CallingConvention EXPORT = CallingConvention.parse("0rrriiiiiiiii_v");
     private static final CallingConvention SET_CONSTANTS_CONVENTION = CallingConvention.parse("0r_v");
     private static final String SET_CONSTANTS = "__set_constants";
 
-    /** Functions that are not kernels: {@code __init}, {@code __set_constants} and the like. */
+    /** Name prefix of functions that are not kernels: {@code __init}, {@code __set_constants} and the like. */
     private static final String HIDDEN = "__";
 
-    /** What the 16-bit count of 4096-byte pages of compiled CPU code can say. */
+    /** The maximum that the 16-bit count of 4096-byte pages in compiled CPU code can express. */
     private static final long MAX_LOCAL_MEMORY = 65_535L * 4096;
 
     private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -72,7 +72,7 @@ final class VmvxExecutable implements LoadedExecutable {
                     0,
                     attribute(function, "local_memory", 0, MAX_LOCAL_MEMORY)));
         }
-        // The first worker's context now, so that what is wrong with the module shows when it is loaded.
+        // Create the first worker's context now, so that errors in the module show at load time.
         workers.set(0, new WorkerContext());
     }
 
@@ -87,7 +87,7 @@ final class VmvxExecutable implements LoadedExecutable {
                 return (int) value;
             }
         } catch (NumberFormatException e) {
-            // said below
+            // reported below
         }
         throw new IreeException(
                 StatusCode.INVALID_ARGUMENT,
@@ -116,7 +116,7 @@ final class VmvxExecutable implements LoadedExecutable {
             context.run(export, dispatch, begin, end);
         } finally {
             if (context.keepsBindings) {
-                // The memory may belong to anybody from here on. What is kept is in the module's state, and goes with
+                // The memory may be reused from here on. What was kept is in the module's state, and is dropped with
                 // it.
                 workers.set(worker, null);
                 context.close();
@@ -141,7 +141,7 @@ final class VmvxExecutable implements LoadedExecutable {
         module.close();
     }
 
-    /** Counts who holds memory that is lent for one dispatch. Only the thread of the dispatch uses it. */
+    /** Counts references to memory lent for one dispatch. Used only by the thread of the dispatch. */
     private static final class Holders implements RefCounted {
         private int count;
 
@@ -156,11 +156,11 @@ final class VmvxExecutable implements LoadedExecutable {
         }
     }
 
-    /** What one worker needs to run kernels: belongs to that worker. */
+    /** The state with which one worker runs kernels; confined to that worker. */
     private final class WorkerContext implements AutoCloseable {
         private final Context context;
         private final @Nullable Invocation[] invocations = new Invocation[functions.size()];
-        /** The module's state holds memory of a dispatch that is over. */
+        /** Whether the module's state retains memory of a finished dispatch. */
         private boolean keepsBindings;
 
         WorkerContext() {

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * a service by the local device.
  */
 public final class VmvxExecutableLoader implements ExecutableLoader {
-    /** The one format there is. */
+    /** The only format. */
     public static final String FORMAT = "vmvx-bytecode-fb";
 
-    /** Creates the loader; it keeps nothing. */
+    /** Creates the loader, which is stateless. */
     public VmvxExecutableLoader() {}
 
     @Override

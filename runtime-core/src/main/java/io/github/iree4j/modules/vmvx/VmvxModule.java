@@ -4,12 +4,11 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmModule;
 
 /**
- * The {@code vmvx} module, version 0: what a VMVX executable may import besides the VM's own instructions. All functions work on
- * {@code vm.buffer}s with offsets, strides and sizes in elements, each checked exactly against the buffer
- * (signatures: {@code iree/modules/vmvx/exports.inl}).
+ * The {@code vmvx} module, version 0: the functions that a VMVX executable may import. All functions work on {@code vm.buffer}s with
+ * offsets, strides and sizes in elements, each checked exactly against the buffer (signatures: {@code iree/modules/vmvx/exports.inl}).
  */
 public final class VmvxModule {
-    /** The functions keep nothing between calls but room to compute in. */
+    /** The state of a context: only scratch space. */
     static final class State {
         final Scratch scratch = new Scratch();
     }
@@ -19,7 +18,7 @@ public final class VmvxModule {
     private VmvxModule() {}
 
     /**
-     * Returns the module; there is one, stateless and shared.
+     * Returns the module, a stateless singleton.
      *
      * @return the module
      */

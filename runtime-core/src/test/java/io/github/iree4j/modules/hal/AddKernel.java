@@ -50,7 +50,7 @@ final class AddKernel implements ExecutableLoader {
                 long needed = end * Integer.BYTES;
                 if (dispatch.binding(0).byteSize() < needed
                         || dispatch.binding(1).byteSize() < needed) {
-                    // A kernel made by a compiler would read on; programs that are wrong are told so.
+                    // A compiled kernel would read beyond the end; here wrong programs fail.
                     throw new IreeException(StatusCode.OUT_OF_RANGE, "bindings hold less than " + needed + " bytes");
                 }
                 for (long i = begin; i < end; i++) {

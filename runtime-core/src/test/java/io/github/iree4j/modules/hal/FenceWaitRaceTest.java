@@ -11,7 +11,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** WAIT-1: a suspended {@code hal.fence.await} is resumed once, whatever ends the wait first. */
+/** WAIT-1: a suspended {@code hal.fence.await} is resumed exactly once, whatever ends the wait first. */
 class FenceWaitRaceTest {
     private static final int ROUNDS = 20_000;
 

@@ -45,7 +45,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void queriesAnswerOrSayThatTheyCannot() {
+    void queriesAnswerOrReportThatTheyCannot() {
         assertThat(query("hal.device.id", "local*")).containsExactly(1, 1L);
         assertThat(query("hal.device.id", "cuda")).containsExactly(1, 0L);
         assertThat(query("hal.executable.format", AddKernel.FORMAT)).containsExactly(1, 1L);
@@ -65,7 +65,7 @@ class HalBufferImportsTest {
         assertThat(hal.failure(StatusCode.INVALID_ARGUMENT, "buffer.length", "0r_I", new Object[] {null}))
                 .hasMessageContaining("null");
         assertThat(hal.failure(StatusCode.OUT_OF_RANGE, "buffer.subspan", "0rII_r", hal.buffer(1), 2L, 3L))
-                .as("a failure of the HAL itself")
+                .as("a failure within the HAL")
                 .hasMessageContaining("in 'hal.buffer.subspan'");
     }
 
@@ -90,7 +90,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void allocationsRefuseBitsAndSizesThatMeanNothing() {
+    void allocationsRefuseUndefinedBitsAndInvalidSizes() {
         Allocator allocator = hal.device.allocator();
         assertThat(hal.failure(
                         StatusCode.INVALID_ARGUMENT,
@@ -149,7 +149,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void assertionsOnBuffersSayWhatIsMissing() {
+    void assertionsOnBuffersNameWhatIsMissing() {
         Buffer buffer = allocate(16);
         Allocator allocator = hal.device.allocator();
         VmBuffer input = HalFixture.text("input0");
@@ -173,7 +173,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void theLastOfSeveralOwnersIsToldSo() {
+    void discardReportsTheLastOwner() {
         Buffer part = hal.one("buffer.subspan", "0rII_r", allocate(16), 0L, 8L);
         assertThat(hal.<Integer>one("buffer.allocation.is_terminal", "0r_i", part))
                 .isEqualTo(1);
@@ -223,7 +223,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void importsThatCannotBeAreNullWhenOnlyTried() {
+    void impossibleImportsAreNullWhenOnlyTried() {
         VmBuffer heap = VmBuffer.wrap(MemorySegment.ofArray(new byte[64]), true, null);
         assertThat(importing(heap, 1, MAPPED, 0L, -1L)).isNull();
         hal.failure(
@@ -282,7 +282,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void memoryBecomesAFileForReadingOnly() {
+    void memoryBecomesAReadOnlyFile() {
         VmBuffer bytes = HalFixture.bytes(1, 2, 3, 4);
         HalFile file = hal.one("ex.file.from_memory", "0rIirIIi_r", hal.device, -1L, 1, bytes, 1L, 3L, 0);
         assertThat(file.length()).isEqualTo(3);
@@ -390,7 +390,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void booleansAndBytesStandForEachOther() {
+    void booleansAndBytesAreInterchangeable() {
         check(hal.view(ElementType.BOOL_8, DENSE, 2), ElementType.I8, DENSE, 2L);
         check(hal.view(ElementType.UI8, DENSE, 2), ElementType.BOOL_8, DENSE, 2L);
         mismatch(hal.view(ElementType.BOOL_8, DENSE, 2), "expected i16 but have i1", ElementType.I16, DENSE, 2L);
@@ -401,7 +401,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void assertionsOnViewsSayWhatDiffers() {
+    void assertionsOnViewsNameWhatDiffers() {
         BufferView view = hal.view(ElementType.F32, DENSE, 2, 3);
         mismatch(view, "element type mismatch, expected i32 but have f32", ElementType.I32, DENSE, 2L, 3L);
         mismatch(view, "element type mismatch, expected f64 but have f32", ElementType.F64, DENSE, 2L, 3L);

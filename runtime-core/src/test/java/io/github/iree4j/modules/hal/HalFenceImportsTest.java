@@ -69,7 +69,7 @@ class HalFenceImportsTest {
     }
 
     @Test
-    void awaitingWhatIsReachedReturnsAtOnce() {
+    void awaitingAReachedFenceReturnsAtOnce() {
         Fence fence = hal.fence();
         fence.signal();
         assertThat(await(-1, fence)).isZero();
@@ -84,7 +84,7 @@ class HalFenceImportsTest {
     }
 
     @Test
-    void timeRunningOutIsAValueNotAFailure() {
+    void aTimeoutIsAValueNotAFailure() {
         Fence fence = hal.fence();
         assertThat(await(0, fence)).isEqualTo(StatusCode.DEADLINE_EXCEEDED.number());
         assertThat(await(1, fence)).isEqualTo(StatusCode.DEADLINE_EXCEEDED.number());
@@ -92,7 +92,7 @@ class HalFenceImportsTest {
     }
 
     @Test
-    void aWaitSuspendsTheCallAndComesBackWhenAllAreReached() {
+    void aWaitSuspendsTheCallUntilAllAreReached() {
         Fence first = hal.fence();
         Fence second = hal.fence();
         suspended(-1, List.of(first, second), call -> {
@@ -111,7 +111,7 @@ class HalFenceImportsTest {
     }
 
     @Test
-    void aSuspendedWaitEndsWithTheFirstFailureInItsOwnWords() {
+    void aSuspendedWaitEndsWithTheFirstFailure() {
         Fence first = hal.fence();
         Fence second = hal.fence();
         suspended(-1, List.of(first, second), call -> {
@@ -127,7 +127,7 @@ class HalFenceImportsTest {
     }
 
     @Test
-    void aSuspendedWaitWithATimeoutComesBackLate() throws InterruptedException {
+    void aSuspendedWaitEndsAtItsTimeout() throws InterruptedException {
         Fence fence = hal.fence();
         suspended(5, List.of(fence), call -> {
             try {

@@ -25,8 +25,8 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * A local device and the hal module over it, called as programs call it. References that calls return are released when the fixture
- * is closed, which then checks that no storage is left.
+ * A local device and the hal module over it, called as programs call it. Closing the fixture releases the references that calls returned,
+ * and checks that no storage is left.
  */
 final class HalFixture implements AutoCloseable {
     final AddKernel kernel = new AddKernel();
@@ -67,7 +67,7 @@ final class HalFixture implements AutoCloseable {
         return resource;
     }
 
-    /** Releases what was returned last; for tests of what happens then. */
+    /** Releases the reference returned last. */
     void releaseLast() {
         owned.pop().release();
     }
@@ -91,7 +91,7 @@ final class HalFixture implements AutoCloseable {
     }
 
     static void assertReached(Fence fence) {
-        fence.await(Duration.ofSeconds(60)); // others may be at work on it
+        fence.await(Duration.ofSeconds(60)); // other threads may still be working on it
     }
 
     static VmBuffer text(String text) {
@@ -113,7 +113,7 @@ final class HalFixture implements AutoCloseable {
         }
         hal.close();
         assertThat(device.allocator().statistics().bytesLive())
-                .as("bytes of buffers that nobody refers to any more")
+                .as("bytes of unreferenced buffers")
                 .isZero();
         device.close();
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Imports of earlier compilers, function by function: each does what the form of today does. */
+/** Imports of earlier compilers, function by function: each behaves as the current form. */
 class HalGenerationsTest {
     private static final int ANY_STAGE = 0x1C;
     private static final int USAGE =
@@ -86,7 +86,7 @@ class HalGenerationsTest {
                 constant,
                 0L,
                 -1L);
-        // Heap memory cannot be a buffer in place: a program that only tries is told null.
+        // Heap memory cannot be a buffer in place: a program that only tries gets null.
         Object mapped = hal.one(
                 "allocator.map.byte_buffer",
                 "0riiirII_r",
@@ -117,7 +117,7 @@ class HalGenerationsTest {
     }
 
     @Test
-    void nestedCommandBuffersAreRefusedSayingWhatIsThereInTheirPlace() {
+    void nestedCommandBuffersAreRefusedNamingTheirReplacement() {
         assertThat(hal.failure(StatusCode.UNIMPLEMENTED, "command_buffer.create", "0riii_r", hal.device, 3, 3, 0))
                 .hasMessageContaining("IREE of July 2024 and later");
         hal.failure(StatusCode.UNIMPLEMENTED, "command_buffer.execute.commands", "0rrCrIID_v", null, null, List.of());
@@ -174,7 +174,7 @@ class HalGenerationsTest {
         hal.call("command_buffer.push_constants", "0rriCiD_v", commands, layout, 0, List.of(List.of(100)));
         push(commands, layout, 0, binding(1, 0, out), binding(0, 0, in));
         hal.call("command_buffer.dispatch", dispatch, withFlags(dispatch, commands, executable, 0, 4, 1, 1));
-        // Pushed values stay until others take their place.
+        // Pushed values stay until they are replaced.
         hal.call("command_buffer.execution_barrier", "0riii_v", commands, ANY_STAGE, ANY_STAGE, 0);
         Buffer next = hal.buffer(0, 0, 0, 0);
         push(commands, layout, 0, binding(0, 0, out), binding(1, 0, next));
@@ -248,7 +248,7 @@ class HalGenerationsTest {
     }
 
     @Test
-    void whatWasPushedIsHeldUntilTheCommandBufferIsFinished() {
+    void pushedBuffersAreRetainedUntilTheCommandBufferIsFinished() {
         Object layout = layout(1, 2);
         Executable executable = executable(layout, layout);
         CommandBuffer commands = hal.one("command_buffer.create", "0riii_r", hal.device, 1, 3, 0);
@@ -264,7 +264,7 @@ class HalGenerationsTest {
     }
 
     @Test
-    void commandBuffersThatFailedCallsHaveDroppedHoldNothing() {
+    void commandBuffersDroppedByFailedCallsRetainNothing() {
         Object layout = layout(1, 2);
         Buffer buffer = hal.keep(hal.device.allocator().allocate(BufferParams.DEFAULT, 8));
         for (int call = 0; call < 2000; call++) { // more than may be recorded at once
@@ -284,7 +284,7 @@ class HalGenerationsTest {
     }
 
     @Test
-    void descriptorsThatMakeNoSenseAreRefused() {
+    void invalidDescriptorsAreRefused() {
         Object layout = layout(1, 2);
         Executable executable = executable(layout, layout);
         CommandBuffer commands = hal.one("command_buffer.create", "0riii_r", hal.device, 1, 3, 0);
@@ -474,7 +474,7 @@ class HalGenerationsTest {
     }
 
     @Test
-    void severalCommandBuffersRunInTheirOrderAndNoneIsABarrier() {
+    void severalCommandBuffersRunInOrderAndNoneIsABarrier() {
         Buffer buffer = hal.buffer(0, 0);
         List<CommandBuffer> all = new ArrayList<>();
         for (int i = 1; i <= 20; i++) {

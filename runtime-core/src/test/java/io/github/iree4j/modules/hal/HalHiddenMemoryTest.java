@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What programs do with buffers that the host does not see. */
+/** Operations of programs on buffers that the host does not see. */
 class HalHiddenMemoryTest {
     @TempDir
     Path directory;
@@ -71,7 +71,7 @@ class HalHiddenMemoryTest {
     }
 
     @Test
-    void constantsThatCannotBeUsedInPlaceAreNotWhenThatWasOnlyTried() {
+    void tryingToUseConstantsInPlaceYieldsNullWhenImpossible() {
         try (Arena arena = Arena.ofShared()) {
             VmBuffer constant = VmBuffer.wrap(arena.allocate(64, 64).asReadOnly(), false, null);
             Object imported = hal.one(

@@ -47,8 +47,8 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls every function of the hal module with arguments that no compiler would pass. It learns from the failures which type each
- * reference should have, so that calls get past the checks of types more often than not.
+ * Calls every function of the hal module with arguments that no compiler would pass. It learns from the failures which type each reference
+ * should have, so that most calls pass the type checks.
  */
 @Tag("long")
 class HalHostileArgumentsTest {
@@ -92,7 +92,7 @@ class HalHostileArgumentsTest {
     private int argument;
     private boolean tame;
 
-    /** Failures of operations without a signal fence are logged, and here there are thousands. */
+    /** Failures of operations without a signal fence are logged, and there are thousands here. */
     private final Logger log = (Logger) LoggerFactory.getLogger("io.github.iree4j.hal");
 
     @BeforeEach
@@ -106,7 +106,7 @@ class HalHostileArgumentsTest {
     }
 
     @Test
-    void noArgumentsDoMoreThanFailTheCall() {
+    void argumentsCanAtMostFailTheCall() {
         AddKernel kernel = new AddKernel();
         Device device = new LocalDriverProvider()
                 .open(
@@ -124,13 +124,14 @@ class HalHostileArgumentsTest {
                 module.exports().stream().map(VmFunction::toString).distinct().count();
         for (VmFunction function : module.exports()) {
             Invocation call = context.invocation(function);
-            // These need so much to be right that they are tried more often.
+            // These need many valid arguments, so they are tried more often.
             int weight = function.name().contains("dispatch") || function.name().contains("collective") ? 10 : 1;
             for (int n = 0; n < weight; n++) {
                 calls.add(call);
             }
         }
-        // Chance may leave a function out; then it goes on for a while, so that only what cannot succeed is reported.
+        // A function may be missed by chance; then continue for a while, so that only functions that cannot succeed are
+        // reported.
         for (int i = 0; i < CALLS || i < 4 * CALLS && succeeded.size() < functions; i++) {
             if (i % 1000 == 0) {
                 fill(device);
@@ -145,7 +146,7 @@ class HalHostileArgumentsTest {
                 }
             } catch (IreeException e) {
                 learn(call.function(), e);
-                // What a program fails its fences with is its own choice.
+                // Programs may fail their fences with any status.
                 if (!e.getMessage().contains("failed by the program")) {
                     assertThat(e.code())
                             .as("seed %d, call %d of %s: %s", SEED, i, call.function(), e.getMessage())
@@ -155,7 +156,7 @@ class HalHostileArgumentsTest {
                 call.reset();
             }
         }
-        // A test that only ever fails calls would show nothing.
+        // A test in which all calls fail would show nothing.
         List<String> never = module.exports().stream()
                 .map(VmFunction::toString)
                 .filter(name -> !succeeded.containsKey(name))
@@ -175,7 +176,7 @@ class HalHostileArgumentsTest {
         assertThat(kernel.closed).as("executables closed, seed " + SEED).hasValue(kernel.loaded.get());
     }
 
-    /** Forgets what calls have returned and begins with things that calls can work with. */
+    /** Drops earlier results and starts with objects that calls can use. */
     private void fill(Device device) {
         clear();
         pool.add(device);
@@ -201,7 +202,7 @@ class HalHostileArgumentsTest {
                 pool.add(Fence.at(timeline, 1));
             }
         }
-        for (int i = 0; i < 2; i++) { // of one participant, so that nobody is waited for
+        for (int i = 0; i < 2; i++) { // of one participant, so that nothing waits
             pool.add(device.createChannel(-1, ChannelParams.of("", 0, 1)));
         }
         pool.add(HalFile.ofMemory(Arena.ofAuto().allocate(64), MemoryAccess.READ | MemoryAccess.WRITE, null));
@@ -361,7 +362,7 @@ class HalHostileArgumentsTest {
             pool.add(object);
             return;
         }
-        // The first ones are those that everything needs.
+        // The first objects are those that most functions need.
         int index = FIXED + random.nextInt(POOL - FIXED);
         release(pool.get(index));
         pool.set(index, object);

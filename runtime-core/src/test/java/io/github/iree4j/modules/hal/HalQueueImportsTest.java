@@ -150,7 +150,7 @@ class HalQueueImportsTest {
     }
 
     @Test
-    void whatAnOperationGetsWrongFailsItsFence() {
+    void aFailedOperationFailsItsFence() {
         Buffer target = hal.buffer(0, 0);
         Fence filled = hal.fence();
         hal.call("device.queue.fill", "0rIrrrIIIiI_v", hal.device, -1L, null, filled, target, 4L, 8L, 0L, 4, 0L);
@@ -270,7 +270,7 @@ class HalQueueImportsTest {
     }
 
     @Test
-    void failingKernelsFailTheFenceWithTheirWords() {
+    void failingKernelsFailTheFenceWithTheirMessage() {
         Buffer buffer = hal.buffer(1);
         CommandBuffer commands = commands(0);
         hal.call(
@@ -293,7 +293,7 @@ class HalQueueImportsTest {
     }
 
     @Test
-    void functionsThatTheExecutableDoesNotHaveAreRefused() {
+    void missingFunctionsOfAnExecutableAreRefused() {
         Executable executable = executable(null);
         assertThat(hal.failure(
                         StatusCode.NOT_FOUND,
@@ -370,7 +370,7 @@ class HalQueueImportsTest {
     }
 
     @Test
-    void commandBuffersRefuseModesAndOrdersThatMeanNothing() {
+    void commandBuffersRefuseUndefinedModesAndInvalidOrders() {
         hal.failure(StatusCode.INVALID_ARGUMENT, "command_buffer.create", "0riiIi_r", hal.device, 2, 3, -1L, 0);
         hal.failure(StatusCode.INVALID_ARGUMENT, "command_buffer.create", "0riiIi_r", hal.device, 0, 4, -1L, 0);
         hal.failure(StatusCode.INVALID_ARGUMENT, "command_buffer.create", "0riiIi_r", hal.device, 0, 3, -1L, -1);
@@ -505,7 +505,7 @@ class HalQueueImportsTest {
     }
 
     @Test
-    void dataThatTheProgramCanChangeIsNotShared() {
+    void mutableDataIsNotShared() {
         VmBuffer data = HalFixture.bytes(1, 2, 3);
         assertThat(executable(data)).isNotSameAs(executable(data));
         assertThat(hal.kernel.loaded).hasValue(2);
@@ -530,7 +530,7 @@ class HalQueueImportsTest {
         return hal.one("command_buffer.create", "0riiIi_r", hal.device, 0, 3, -1L, bindingCapacity);
     }
 
-    /** A null reference inside a tuple, which {@code List.of} does not take. */
+    /** A null reference inside a tuple, which {@code List.of} does not accept. */
     private static Object none() {
         return ModuleCalls.NULL;
     }

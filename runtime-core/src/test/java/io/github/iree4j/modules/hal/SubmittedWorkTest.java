@@ -53,7 +53,7 @@ class SubmittedWorkTest {
     }
 
     @Test
-    void aFenceWaitsForWhatItsCallHasSubmittedAndForNoOther() {
+    void aFenceWaitsOnlyForWhatItsCallHasSubmitted() {
         MemoryHolder one = call("one");
         MemoryHolder other = call("other");
         Fence ofOne = fence();
@@ -71,7 +71,7 @@ class SubmittedWorkTest {
     }
 
     @Test
-    void aSecondSignalComesBehindTheFirst() {
+    void aSecondSignalComesAfterTheFirst() {
         MemoryHolder call = call("call");
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
         Fence first = closed(Fence.at(timeline, 1));
@@ -118,7 +118,7 @@ class SubmittedWorkTest {
     }
 
     @Test
-    void whatIsReachedIsForgottenInTheMiddleOfACall() {
+    void reachedSignalsAreDroppedDuringACall() {
         MemoryHolder call = call("call");
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
         List<Fence> kept = new ArrayList<>();

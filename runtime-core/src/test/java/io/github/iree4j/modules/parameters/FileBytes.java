@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Little-endian bytes of a file, written one field after the other as a specification lists them. */
+/** Little-endian bytes of a file, written field by field as in a specification. */
 final class FileBytes {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** GGUF files, written here field by field as ggml's docs/gguf.md lists them. */
+/** GGUF files, written field by field as specified in ggml's docs/gguf.md. */
 class GgufArchiveTest {
     private static final int F32 = 0;
     private static final int Q4_0 = 2;
@@ -89,7 +89,7 @@ class GgufArchiveTest {
         }
     }
 
-    /** Sizes as ggml has them: name, number, elements and bytes of a block. */
+    /** Sizes as in ggml: name, number, elements and bytes of a block. */
     @ParameterizedTest
     @CsvSource({
         "F32,0,1,4",
@@ -161,14 +161,14 @@ class GgufArchiveTest {
     }
 
     @Test
-    void versionsItDoesNotKnowAreRefused() {
+    void unknownVersionsAreRefused() {
         rejects(StatusCode.INCOMPATIBLE, oneTensor(1), "GGUF version 1", "reads 2 and 3");
         rejects(StatusCode.INCOMPATIBLE, oneTensor(4), "GGUF version 4");
         rejects(StatusCode.INCOMPATIBLE, oneTensor(Integer.reverseBytes(3)), "big-endian");
     }
 
     @Test
-    void countsThatTheFileHasNoRoomForAreRefusedBeforeAnythingIsMade() {
+    void countsThatTheFileHasNoRoomForAreRefusedBeforeAllocating() {
         rejects(StatusCode.INVALID_ARGUMENT, header(3, -1, 0).zeros(64), "18446744073709551615 tensors");
         rejects(StatusCode.INVALID_ARGUMENT, header(3, 1L << 40, 0).zeros(64), "1099511627776 tensors", "room for 2");
         rejects(StatusCode.INVALID_ARGUMENT, header(3, 0, 6).zeros(64), "6 metadata entries", "room for 4");
@@ -246,7 +246,7 @@ class GgufArchiveTest {
         rejects(
                 StatusCode.INVALID_ARGUMENT,
                 tensor(twice, "w", F32, 32, 1).align(32).zeros(64),
-                "tensor 'w' is there twice");
+                "tensor 'w' is defined twice");
         FileBytes shared = tensor(header(3, 2, 0), "a", F32, 0, 9);
         rejects(
                 StatusCode.INVALID_ARGUMENT,
@@ -256,7 +256,7 @@ class GgufArchiveTest {
     }
 
     @Test
-    void everyCutFileIsRefused() {
+    void everyTruncatedFileIsRefused() {
         byte[] whole = oneTensor(3).toArray();
         for (int length = 4; length < whole.length; length++) {
             FileBytes cut = new FileBytes().bytes(java.util.Arrays.copyOf(whole, length));

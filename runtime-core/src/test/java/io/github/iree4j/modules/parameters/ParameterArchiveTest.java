@@ -124,7 +124,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void rejectsDamagedArchivesSayingWhat() throws IOException {
+    void rejectsDamagedArchivesNamingTheDamage() throws IOException {
         assertRejected(b -> b.putInt(0, 0x12345678), StatusCode.INVALID_ARGUMENT, "magic 78 56 34 12");
         assertRejected(b -> b.putShort(4, (short) 3), StatusCode.INCOMPATIBLE, "version 3.0");
         assertRejected(b -> b.putLong(8, 4096), StatusCode.INVALID_ARGUMENT, "header");
@@ -152,7 +152,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void saysWhatAFileIsThatIsNoArchive() throws IOException {
+    void recognizesFilesThatAreNotArchives() throws IOException {
         assertNone("version https://git-lfs.github.com/spec/v1\n", "Git LFS");
         assertNone("PK\003\004torch", "ZIP archive");
         assertNone("<!doctype html>", "HTML page");
@@ -166,11 +166,11 @@ class ParameterArchiveTest {
         assertThatThrownBy(() -> ParameterArchive.open(file))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT))
-                .hasMessageContaining("no .irpa, .gguf or .safetensors file")
+                .hasMessageContaining("not an .irpa, .gguf or .safetensors file")
                 .hasMessageContaining(words);
     }
 
-    /** An archive with one entry that lies in another file, by the format's header: type 3, path, absolute range. */
+    /** An archive with one entry in another file, as specified by the format's header: type 3, path, absolute range. */
     private Path external(String path, long offset, long length) {
         FileBytes file = new FileBytes().text("IRPA").u32(0).u64(88, 0, 0, 1);
         int names = 96 + 96;
@@ -187,7 +187,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void readsEntriesThatLieInAnotherFileBesideTheArchive() throws IOException {
+    void readsEntriesInAnotherFileOfTheSameDirectory() throws IOException {
         Files.createDirectory(directory.resolve("parts"));
         Files.write(directory.resolve("parts/one.bin"), new byte[] {0, 1, 2, 3, 4, 5});
         ParameterEntry.Stored x;
@@ -206,7 +206,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void anArchiveCannotGiveAwayFilesFromElsewhere() throws IOException {
+    void anArchiveCannotExposeFilesOutsideOfItsDirectory() throws IOException {
         Path inside = Files.createDirectory(directory.resolve("inside"));
         Path secret = Files.writeString(directory.resolve("secret"), "secret");
         Files.createSymbolicLink(inside.resolve("link"), secret);
@@ -222,7 +222,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void entriesOfOtherFilesMustBeThereAndFit() throws IOException {
+    void entriesInOtherFilesMustExistAndFit() throws IOException {
         assertThatThrownBy(() -> ParameterArchive.open(external("none.bin", 0, 1)))
                 .hasMessageContaining("none.bin")
                 .isInstanceOfSatisfying(
@@ -237,7 +237,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void whatIsWrittenToAWritableArchiveIsInTheFile() throws IOException {
+    void writesToAWritableArchiveAreInTheFile() throws IOException {
         Path file = directory.resolve("model.irpa");
         new IrpaWriter().stored("a", 1f, 2f).write(file);
         try (ParameterArchive archive = ParameterArchive.open(file)) {

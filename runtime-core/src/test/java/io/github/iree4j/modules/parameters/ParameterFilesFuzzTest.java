@@ -18,16 +18,16 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Damaged files of every format: read or refused with a status, never anything else, and never with an entry that is not in the file. */
+/** Damaged files of every format are read or refused with a status, and never yield an entry outside of the file. */
 class ParameterFilesFuzzTest {
     private static final int ROUNDS = Effort.rounds(50_000, 500_000);
 
     private static final int WARM_UP = 1_000;
 
-    /** Most that reading one of these small files may allocate. */
+    /** Most bytes that reading one of these small files may allocate. */
     private static final long MAX_BYTES = 1 << 20;
 
-    /** Most that an index may allocate for each byte of a large file's index. */
+    /** Most bytes that reading may allocate for each byte of a large file's index. */
     private static final long MAX_FACTOR = 64;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -70,9 +70,9 @@ class ParameterFilesFuzzTest {
         fuzz(file.toArray(), file.size() - 27, "{}[]\",:\\0123456789eE.-untf \t");
     }
 
-    /** As many and as small parameters as fit, which is the most that an index can grow in memory. */
+    /** As many and as small parameters as fit, the largest growth of an index in memory. */
     @Test
-    void memoryOfAnIndexIsInProportionToTheFile() {
+    void memoryOfAnIndexIsProportionalToTheFile() {
         int count = 50_000;
         FileBytes gguf = new FileBytes().text("GGUF").u32(3).u64(count, 0);
         StringBuilder json = new StringBuilder("{");
@@ -87,7 +87,7 @@ class ParameterFilesFuzzTest {
         assertProportional(gguf.zeros(32 * count).toArray(), index);
         assertProportional(
                 FileBytes.safetensors(json.append('}').toString(), count).toArray(), json.length());
-        // Members that nobody asked for, which are skipped.
+        // Unknown members, which are skipped.
         StringBuilder members = new StringBuilder("{\"a\":{\"x\":{\"0\":0");
         for (int i = 1; i < count; i++) {
             members.append(",\"").append(Integer.toString(i, 36)).append("\":0");
@@ -101,7 +101,7 @@ class ParameterFilesFuzzTest {
         try {
             check(MemorySegment.ofArray(file));
         } catch (IreeException refused) {
-            // Until then it may not have taken more either.
+            // Nor may it have allocated more before failing.
         }
         long allocated = threads.getCurrentThreadAllocatedBytes() - before;
         assertThat(allocated / index)
@@ -135,7 +135,7 @@ class ParameterFilesFuzzTest {
             } catch (RuntimeException | Error e) {
                 throw new AssertionError("seed %d, round %d".formatted(seed, round), e);
             }
-            if (round >= WARM_UP) { // before, classes are loaded
+            if (round >= WARM_UP) { // earlier rounds load classes
                 assertThat(threads.getCurrentThreadAllocatedBytes() - before)
                         .as("bytes allocated, seed %d, round %d", seed, round)
                         .isLessThan(MAX_BYTES);

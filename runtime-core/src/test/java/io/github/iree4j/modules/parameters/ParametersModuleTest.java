@@ -151,7 +151,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void storedParametersThatStayAsTheyAreAreUsedWhereTheyAreMapped() {
+    void storedParametersThatAreNotWrittenAreUsedInPlace() {
         VmList list = parameters.one(
                 "load", LOAD, arguments("model", MAPPED | BufferUsage.SHARING_IMMUTABLE, new Span("stored", 0, 0, 16)));
         Buffer buffer = (Buffer) list.ref(0);
@@ -202,7 +202,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aMissingScopeIsNamedWithThoseThatAreThere() {
+    void aMissingScopeIsNamedWithTheExistingOnes() {
         assertThat(failure(StatusCode.NOT_FOUND, arguments("weights", MAPPED)))
                 .hasMessageContaining("scope 'weights'")
                 .hasMessageContaining("'model', 'bias'")
@@ -211,7 +211,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aMissingKeyIsNamedWithThoseThatAreThereAndFailsTheFence() {
+    void aMissingKeyIsNamedWithTheExistingOnesAndFailsTheFence() {
         assertThat(failure(
                         StatusCode.NOT_FOUND,
                         arguments("model", MAPPED, new Span("splat", 0, 0, 16), new Span("none", 0, 0, 4))))
@@ -234,7 +234,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void tablesThatDoNotFitTogetherAreRefused() {
+    void inconsistentTablesAreRefused() {
         Object[] odd = arguments("model", MAPPED, new Span("stored", 0, 0, 4));
         odd[10] = wrap(new byte[23]);
         assertThat(failure(StatusCode.INVALID_ARGUMENT, odd)).hasMessageContaining("23 bytes");
@@ -332,14 +332,14 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aFileThatHasBecomeShorterFailsTheRequestThatReadsIt() throws IOException {
+    void aTruncatedFileFailsTheRequestThatReadsIt() throws IOException {
         Path file = directory.resolve("shrinking.irpa");
         new IrpaWriter().stored("a", new float[4096]).write(file);
         try (ParameterArchive archive = ParameterArchive.open(file);
                 ParameterProvider provider = ParameterProvider.of("shrinking", archive);
                 ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(provider)))) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                channel.truncate(256); // whoever touches the mapping behind that is stopped by the system
+                channel.truncate(256); // accesses to the mapping behind that raise SIGBUS
             }
             VmList list = calls.one("load", LOAD, arguments("shrinking", MAPPED, new Span("a", 0, 0, 16_384)));
             assertThatExceptionOfType(IreeException.class)
@@ -350,7 +350,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aFileReplacedUnderItsNameIsReadWhereItIsMapped() throws IOException {
+    void aFileReplacedUnderItsNameIsReadThroughItsMapping() throws IOException {
         Path file = directory.resolve("replaced.irpa");
         new IrpaWriter().stored("a", 1, 2).write(file);
         try (ParameterArchive archive = ParameterArchive.open(file);
@@ -433,7 +433,7 @@ class ParametersModuleTest {
         calls.close();
     }
 
-    /** Loads while somebody listens. */
+    /** Loads with a listener. */
     private List<ParameterProgress> heard(int usage, Span... spans) {
         List<ParameterProgress> heard = Collections.synchronizedList(new ArrayList<>());
         ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), heard::add));
@@ -464,7 +464,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void parametersUsedWhereTheyAreMappedAreThereAtOnce() {
+    void parametersUsedInPlaceAreAvailableAtOnce() {
         List<ParameterProgress> heard = heard(MAPPED | BufferUsage.SHARING_IMMUTABLE, new Span("stored", 0, 0, 16));
         assertThat(heard)
                 .extracting(ParameterProgress::phase)
@@ -481,7 +481,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aListenerThatThrowsHarmsNothing() {
+    void aListenerThatThrowsIsHarmless() {
         ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), _ -> {
             throw new IllegalStateException("listener");
         }));

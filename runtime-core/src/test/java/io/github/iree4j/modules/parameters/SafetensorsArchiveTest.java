@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Safetensors files, written here by hand: eight bytes of length, JSON, data. */
+/** Handwritten safetensors files: eight bytes of length, JSON, data. */
 class SafetensorsArchiveTest {
     private static final String TWO = """
             {"__metadata__": {"format": "pt", "x": "\\u00e9\\ud83d\\ude00\\n"},
@@ -106,14 +106,14 @@ class SafetensorsArchiveTest {
     }
 
     @Test
-    void keysThatAreThereTwiceAreRefused() {
-        rejects("{" + tensor("a", "[0,4]") + "," + tensor("a", "[0,4]") + "}", 4, "key 'a' is there twice");
-        rejects("{" + tensor("a", "[0,4]") + "," + tensor("\\u0061", "[0,4]") + "}", 4, "key 'a' is there twice");
+    void duplicateKeysAreRefused() {
+        rejects("{" + tensor("a", "[0,4]") + "," + tensor("a", "[0,4]") + "}", 4, "key 'a' is defined twice");
+        rejects("{" + tensor("a", "[0,4]") + "," + tensor("\\u0061", "[0,4]") + "}", 4, "key 'a' is defined twice");
         rejects(
                 "{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}",
                 4,
-                "'dtype' is there twice");
-        rejects("{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}", 0, "'k' is there twice");
+                "'dtype' is defined twice");
+        rejects("{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}", 0, "'k' is defined twice");
     }
 
     @Test
@@ -150,7 +150,7 @@ class SafetensorsArchiveTest {
         rejects("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4,8]}}", 4, "more than 2 data offsets");
     }
 
-    /** Texts that lenient readers take, and that are no JSON. */
+    /** Texts that lenient readers accept but that are not JSON. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -186,7 +186,7 @@ class SafetensorsArchiveTest {
                 "{/**/}",
                 "{\"a\u0000\":1}"
             })
-    void whatIsNoJsonIsRefused(String header) {
+    void invalidJsonIsRefused(String header) {
         rejects(header, 0, "'");
     }
 
@@ -196,7 +196,7 @@ class SafetensorsArchiveTest {
     }
 
     @Test
-    void whatIsNotUtf8IsRefusedWhereverItIs() {
+    void invalidUtf8IsRefusedEverywhere() {
         Path file = directory.resolve("model.safetensors");
         for (int padding : new int[] {0, 8180, 8190, 8191, 20_000}) {
             byte[] head = ("{" + " ".repeat(padding) + "\"").getBytes(java.nio.charset.StandardCharsets.UTF_8);

@@ -35,7 +35,7 @@ class VmvxExecutableTest {
             "(%r0: !vm.buffer, %r1: !vm.buffer, %r2: !vm.list<!vm.buffer>, %i0: i32, %i1: i32, %i2: i32, "
                     + "%i3: i32, %i4: i32, %i5: i32, %i6: i32, %i7: i32, %i8: i32) -> () {\n";
 
-    /** out[x + cx * (y + cy * z)] = x + 10 y + 100 z + constant + specialisation constant, by way of local memory. */
+    /** out[x + cx * (y + cy * z)] = x + 10 y + 100 z + constant + specialisation constant, through local memory. */
     private static final String WRITE_IDS = """
             vm.module @kernels version 0
             vm.type !vm.list<!vm.buffer>
@@ -127,9 +127,11 @@ class VmvxExecutableTest {
     }
 
     @Test
-    void exportsSayWhatTheirAttributesSay() {
+    void exportsHaveTheValuesOfTheirAttributes() {
         try (Executable executable = load(WRITE_IDS, 0)) {
-            assertThat(executable.exportCount()).as("hidden functions are none").isEqualTo(1);
+            assertThat(executable.exportCount())
+                    .as("hidden functions are not exports")
+                    .isEqualTo(1);
             ExecutableExport export = executable.export(executable.lookup("write_ids"));
             assertThat(export.bindingCount()).isEqualTo(1);
             assertThat(export.constantCount()).isEqualTo(1);
@@ -184,7 +186,7 @@ class VmvxExecutableTest {
                     .as("a dispatch that keeps nothing")
                     .isNull();
             assertThat(out.map(MemoryAccess.READ, 0, 4).get(ValueLayout.JAVA_INT, 0))
-                    .as("whether something is still kept")
+                    .as("whether memory is still retained")
                     .isZero();
         }
     }
@@ -203,7 +205,7 @@ class VmvxExecutableTest {
     }
 
     @Test
-    void constantsMustBeGivenExactlyWhenTheyAreTaken() {
+    void constantsMustBeGivenExactlyWhenRequired() {
         assertThat(failure(WRITE_IDS)).hasMessageContaining("no constants were given");
         String none = "vm.module @kernels version 0\nvm.export @k\nvm.func @k" + SIGNATURE + "^bb0:\n  vm.return\n}\n";
         assertThat(failure(none, 1, 2)).hasMessageContaining("2 constants were given");
@@ -211,7 +213,7 @@ class VmvxExecutableTest {
     }
 
     @Test
-    void functionsOfAnotherConventionAreRefused() {
+    void functionsWithAnotherConventionAreRefused() {
         assertThat(
                         failure(
                                 "vm.module @kernels version 0\nvm.export @k\nvm.func @k(%i0: i32) -> () {\n^bb0:\n  vm.return\n}\n"))
@@ -219,7 +221,7 @@ class VmvxExecutableTest {
     }
 
     @Test
-    void attributesThatAreNoSensibleNumbersAreRefused() {
+    void invalidNumbersInAttributesAreRefused() {
         for (String value : new String[] {"-1", "x", "99999999999"}) {
             assertThat(failure("vm.module @kernels version 0\nvm.export @k\nvm.func @k" + SIGNATURE
                             + "  vm.attr \"local_memory\" = \"" + value + "\"\n^bb0:\n  vm.return\n}\n"))
@@ -228,7 +230,7 @@ class VmvxExecutableTest {
     }
 
     @Test
-    void dataThatIsNoModuleIsRefused() {
+    void dataThatIsNotAModuleIsRefused() {
         IreeException failure = catchThrowableOfType(
                 IreeException.class,
                 () -> device.createExecutable(

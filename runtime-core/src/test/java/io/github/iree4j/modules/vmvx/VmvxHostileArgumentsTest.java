@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** Offsets, strides, sizes and flags at the edges of their ranges: each call succeeds or is refused, and nothing else. */
+/** Offsets, strides, sizes and flags at the boundaries of their ranges: each call succeeds or is refused. */
 class VmvxHostileArgumentsTest {
     private static final long[] EDGES = {
         0,
@@ -69,7 +69,7 @@ class VmvxHostileArgumentsTest {
                 Invocation call = context.invocation(function)) {
             for (int round = 0; round < 1500; round++) {
                 StringBuilder given = new StringBuilder();
-                boolean mild = random.nextInt(3) != 0; // mostly small numbers, so that calls get far
+                boolean mild = random.nextInt(3) != 0; // usually small numbers, so that calls get far
                 String letters = function.convention().arguments();
                 for (int i = 0; i < letters.length(); i++) {
                     switch (letters.charAt(i)) {

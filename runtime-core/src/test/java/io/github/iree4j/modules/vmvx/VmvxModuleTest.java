@@ -166,14 +166,14 @@ class VmvxModuleTest {
     }
 
     @Test
-    void fillWritesRowsAndNothingBetween() {
+    void fillWritesRowsAndNothingInBetween() {
         int[] out = new int[6];
         vmvx.call("fill.2d.x32", "0irIIII_v", 7, buffer(out), 1L, 3L, 2L, 2L);
         assertThat(out).containsExactly(0, 7, 7, 0, 7, 7);
     }
 
     @Test
-    void nothingIsTouchedWhenASizeIsZero() {
+    void nothingIsAccessedWhenASizeIsZero() {
         VmBuffer none = buffer(new int[0]);
         vmvx.call("copy.2d.x32", UNARY, none, 99L, 1L, 1L, none, 99L, 1L, 1L, 0L, 5L);
     }
@@ -321,7 +321,7 @@ class VmvxModuleTest {
     }
 
     @Test
-    void packPadsAndUnpackTakesTheSameElementsBack() {
+    void packPadsAndUnpackRestoresTheElements() {
         for (int transpose : new int[] {0, 0x100, 0x200, 0x300}) {
             int rows = 5;
             int columns = 7;

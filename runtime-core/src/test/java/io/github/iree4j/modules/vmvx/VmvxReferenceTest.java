@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every function against the plainest loop there is, on random shapes, strides, offsets and flags. */
+/** Every function against a plain loop, on random shapes, strides, offsets and flags. */
 class VmvxReferenceTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
@@ -36,7 +36,7 @@ class VmvxReferenceTest {
         vmvx.close();
     }
 
-    /** A strided operand in memory of its own, with room before and behind. */
+    /** A strided operand in its own memory, with room before and after. */
     private final class Operand {
         final long offset = random.nextLong(5);
         final long stride0;
@@ -102,7 +102,7 @@ class VmvxReferenceTest {
                 Operand a = new Operand(size0, size1, 4, true);
                 Operand b = new Operand(size0, size1, 4, true);
                 for (long i = 0; i + 4 <= b.bytes.byteSize(); i += 4) {
-                    b.bytes.set(INT, i, b.bytes.get(INT, i) | 1); // so that it divides
+                    b.bytes.set(INT, i, b.bytes.get(INT, i) | 1); // a nonzero divisor
                 }
                 Operand out = new Operand(size0, size1, 4, false);
                 MemorySegment expected = out.copy();
@@ -167,7 +167,7 @@ class VmvxReferenceTest {
         return operand;
     }
 
-    /** As bits, but that any NaN is as good as another. */
+    /** Compares bits, except that all NaNs are equal. */
     private void assertFloats(MemorySegment actual, MemorySegment expected, String what) {
         for (long i = 0; i + 4 <= actual.byteSize(); i += 4) {
             float a = actual.get(FLOAT, i);
@@ -305,7 +305,7 @@ class VmvxReferenceTest {
         if (type.equals("f16")) {
             return Float.float16ToFloat(Float.floatToFloat16(value));
         }
-        if (type.equals("bf16")) { // the nearer of the two neighbours, the even one when both are as near
+        if (type.equals("bf16")) { // the nearer of the two neighbours, the even one on a tie
             int low = Float.floatToRawIntBits(value) & 0xFFFF_0000;
             int rest = Float.floatToRawIntBits(value) & 0xFFFF;
             boolean up = rest > 0x8000 || rest == 0x8000 && (low & 0x1_0000) != 0;

@@ -1,23 +1,22 @@
 // Public C interface of the shim: the only native code of the runtime.
+// No JNI types appear here, so everything is testable without a JVM. General
+// rules:
 //
-// No JNI types appear here, so everything is testable without a JVM. The rules
-// that hold for the whole interface:
-//
-// Threads. Every function may be called from any thread, at the same time as
-// any other, unless its comment says otherwise. Nothing is kept per thread:
-// callers may be virtual threads that move between carriers from one call to
-// the next. A function that can block says "May block".
+// Threads. Every function may be called from any thread, concurrently with any
+// other, unless its comment says otherwise. There is no per-thread state:
+// callers may be virtual threads that change carriers between calls. A function
+// that can block says "May block".
 //
 // Errors. A function that can fail returns a status and, when |error| is not
 // NULL, describes the failure in that struct, which the caller owns. On failure
-// every |out_| argument is NULL or 0 and nothing has to be released. A struct
-// is only written by a call that fails. Without memory or descriptors a call
-// fails with RESOURCE_EXHAUSTED, has changed nothing unless its comment says
-// otherwise, and can be made again.
+// every |out_| argument is NULL or 0 and nothing has to be released. Only a
+// failing call writes the struct. A call that lacks memory or descriptors fails
+// with RESOURCE_EXHAUSTED, changes nothing unless its comment says otherwise,
+// and can be retried.
 //
-// Ownership. |create| gives the caller an object that one |release| ends;
-// release(NULL) does nothing. Arguments are borrowed for the call. What a query
-// returns stays valid as long as its owner.
+// Ownership. |create| returns an object that the caller ends with one
+// |release|; release(NULL) does nothing. Arguments are borrowed for the call.
+// The result of a query is valid as long as its owner.
 #ifndef IREE4J_SHIM_H_
 #define IREE4J_SHIM_H_
 
@@ -30,9 +29,9 @@
 extern "C" {
 #endif
 
-// Version of this interface as Java sees it; NativeLibrary.java compares it
-// with its own and refuses to run on a mismatch. Raised by every change of a
-// function or layout that Java uses.
+// Version of this interface; NativeLibrary.java compares it with its own and
+// refuses a mismatch. Incremented with every change of a function or layout
+// that Java uses.
 #define SHIM_ABI_VERSION 10u
 
 uint32_t shim_abi_version(void);
@@ -72,11 +71,11 @@ enum {
 #undef SHIM_STATUS_ENUM
 };
 
-// What went wrong, in memory of the caller.
+// An error, in memory owned by the caller.
 typedef struct shim_error_t {
   int32_t status;       // canonical code
   int32_t native_code;  // errno, a vendor's code or a kernel's result; or 0
-  char message[248];    // UTF-8, NUL-terminated, cut when too long
+  char message[248];    // UTF-8, NUL-terminated, truncated
 } shim_error_t;
 
 _Static_assert(sizeof(shim_error_t) == 256, "shared with Java");
@@ -95,11 +94,11 @@ shim_status_t shim_error_set(shim_error_t* error, shim_status_t status,
 // Completion ring: many driver threads to one poller
 //===--------------------------------------------------------------------===//
 
-// How an asynchronous operation ended.
+// The outcome of an asynchronous operation.
 typedef struct shim_completion_t {
-  uint64_t token;       // chosen by Java when the operation was submitted
+  uint64_t token;       // chosen by Java at submission
   int32_t status;       // canonical code
-  int32_t native_code;  // the driver's own number
+  int32_t native_code; // the driver's code
 } shim_completion_t;
 
 _Static_assert(sizeof(shim_completion_t) == 16, "shared with Java");
@@ -119,20 +118,20 @@ void shim_ring_release(shim_ring_t* ring);
 // Publishes one record and wakes the poller if it sleeps. Callable from any
 // thread, including a driver's own callback thread: takes no lock, allocates
 // nothing, never calls Java. RESOURCE_EXHAUSTED when the ring is full: the
-// record is dropped and the ring stays marked as lossy for good. Java prevents
+// record is dropped and the ring is permanently marked as lossy. Java prevents
 // that by reserving capacity at submission.
 shim_status_t shim_ring_push(shim_ring_t* ring, shim_completion_t completion);
 
-// Takes up to |capacity| records in the order of their publication and returns
+// Consumes up to |capacity| records in the order of publication and returns
 // their number. One poller at a time (this function and Java's view of the ring
 // share one cursor).
 uint32_t shim_ring_poll(shim_ring_t* ring, uint32_t capacity,
                         shim_completion_t* out_completions);
 
-// May block. Returns OK as soon as a record is there, one was lost or
-// shim_ring_wake was called, now and then also without a reason;
-// DEADLINE_EXCEEDED after |timeout_ns| nanoseconds; a negative timeout never
-// ends. One poller at a time.
+// May block. Returns OK as soon as there is a record, one was lost or
+// shim_ring_wake was called, and sometimes spuriously; DEADLINE_EXCEEDED after
+// |timeout_ns| nanoseconds; a negative timeout is infinite. One poller at a
+// time.
 shim_status_t shim_ring_wait(shim_ring_t* ring, int64_t timeout_ns,
                              shim_error_t* error);
 
@@ -140,17 +139,17 @@ shim_status_t shim_ring_wait(shim_ring_t* ring, int64_t timeout_ns,
 // readable.
 void shim_ring_wake(shim_ring_t* ring);
 
-// Has the next push signal shim_ring_event_fd, for a poller that waits for it
-// together with other descriptors; returns 1 when there is something to poll
-// already. Called by the poller before each such wait; what it finds readable
-// afterwards it takes with shim_event_take.
+// Arms the ring: the next push signals shim_ring_event_fd, for a poller that
+// waits for several descriptors. Returns 1 when there is already something to
+// poll. The poller calls this before each such wait, and shim_event_take when
+// the descriptor is readable.
 int32_t shim_ring_arm(shim_ring_t* ring);
 
 // Whether a record was ever dropped. Sticky.
 int shim_ring_is_lossy(const shim_ring_t* ring);
 
-// The descriptor that becomes readable when the ring has been signalled while
-// its poller slept. Borrowed.
+// The descriptor that becomes readable when the ring is signalled while its
+// poller sleeps. Borrowed.
 int shim_ring_event_fd(const shim_ring_t* ring);
 
 //===--------------------------------------------------------------------===//
@@ -169,48 +168,48 @@ shim_status_t shim_event_duplicate(int32_t fd, int32_t* out_fd,
 // No other call on the descriptor may be running or follow.
 void shim_event_close(int32_t fd);
 
-// Adds to the counter of a non-blocking eventfd, which makes it readable. OK
-// also when the counter is full, since it is readable then.
+// Adds to the counter of a non-blocking eventfd, which makes it readable. Also
+// OK when the counter is full, because the eventfd is readable then.
 shim_status_t shim_event_signal(int32_t fd, uint64_t amount,
                                 shim_error_t* error);
 
-// Sets the counter of a non-blocking eventfd back and returns what it was; 0
-// when it was not signalled.
+// Resets the counter of a non-blocking eventfd and returns its previous value;
+// 0 when it was not signalled.
 shim_status_t shim_event_take(int32_t fd, uint64_t* out_count,
                               shim_error_t* error);
 
-// How what a readable descriptor stands for has ended: |*out_code| is 0, or the
-// errno with which the fence inside a sync_fd failed. A descriptor of any other
-// kind cannot say; its |*out_code| is 0.
+// The outcome of the work behind a readable descriptor: |*out_code| is 0, or
+// the errno with which the fence of a sync_fd failed. Always 0 for other kinds
+// of descriptors.
 shim_status_t shim_event_outcome(int32_t fd, int32_t* out_code,
                                  shim_error_t* error);
 
-// Creates a set of descriptors to wait for (epoll). Owned by the caller.
+// Creates a set of descriptors to wait on (epoll). Owned by the caller.
 shim_status_t shim_poller_create(int32_t* out_poller, shim_error_t* error);
 
 // No other call on the poller may be running or follow.
 void shim_poller_release(int32_t poller);
 
-// Has |token| reported once when |fd| becomes readable or fails, at once if it
-// is already; also while another thread waits. Before |fd| is closed it must be
-// removed. INVALID_ARGUMENT when it is not open or of a kind that cannot be
-// waited for; ALREADY_EXISTS when it is in the set, reported or not.
+// Adds |fd|: |token| is reported once when it is or becomes readable or fails.
+// Allowed while another thread waits. Remove |fd| before closing it.
+// INVALID_ARGUMENT when it is not open or of a kind that cannot be waited for;
+// ALREADY_EXISTS when it is in the set, reported or not.
 shim_status_t shim_poller_add(int32_t poller, int32_t fd, uint64_t token,
                               shim_error_t* error);
 
-// As shim_poller_add, for a descriptor that stays: |token| is reported by every
-// wait that finds it readable.
+// Like shim_poller_add, but permanently: every wait that finds the descriptor
+// readable reports |token|.
 shim_status_t shim_poller_keep(int32_t poller, int32_t fd, uint64_t token,
                                shim_error_t* error);
 
-// Takes a descriptor out; a report may be on its way. Harmless when it is not
-// in the set.
+// Removes a descriptor; a concurrent wait may still report it. Does nothing
+// when it is not in the set.
 void shim_poller_remove(int32_t poller, int32_t fd);
 
 // May block. Waits for up to |capacity| reports: the token, OK when the
-// descriptor is readable and UNAVAILABLE when it can no longer become so, and
-// the bits of epoll. |*out_count| is 0 only after |timeout_ns| nanoseconds; a
-// negative timeout never ends.
+// descriptor is readable and UNAVAILABLE when it can no longer become readable,
+// and the bits of epoll. |*out_count| is 0 only after |timeout_ns| nanoseconds;
+// a negative timeout is infinite.
 shim_status_t shim_poller_wait(int32_t poller, int64_t timeout_ns,
                                uint32_t capacity, shim_completion_t* out_events,
                                uint32_t* out_count, shim_error_t* error);
@@ -219,39 +218,38 @@ shim_status_t shim_poller_wait(int32_t poller, int64_t timeout_ns,
 // The calling thread
 //===--------------------------------------------------------------------===//
 
-// More than any Linux kernel is built for (NR_CPUS).
+// The largest NR_CPUS of Linux kernels.
 #define SHIM_MAX_PROCESSORS 8192
 
-// Lets the calling thread run on these processors only: bit n % 64 of word
-// n / 64 is processor n. For threads that Java does not share, which a carrier
-// of virtual threads is. INVALID_ARGUMENT when none of them is there and allowed
-// for the process.
+// Restricts the calling thread to these processors: bit n % 64 of word n / 64
+// is processor n. Not for threads that Java shares, such as carriers of virtual
+// threads. INVALID_ARGUMENT when the process may use none of them.
 shim_status_t shim_thread_set_affinity(const uint64_t* mask, size_t word_count,
                                        shim_error_t* error);
 
-// Tells on which processors the calling thread may run. INVALID_ARGUMENT when
-// the machine can have more processors than |word_count| * 64.
+// Returns the processors that the calling thread may run on. INVALID_ARGUMENT
+// when the machine can have more processors than |word_count| * 64.
 shim_status_t shim_thread_affinity(uint64_t* out_mask, size_t word_count,
                                    shim_error_t* error);
 
-// Whether floating point arithmetic of the calling thread takes any denormal
-// for zero. For tests: only kernels run like this.
+// Whether floating-point arithmetic on the calling thread flushes any denormals
+// to zero. For tests: only kernels run in this mode.
 int32_t shim_thread_flushes_denormals(void);
 
 //===--------------------------------------------------------------------===//
 // CPU features
 //===--------------------------------------------------------------------===//
 
-// The name of this machine's architecture as it occurs in executable formats
+// The name of this machine's architecture in executable formats
 // ("embedded-elf-<name>"): "x86_64" or "arm_64". Static storage.
 const char* shim_cpu_architecture(void);
 
-// Writes the feature bits that compiled code may ask for. A bit is set only if
+// Writes the feature bits that compiled code may query. A bit is set only if
 // the processor has the feature and the operating system saves its registers.
 void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]);
 
-// 1 if the feature of that name (LLVM's, e.g. "avx512f") is there, 0 if not, -1
-// if this architecture has no feature of that name.
+// 1 if the feature of that name (LLVM's, e.g. "avx512f") is present, 0 if not,
+// -1 if this architecture defines no such feature.
 int32_t shim_cpu_feature_lookup(const char* name, size_t name_length);
 
 //===--------------------------------------------------------------------===//
@@ -261,11 +259,11 @@ int32_t shim_cpu_feature_lookup(const char* name, size_t name_length);
 typedef struct shim_cpu_executable_t shim_cpu_executable_t;
 
 enum {
-  // The system's loader loads the file, with the libraries that it names, and
-  // is not prepared for malformed ones. Else ours does.
+  // The system's loader loads the file and its dependencies; it does not
+  // tolerate malformed files. Otherwise the shim's own loader does.
   SHIM_CPU_EXECUTABLE_SYSTEM = 1,
-  // Faults of its code are whoever's it was to handle them before, which ends
-  // the process, as a rule. Else they end the call.
+  // Faults of its code go to the previous handler, which usually ends the
+  // process. Otherwise they end the call.
   SHIM_CPU_EXECUTABLE_UNGUARDED = 2,
 };
 
@@ -279,12 +277,12 @@ typedef struct shim_cpu_executable_params_t {
   uint32_t flags;             // SHIM_CPU_EXECUTABLE_*
 } shim_cpu_executable_params_t;
 
-// What callers need to know of an exported function.
+// Description of an exported function.
 typedef struct shim_cpu_export_t {
   uint64_t flags;              // SHIM_CPU_DISPATCH_FLAG_*
-  uint32_t local_memory_size;  // bytes each call needs, a multiple of 4096
-  uint32_t constant_count;  // UINT32_MAX when the library does not say
-  uint32_t binding_count;   // UINT32_MAX when the library does not say
+  uint32_t local_memory_size;  // bytes per call, a multiple of 4096
+  uint32_t constant_count;  // UINT32_MAX when unknown
+  uint32_t binding_count;   // UINT32_MAX when unknown
   uint32_t workgroup_size_x;
   uint32_t workgroup_size_y;
   uint32_t workgroup_size_z;
@@ -296,20 +294,20 @@ typedef struct shim_cpu_export_t {
 _Static_assert(sizeof(shim_cpu_export_t) == 48, "shared with Java");
 _Static_assert(offsetof(shim_cpu_export_t, name) == 32, "shared with Java");
 
-// Loads a compiled library into executable memory and asks it for its exports.
-// The file is checked as hostile input: whatever its tables say, this returns a
-// status, unless the system's loader is to load it. Its machine code is not and cannot be checked: creating runs its
-// initializers and its query function, in this process.
+// Loads a compiled library into executable memory and queries its exports. The
+// file is untrusted: for any content of its tables this returns a status,
+// unless the system's loader loads it. Its machine code cannot be checked:
+// creating runs its initializers and its query function, in this process.
 //
 // INVALID_ARGUMENT malformed; INCOMPATIBLE other machine or library version;
-// PERMISSION_DENIED memory that is to be writable and executable;
-// UNIMPLEMENTED a relocation or feature the loader lacks; UNAVAILABLE an
-// import; FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED
-// larger than the limits or out of memory; INTERNAL, DATA_LOSS or INCOMPATIBLE,
-// as for a dispatch, when its code faults, unless the system's loader runs it.
+// PERMISSION_DENIED memory that would be writable and executable; UNIMPLEMENTED
+// a relocation or feature the loader lacks; UNAVAILABLE an import;
+// FAILED_PRECONDITION wrong number of constants; RESOURCE_EXHAUSTED larger than
+// the limits or out of memory; INTERNAL, DATA_LOSS or INCOMPATIBLE, as for a
+// dispatch, when its code faults, unless the system's loader runs it.
 //
-// Handlers of SIGSEGV, SIGBUS, SIGFPE and SIGILL are installed with the first
-// that is guarded, in front of those that are there, for good.
+// The first guarded executable permanently installs handlers of SIGSEGV,
+// SIGBUS, SIGFPE and SIGILL in front of the existing ones.
 shim_status_t shim_cpu_executable_create(
     const shim_cpu_executable_params_t* params,
     shim_cpu_executable_t** out_executable, shim_error_t* error);
@@ -325,30 +323,30 @@ shim_status_t shim_cpu_executable_export_query(
     const shim_cpu_executable_t* executable, uint32_t ordinal,
     shim_cpu_export_t* out_export, shim_error_t* error);
 
-// One call of a range of workgroups.
+// One call for a range of workgroups.
 typedef struct shim_cpu_dispatch_t {
   uint32_t ordinal;
-  uint32_t processor_id;              // told to the kernel
+  uint32_t processor_id; // reported to the kernel
   const shim_dispatch_state_t* state;  // shared by all calls of one dispatch
   // Workgroups [begin, end) of the grid, counted with x innermost, then y, then
-  // z. Empty ranges are fine.
+  // z. May be empty.
   uint64_t begin;
   uint64_t end;
-  // Scratch of this call only, aligned to 64 bytes, at least the export's
-  // local_memory_size; its contents are undefined before and after.
+  // Scratch memory exclusive to this call, aligned to 64 bytes, at least the
+  // export's local_memory_size; its contents are undefined before and after.
   void* local_memory;
   uint64_t local_memory_size;
 } shim_cpu_dispatch_t;
 
 // Runs the workgroups one after the other on this thread, stopping at the first
-// that fails: INTERNAL, with the kernel's result in native_code. One that faults
-// is stopped, with the signal in native_code: INTERNAL for memory that it may
-// not use so and for a division by zero, DATA_LOSS for a mapped file that cannot
-// be read, INCOMPATIBLE for an instruction; what it has stored stays. May be called
-// for the same executable from many threads at once; constants, bindings and
-// their alignment (64 bytes is what compilers assume) are the caller's duty.
-// Kernels take denormals for zero, whatever the calling thread does, whose
-// floating point mode is as before when this returns.
+// that fails: INTERNAL, with the kernel's result in native_code. One that
+// faults is stopped, with the signal in native_code: INTERNAL for an invalid
+// memory access or a division by zero, DATA_LOSS for a mapped file that cannot
+// be read, INCOMPATIBLE for an instruction; its stores so far remain. May be
+// called for one executable from many threads concurrently; the caller is
+// responsible for constants, bindings and their alignment (compilers assume 64
+// bytes). Kernels flush denormals to zero; the calling thread's floating-point
+// mode is restored when this returns.
 shim_status_t shim_cpu_executable_dispatch(
     const shim_cpu_executable_t* executable,
     const shim_cpu_dispatch_t* dispatch, shim_error_t* error);

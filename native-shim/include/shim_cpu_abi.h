@@ -1,15 +1,15 @@
 // The binary interface between the runtime and compiled CPU libraries, version
 // 6, as IREE's compiler emits it and IREE's runtime declares it in
-// hal/local/executable_library.h. Names are ours, offsets are theirs. Versions
-// 3 to 5 call kernels in the same way and describe them in other tables, which
-// come last in this file.
+// hal/local/executable_library.h. Names differ, offsets are the same. Versions
+// 3 to 5 call kernels in the same way and describe them in other tables, at the
+// end of this file.
 //
-// Self-contained and without functions, so that kernels written in C can use it
-// too: docs/native.md shows how to compile one.
+// Self-contained and without functions, so that kernels written in C can also
+// use it: docs/native.md shows how to compile one.
 //
 // A library is an ELF file that exports one function, SHIM_CPU_QUERY_SYMBOL. It
 // returns the address of a shim_library_t (whose first field is the pointer to
-// its header), or NULL when it does not speak the version it is asked for.
+// its header), or NULL when it does not support the requested version.
 #ifndef IREE4J_SHIM_CPU_ABI_H_
 #define IREE4J_SHIM_CPU_ABI_H_
 
@@ -35,7 +35,7 @@ typedef int (*shim_import_fn_t)(void* params, void* context, void* reserved);
 typedef int (*shim_import_thunk_fn_t)(shim_import_fn_t function, void* params,
                                       void* context, void* reserved);
 
-// What all calls of a library share.
+// Shared by all calls of a library.
 typedef struct shim_environment_t {
   const uint32_t* constants;            // specialization constants
   shim_import_thunk_fn_t import_thunk;  // calls through to an import
@@ -44,7 +44,7 @@ typedef struct shim_environment_t {
   uint64_t processor[SHIM_CPU_FIELD_COUNT];  // feature bits
 } shim_environment_t;
 
-// What all workgroups of a dispatch share.
+// Shared by all workgroups of a dispatch.
 typedef struct shim_dispatch_state_t {
   uint32_t workgroup_size_x;
   uint32_t workgroup_size_y;
@@ -60,7 +60,7 @@ typedef struct shim_dispatch_state_t {
   const size_t* binding_lengths;
 } shim_dispatch_state_t;
 
-// What one workgroup is told.
+// State of one workgroup.
 typedef struct shim_workgroup_state_t {
   uint32_t workgroup_id_x;
   uint32_t workgroup_id_y;
@@ -133,10 +133,10 @@ typedef struct shim_library_t {
 typedef const shim_library_t* (*shim_query_fn_t)(
     uint32_t max_version, const shim_environment_t* environment);
 
-// Versions 3 (IREE from before March 2023 to March 2024) and 4 (to August 2024):
-// the numbers of constants and bindings are the program's to know. The table of
-// attributes may be missing, and so may the names; those may be in any version,
-// since some compilers leave them out when no symbols are asked for.
+// Versions 3 (IREE from before March 2023 to March 2024) and 4 (to August
+// 2024): only the program knows the numbers of constants and bindings. The
+// table of attributes may be missing. The names may be missing in any version,
+// because some compilers omit them when no symbols are requested.
 typedef struct shim_dispatch_attributes_v3_t {
   uint16_t local_memory_pages;
   uint16_t reserved;

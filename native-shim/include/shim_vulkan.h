@@ -1,14 +1,14 @@
 // Vulkan, as the runtime uses it: devices, memory, timelines, pipelines,
-// recorded commands, submissions. The rules of shim.h hold here too.
+// recorded commands, submissions. The rules of shim.h apply.
 //
 // The library is opened at run time, never linked. Handles are trusted, counts
-// are not: words that come from Java are checked against their number, and what
-// they name has to be alive. Queues are locked for the call; memory, pipelines
-// and timelines that submitted work uses have to outlive it, which the caller
-// sees to. Everything of a device is released before it.
+// are not: words from Java are bounds-checked, and the objects they name must
+// be alive. Queues are locked for the call. The caller ensures that memory,
+// pipelines and timelines outlive the submitted work that uses them, and
+// releases all objects of a device before it.
 //
-// A device that was lost stays so: each call that needs it fails with ABORTED
-// and "device '...' is lost", at once. Only releasing still works.
+// A lost device stays lost: each call that needs it fails at once with ABORTED
+// and "device '...' is lost". Only releasing still works.
 #ifndef IREE4J_SHIM_VULKAN_H_
 #define IREE4J_SHIM_VULKAN_H_
 
@@ -26,7 +26,7 @@ typedef struct shim_vulkan_pipeline_cache_t shim_vulkan_pipeline_cache_t;
 typedef struct shim_vulkan_pipeline_t shim_vulkan_pipeline_t;
 typedef struct shim_vulkan_commands_t shim_vulkan_commands_t;
 
-// What devices may have. X(bit, NAME); mirrored by VulkanFeature.java, a test
+// Features of devices. X(bit, NAME); mirrored by VulkanFeature.java, a test
 // compares the lists.
 #define SHIM_VULKAN_FEATURE_MAP(X)              \
   X(0, TIMELINE_SEMAPHORE)                      \
@@ -72,7 +72,7 @@ enum {
 // The name of a feature, NULL for any other number. Static storage.
 const char* shim_vulkan_feature_name(int32_t bit);
 
-// Kinds of objects that are counted while they live. X(index, NAME); mirrored
+// Kinds of objects whose live instances are counted. X(index, NAME); mirrored
 // by VulkanApi.java.
 #define SHIM_VULKAN_KIND_MAP(X) \
   X(0, INSTANCES)               \
@@ -98,7 +98,7 @@ enum {
 // The name of a kind, NULL for any other number. Static storage.
 const char* shim_vulkan_kind_name(int32_t kind);
 
-// Writes how many objects of each kind live in this process.
+// Writes how many objects of each kind are live in this process.
 void shim_vulkan_live_objects(int64_t out_counts[SHIM_VULKAN_KIND_COUNT]);
 
 //===--------------------------------------------------------------------===//
@@ -106,35 +106,36 @@ void shim_vulkan_live_objects(int64_t out_counts[SHIM_VULKAN_KIND_COUNT]);
 //===--------------------------------------------------------------------===//
 
 enum {
-  SHIM_VULKAN_VALIDATION = 1,   // wanted; in force
+  SHIM_VULKAN_VALIDATION = 1,   // requested; active
   SHIM_VULKAN_DEBUG_UTILS = 2,  // messages are collected
-  SHIM_VULKAN_PORTABILITY = 4,  // devices that leave something out are listed
+  SHIM_VULKAN_PORTABILITY = 4,  // non-conformant devices are listed
 };
 
-// Opens the Vulkan library |name| (NULL is "libvulkan.so.1"), makes an instance
-// and looks at its devices. Validation is in force when asked for and
-// installed: shim_vulkan_flags tells. UNAVAILABLE when there is no such library,
-// naming it, when it lacks an entry point, naming that, or refuses an instance,
-// as without a driver. No device is no failure. RESOURCE_EXHAUSTED also when
-// memory ran out while it was asked what is installed.
+// Opens the Vulkan library |name| (NULL is "libvulkan.so.1"), creates an
+// instance and enumerates its devices. Validation is active when requested and
+// installed, see shim_vulkan_flags. UNAVAILABLE when there is no such library,
+// naming it, when it lacks an entry point, naming that, or when it refuses an
+// instance, as without a driver. Having no devices is not a failure.
+// RESOURCE_EXHAUSTED also when memory ran out while querying what is installed.
 shim_status_t shim_vulkan_open(const char* name, uint32_t wanted_flags,
                                shim_vulkan_api_t** out_api,
                                shim_error_t* error);
 
-// Its devices have to be released before.
+// Release its devices before.
 void shim_vulkan_close(shim_vulkan_api_t* api);
 
-// What is in force, SHIM_VULKAN_* or-ed.
+// The active flags, SHIM_VULKAN_* or-ed.
 uint32_t shim_vulkan_flags(const shim_vulkan_api_t* api);
 
-// The version of the library, as Vulkan packs it.
+// The version of the library, packed as in Vulkan.
 uint32_t shim_vulkan_version(const shim_vulkan_api_t* api);
 
-// How many messages validation has had since the library was opened.
+// The number of validation messages since the library was opened.
 uint64_t shim_vulkan_message_count(const shim_vulkan_api_t* api);
 
-// Copies the text of message |number|, counted from 0, cut to |capacity| bytes,
-// and returns its length in |out|; 0 when it is too old or being written.
+// Copies the text of message |number|, counted from 0, truncated to |capacity|
+// bytes, and returns its length in |out|; 0 when it is too old or being
+// written.
 size_t shim_vulkan_message(const shim_vulkan_api_t* api, uint64_t number,
                            char* out, size_t capacity);
 
@@ -149,10 +150,10 @@ enum {
   SHIM_VULKAN_MAX_QUEUES = 64,
 };
 
-// What can be known of a device without opening it. VulkanDeviceProperties.java
-// reads it in this order: words, then texts.
+// Properties of a device that is not open. VulkanDeviceProperties.java reads it
+// in this order: words, then texts.
 typedef struct shim_vulkan_device_info_t {
-  uint64_t type;  // as Vulkan numbers them: 1 integrated, 2 discrete, 4 CPU
+  uint64_t type;  // Vulkan's number: 1 integrated, 2 discrete, 4 CPU
   uint64_t vendor_id;
   uint64_t device_id;
   uint64_t api_version;
@@ -178,7 +179,7 @@ typedef struct shim_vulkan_device_info_t {
   uint64_t max_subgroup_size;
   uint64_t max_push_descriptors;
   uint64_t timestamp_period_picoseconds;
-  uint64_t min_imported_host_pointer_alignment;  // 0: nothing can be imported
+  uint64_t min_imported_host_pointer_alignment;  // 0: import not supported
   uint64_t heap_count;
   uint64_t heaps[SHIM_VULKAN_MAX_HEAPS][2];  // size, flags
   uint64_t type_count;
@@ -206,10 +207,9 @@ shim_status_t shim_vulkan_device_query(const shim_vulkan_api_t* api,
                                        size_t size, shim_error_t* error);
 
 // Opens a device with one queue per element of |families|: the first element
-// that names a family is its first queue. All features are enabled that it has
-// and |wanted_features| names. INCOMPATIBLE when it lacks what the runtime
-// cannot do without, naming it; OUT_OF_RANGE for families and queues it does
-// not have.
+// that names a family is its first queue. Enables its features that
+// |wanted_features| names. INCOMPATIBLE when it lacks a required feature,
+// naming it; OUT_OF_RANGE for families and queues that it does not have.
 shim_status_t shim_vulkan_device_open(shim_vulkan_api_t* api, uint32_t index,
                                       const uint32_t* families,
                                       uint32_t queue_count,
@@ -217,11 +217,11 @@ shim_status_t shim_vulkan_device_open(shim_vulkan_api_t* api, uint32_t index,
                                       shim_vulkan_device_t** out_device,
                                       shim_error_t* error);
 
-// May block: waits until the device is idle, unless it is lost. Everything that
-// was made from it is released before.
+// May block: waits until the device is idle, unless it is lost. Release all its
+// objects before.
 void shim_vulkan_device_release(shim_vulkan_device_t* device);
 
-// What was enabled.
+// The enabled features.
 uint64_t shim_vulkan_device_features(const shim_vulkan_device_t* device);
 
 // Whether the device was found lost.
@@ -238,38 +238,38 @@ void shim_vulkan_device_live_objects(
 
 enum { SHIM_VULKAN_MEMORY_EXPORTABLE = 1 };
 
-// One allocation with one buffer over all of it, mapped for good when its type
-// is visible to the host and coherent.
+// One allocation with one buffer over all of it, permanently mapped when its
+// type is host-visible and coherent.
 typedef struct shim_vulkan_memory_info_t {
   uint64_t buffer;          // for the words of recordings
   uint64_t device_address;  // 0 without that feature
   uint64_t host;            // address of the mapping or 0
-  uint64_t size;            // of the buffer, as asked for
+  uint64_t size;            // of the buffer, as requested
   uint64_t type;            // index of the memory type
 } shim_vulkan_memory_info_t;
 
 _Static_assert(sizeof(shim_vulkan_memory_info_t) == 40, "shared with Java");
 
-// RESOURCE_EXHAUSTED when there is no such memory left; INVALID_ARGUMENT for a
-// type that buffers cannot have; UNIMPLEMENTED for an export the device does
-// not offer.
+// RESOURCE_EXHAUSTED when out of such memory; INVALID_ARGUMENT for a type that
+// does not support buffers; UNIMPLEMENTED for an export that the device does
+// not support.
 shim_status_t shim_vulkan_memory_create(shim_vulkan_device_t* device,
                                         uint64_t size, uint32_t type,
                                         uint32_t flags,
                                         shim_vulkan_memory_t** out_memory,
                                         shim_error_t* error);
 
-// Makes memory of the host usable by the device in place. Address and size are
-// multiples of min_imported_host_pointer_alignment; it has to outlive the
-// result. UNIMPLEMENTED without that feature.
+// Imports host memory for use in place. Address and size are multiples of
+// min_imported_host_pointer_alignment; the memory must outlive the result.
+// UNIMPLEMENTED without that feature.
 shim_status_t shim_vulkan_memory_import_host(shim_vulkan_device_t* device,
                                              void* address, uint64_t size,
                                              shim_vulkan_memory_t** out_memory,
                                              shim_error_t* error);
 
-// Opens memory that shim_vulkan_memory_export gave out, here or in another
-// process, with the size and type it was made with. On success the descriptor
-// belongs to the driver, else still to the caller.
+// Imports memory exported by shim_vulkan_memory_export, here or in another
+// process, with its original size and type. The driver owns the descriptor on
+// success, the caller on failure.
 shim_status_t shim_vulkan_memory_import_fd(shim_vulkan_device_t* device,
                                            int32_t fd, uint64_t size,
                                            uint32_t type,
@@ -280,7 +280,7 @@ void shim_vulkan_memory_query(const shim_vulkan_memory_t* memory,
                               shim_vulkan_memory_info_t* out_info);
 
 // A descriptor of the memory, owned by the caller. FAILED_PRECONDITION unless
-// it was made exportable.
+// it was created exportable.
 shim_status_t shim_vulkan_memory_export(shim_vulkan_memory_t* memory,
                                         int32_t* out_fd, shim_error_t* error);
 
@@ -292,7 +292,8 @@ void shim_vulkan_memory_release(shim_vulkan_memory_t* memory);
 
 enum { SHIM_VULKAN_TIMELINE_EXPORTABLE = 1 };
 
-// UNIMPLEMENTED for an export the device does not offer, naming the extension.
+// UNIMPLEMENTED for an export that the device does not support, naming the
+// extension.
 shim_status_t shim_vulkan_timeline_create(shim_vulkan_device_t* device,
                                           uint64_t initial, uint32_t flags,
                                           shim_vulkan_timeline_t** out_timeline,
@@ -304,8 +305,8 @@ shim_status_t shim_vulkan_timeline_value(shim_vulkan_timeline_t* timeline,
                                          uint64_t* out_value,
                                          shim_error_t* error);
 
-// Sets the value from the host, to more than it is and than any signal that is
-// submitted before.
+// Signals a value from the host, greater than the current one and than any
+// signal submitted before.
 shim_status_t shim_vulkan_timeline_signal(shim_vulkan_timeline_t* timeline,
                                           uint64_t value, shim_error_t* error);
 
@@ -313,14 +314,15 @@ shim_status_t shim_vulkan_timeline_signal(shim_vulkan_timeline_t* timeline,
 shim_status_t shim_vulkan_timeline_export(shim_vulkan_timeline_t* timeline,
                                           int32_t* out_fd, shim_error_t* error);
 
-// Makes the timeline another name of what |fd| stands for. On success the
-// descriptor belongs to the driver, else still to the caller.
+// Replaces the timeline's payload with that of |fd|. The driver owns the
+// descriptor on success, the caller on failure.
 shim_status_t shim_vulkan_timeline_import(shim_vulkan_timeline_t* timeline,
                                           int32_t fd, shim_error_t* error);
 
-// May block. Waits until one of |count| timelines has its value. |words| are
-// |count| timelines, then |count| values. DEADLINE_EXCEEDED after |timeout_ns|
-// nanoseconds, without a description; a negative timeout never ends.
+// May block. Waits until one of |count| timelines reaches its value. |words|
+// are |count| timelines, then |count| values. DEADLINE_EXCEEDED after
+// |timeout_ns| nanoseconds, without a description; a negative timeout is
+// infinite.
 shim_status_t shim_vulkan_wait_any(shim_vulkan_device_t* device,
                                    const uint64_t* words, uint32_t count,
                                    int64_t timeout_ns, shim_error_t* error);
@@ -329,15 +331,15 @@ shim_status_t shim_vulkan_wait_any(shim_vulkan_device_t* device,
 // Pipelines
 //===--------------------------------------------------------------------===//
 
-// |data| is what shim_vulkan_pipeline_cache_data gave, or nothing. INCOMPATIBLE
-// when its header is not of this device and driver.
+// |data| is the result of shim_vulkan_pipeline_cache_data, or empty.
+// INCOMPATIBLE when its header does not match this device and driver.
 shim_status_t shim_vulkan_pipeline_cache_create(
     shim_vulkan_device_t* device, const void* data, size_t size,
     shim_vulkan_pipeline_cache_t** out_cache, shim_error_t* error);
 
 void shim_vulkan_pipeline_cache_release(shim_vulkan_pipeline_cache_t* cache);
 
-// Copies up to |capacity| bytes and says how many there are in all.
+// Copies up to |capacity| bytes and returns the total size.
 shim_status_t shim_vulkan_pipeline_cache_data(
     shim_vulkan_pipeline_cache_t* cache, void* out, size_t capacity,
     size_t* out_size, shim_error_t* error);
@@ -349,7 +351,7 @@ enum {
 };
 
 typedef struct shim_vulkan_pipeline_params_t {
-  const uint32_t* code;  // SPIR-V, which is trusted once its header is right
+  const uint32_t* code;  // SPIR-V; only its header is checked
   size_t code_size;      // bytes
   const char* entry_point;
   // Words: number of sets; per set the number of its bindings; then per binding
@@ -357,7 +359,7 @@ typedef struct shim_vulkan_pipeline_params_t {
   const uint64_t* layout;
   size_t layout_words;
   uint32_t push_constant_bytes;
-  uint32_t push_descriptors;       // whether its one set is pushed
+  uint32_t push_descriptors;       // whether its only set is pushed
   const uint32_t* specialization;  // element i is constant i
   uint32_t specialization_count;
   uint32_t subgroup_size;                // 0: any
@@ -371,8 +373,9 @@ _Static_assert(offsetof(shim_vulkan_pipeline_params_t, specialization) == 48,
 _Static_assert(offsetof(shim_vulkan_pipeline_params_t, cache) == 64,
                "shared with Java");
 
-// INVALID_ARGUMENT for what the driver or the rules above refuse; UNIMPLEMENTED
-// for push descriptors or a subgroup size the device does not offer.
+// INVALID_ARGUMENT for parameters that violate the rules above or that the
+// driver refuses; UNIMPLEMENTED for push descriptors or a subgroup size that
+// the device does not support.
 shim_status_t shim_vulkan_pipeline_create(
     shim_vulkan_device_t* device, const shim_vulkan_pipeline_params_t* params,
     shim_vulkan_pipeline_t** out_pipeline, shim_error_t* error);
@@ -383,7 +386,7 @@ void shim_vulkan_pipeline_release(shim_vulkan_pipeline_t* pipeline);
 // Recorded commands
 //===--------------------------------------------------------------------===//
 
-// Words of a recording: an operation and what it takes. Mirrored by
+// Words of a recording: operations with their operands. Mirrored by
 // VulkanWords.java.
 enum {
   SHIM_VULKAN_OP_BARRIER = 1,  // stage, access, of the source then the target
@@ -403,37 +406,37 @@ enum {
   SHIM_VULKAN_MODE_NONE = 2,  // no descriptors
 };
 
-// A command buffer for queues of one family. One thread at a time records,
-// binds, submits or releases it, and records, binds or releases it not while
-// submitted work uses it. It can be submitted again before that is over.
+// A command buffer for queues of one family. Only one thread at a time may
+// record, bind, submit or release it, and none may record, bind or release it
+// while submitted work uses it. It can be submitted again before earlier
+// submissions have completed.
 shim_status_t shim_vulkan_commands_create(
     shim_vulkan_device_t* device, uint32_t family,
     shim_vulkan_commands_t** out_commands, shim_error_t* error);
 
 void shim_vulkan_commands_release(shim_vulkan_commands_t* commands);
 
-// Replaces what is recorded. INVALID_ARGUMENT or OUT_OF_RANGE for words that do
-// not add up, with the number of the operation; RESOURCE_EXHAUSTED without
-// memory for them: what was recorded and bound before stays. When the driver
-// fails later, while it records, nothing is recorded.
+// Replaces the recording. INVALID_ARGUMENT or OUT_OF_RANGE for malformed words,
+// with the number of the operation; RESOURCE_EXHAUSTED without memory for them:
+// the previous recording and bindings stay. When the driver fails later, during
+// recording, nothing is recorded.
 shim_status_t shim_vulkan_commands_record(shim_vulkan_commands_t* commands,
                                           const uint64_t* words, size_t count,
                                           shim_error_t* error);
 
-// Changes the descriptors of a dispatch that was recorded in mode SETS, the
-// |ordinal|-th of all dispatches. |words| are (buffer offset range)*, as many
-// as it was recorded with. Takes effect with the next submission. Where the
-// device cannot change descriptors of recorded commands, that records them
-// again; until a submission has succeeded in that, they can be bound and
-// submitted.
+// Changes the descriptors of a dispatch recorded in mode SETS, the |ordinal|-th
+// of all dispatches. |words| are (buffer offset range)*, as many as were
+// recorded. Takes effect with the next submission. If the device cannot change
+// descriptors of recorded commands, that submission records them again; if it
+// fails, binding and submitting can be retried.
 shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
                                         uint32_t ordinal,
                                         const uint64_t* words, size_t count,
                                         shim_error_t* error);
 
-// Submits to a queue, in one call of the driver. Words, once for each of several
-// submissions: wait_count signal_count command_count, (timeline
-// value)* to wait for, (timeline value)* to signal, commands*.
+// Submits to a queue, in one driver call. Words, for each of one or more
+// submissions: wait_count signal_count command_count, (timeline value)* to wait
+// for, (timeline value)* to signal, commands*.
 shim_status_t shim_vulkan_submit(shim_vulkan_device_t* device, uint32_t queue,
                                  const uint64_t* words, size_t count,
                                  shim_error_t* error);

@@ -1,5 +1,5 @@
-// Events of the operating system: eventfd, and waiting for any descriptor that
-// becomes readable once. Calls shim_status.c only.
+// Events of the operating system: eventfd, and waiting for descriptors to
+// become readable. Calls shim_status.c only.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "shim_internal.h"
 
-// How many events one system call brings back.
+// The most events that one system call returns.
 enum { BATCH = 64 };
 
 static shim_status_t out_of_descriptors(shim_error_t* error, const char* what,
@@ -56,7 +56,7 @@ shim_status_t shim_event_signal(int32_t fd, uint64_t amount,
   do {
     written = write(fd, &amount, sizeof(amount));
   } while (written < 0 && errno == EINTR);
-  // A counter that is full is readable as well.
+  // A full counter is readable as well.
   if (written == (ssize_t)sizeof(amount) || errno == EAGAIN) return SHIM_OK;
   int code = errno;
   if (code == EBADF) return not_open(error, fd, code);
@@ -87,10 +87,10 @@ shim_status_t shim__event_outcome(int32_t fd, shim__ioctl_t query,
                                   int32_t* out_code, shim_error_t* error) {
   *out_code = 0;
   shim__sync_file_info_t info;
-  memset(&info, 0, sizeof(info));  // no room for fences: their number suffices
+  memset(&info, 0, sizeof(info));  // no room for fences: not needed
   if (query(fd, SHIM__SYNC_FILE_INFO, &info) != 0) {
     if (errno == EBADF) return not_open(error, fd, errno);
-    return SHIM_OK;  // no sync_fd
+    return SHIM_OK; // not a sync_fd
   }
   if (info.status < 0) *out_code = -info.status;
   return SHIM_OK;
@@ -107,7 +107,7 @@ static int query_kernel(int fd, unsigned long request, void* argument) {
 shim_status_t shim_event_outcome(int32_t fd, int32_t* out_code,
                                  shim_error_t* error) {
   *out_code = 0;
-  // Emulators that do not know the request say so of any number.
+  // Emulators report an unknown request for any descriptor, even a closed one.
   if (fcntl(fd, F_GETFD) < 0) return not_open(error, fd, errno);
   return shim__event_outcome(fd, query_kernel, out_code, error);
 }

@@ -1,23 +1,23 @@
-// The one signal handler of the shim. Calls shim_view.c only.
+// The shim's only signal handler. Calls shim_view.c only.
 //
-// It is in front of the handler that was there, for example that of a JVM, which
-// takes faults of its own code for null checks, stack banging and polls, so most
-// of what comes here is passed on. Two things are not:
+// It precedes the previous handler, for example that of a JVM, which uses
+// faults of its own code for null checks, stack banging and safepoint polls, so
+// most signals are passed on. Two kinds are not:
 //
-//   A store into a view (shim_view.c), which is made again.
+//   A store into a view (shim_view.c), which is retried.
 //
-//   A fault of a kernel. Who calls one says so in |current|, a variable of the
-//   thread, with where its code lies and where to go on (setjmp). The handler
-//   compares the instruction that faulted; so what faults in another handler
-//   that has interrupted the kernel, or in a library that the kernel called and
-//   that may hold a lock, is passed on. Only a function that was called from
-//   the kernel directly (memcpy of libc, or address 0) counts as the kernel.
+//   A fault of a kernel. The caller of a kernel sets the thread-local |current|
+//   to the range of its code and the place to resume at (setjmp). The handler
+//   checks the faulting instruction; so a fault in another handler that
+//   interrupted the kernel, or in a library that the kernel called and that may
+//   hold a lock, is passed on. Only a function called directly from the kernel
+//   (memcpy of libc, or address 0) counts as the kernel.
 //
-// The JVM's frames are not touched: those that are left lie between the call of
-// the kernel and the kernel, and are those of kernels. longjmp rather than
-// another program counter in the context of the signal: it knows of shadow
-// stacks, and sanitizers know of it. It restores no mask, which is a call of the
-// system for each call of kernels; the handler does, from the context.
+// longjmp skips only the frames of kernels, never the JVM's. It is used rather
+// than a changed program counter in the signal's context because it handles
+// shadow stacks and sanitizers support it. It does not restore the signal mask,
+// which would cost a system call per kernel call; the handler does, from the
+// context.
 #include "shim_fault.h"
 
 #include <errno.h>
@@ -39,8 +39,8 @@ typedef struct guard_t {
   jmp_buf landing;
 } guard_t;
 
-// Of the thread that runs: NULL when no kernel does. Where the loader puts it is
-// known without asking, since asking may allocate memory, in a handler.
+// The guard of this thread, NULL when it runs no kernel. Statically allocated
+// TLS, because dynamic TLS may allocate memory, in a handler.
 static _Thread_local guard_t* volatile current
     __attribute__((tls_model("initial-exec")));
 
@@ -51,12 +51,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous[SIGNALS];  // set before the handler is
 static bool installed[SIGNALS];
 
-// Stacks are no deeper: who is further away from its guard is not on the stack
-// of the kernel.
+// The largest stack: code further away from its guard is not on the kernel's
+// stack.
 #define STACK ((uintptr_t)1 << 30)
 
 //===--------------------------------------------------------------------===//
-// What the processor says
+//The processor's context
 //===--------------------------------------------------------------------===//
 
 typedef struct place_t {
@@ -72,7 +72,7 @@ static place_t place_of(const ucontext_t* context) {
                    .stack = (uintptr_t)registers[REG_RSP]};
 }
 
-// Of a function that has just been called, or has pushed nothing.
+// Of a function that was just called, or has pushed nothing.
 static uintptr_t caller_of(const ucontext_t* context) {
   return *(const uintptr_t*)(uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 }
@@ -96,9 +96,9 @@ static uintptr_t caller_of(const ucontext_t* context) {
   return (uintptr_t)context->uc_mcontext.regs[30];
 }
 
-// Records behind the registers, each with a magic number and its size; that of
-// the syndrome (ESR) has class 0x20 or 0x21 for fetches and 0x24 or 0x25 for
-// data, of which bit 6 tells stores.
+// Records follow the registers, each with a magic number and its size; the
+// syndrome (ESR) has class 0x20 or 0x21 for fetches and 0x24 or 0x25 for data
+// accesses, where bit 6 marks stores.
 static shim__access_t access_of(const ucontext_t* context) {
   const uint8_t* at = (const uint8_t*)context->uc_mcontext.__reserved;
   const uint8_t* end = at + sizeof(context->uc_mcontext.__reserved);
@@ -129,10 +129,10 @@ static bool is_inside(const guard_t* guard, uintptr_t address) {
   return address >= guard->begin && address < guard->end;
 }
 
-// Whether code that is guarded did that, on the stack that it was called on.
+// Whether guarded code faulted, on the stack that it was called on.
 static bool is_of(const guard_t* guard, const siginfo_t* info,
                   const ucontext_t* context) {
-  if (info->si_code <= 0) return false;  // somebody sent it
+  if (info->si_code <= 0) return false;  // sent by a process
   const place_t place = place_of(context);
   if (place.stack >= (uintptr_t)guard ||
       (uintptr_t)guard - place.stack > STACK) {
@@ -152,7 +152,7 @@ static void pass_on(int number, siginfo_t* info, void* context) {
   } else if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN) {
     struct sigaction none = {.sa_flags = 0};
     none.sa_handler = SIG_DFL;
-    sigaction(number, &none, NULL);  // it faults again, and ends the process
+    sigaction(number, &none, NULL);  // faults again and ends the process
   } else {
     action->sa_handler(number);
   }
@@ -171,7 +171,7 @@ static void on_fault(int number, siginfo_t* info, void* context) {
     return;
   }
   const ucontext_t* interrupted = context;
-  // What the processor refuses without a page fault comes without an address.
+  // A fault that is not a page fault has no address.
   const bool has_address =
       (number == SIGSEGV || number == SIGBUS) && info->si_code != SI_KERNEL;
   *guard->fault = (shim__fault_t){
@@ -191,7 +191,7 @@ void shim__fault_install(bool all) {
   for (int i = 0; i < (all ? SIGNALS : 1); ++i) {
     if (installed[i]) continue;
     sigaction(signals[i], NULL, &previous[i]);
-    // With the flags of the one that was there.
+    // With the flags of the previous handler.
     struct sigaction ours = previous[i];
     ours.sa_sigaction = on_fault;
     ours.sa_flags =
@@ -216,7 +216,7 @@ bool shim__fault_catch(uint64_t begin, uint64_t end, void (*function)(void*),
 }
 
 //===--------------------------------------------------------------------===//
-// In words
+//Descriptions
 //===--------------------------------------------------------------------===//
 
 shim_status_t shim__fault_status(const shim__fault_t* fault) {
@@ -233,7 +233,7 @@ shim_status_t shim__fault_status(const shim__fault_t* fault) {
 // A line of /proc/self/maps: "begin-end rights offset device inode   name".
 typedef struct mapping_t {
   char rights[5];
-  char name[64];  // the end of it
+  char name[64];  // the end of the name
 } mapping_t;
 
 static bool read_mapping(const char* line, uintptr_t address,
@@ -258,7 +258,7 @@ static bool read_mapping(const char* line, uintptr_t address,
 static bool find_mapping(uintptr_t address, mapping_t* out_mapping) {
   int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  char line[4096 + 128];  // a path, and what comes before it
+  char line[4096 + 128];  // a path, and the fields before it
   size_t filled = 0;
   bool found = false;
   for (;;) {
@@ -284,10 +284,10 @@ static void describe_memory(const shim__fault_t* fault, char* out,
                             size_t capacity) {
   mapping_t mapping;
   if (!find_mapping(fault->address, &mapping)) {
-    snprintf(out, capacity, "where no memory is");
+    snprintf(out, capacity, "where nothing is mapped");
     return;
   }
-  // What a mapping is of comes last: messages may be cut.
+  // The name comes last, because messages may be truncated.
   const char* kind =
       fault->signal == SIGBUS      ? "a part of a file that has become shorter"
       : mapping.rights[0] != 'r'   ? "inaccessible memory"
@@ -306,15 +306,15 @@ void shim__fault_text(const shim__fault_t* fault, const char* where, char* out,
   }
   if (fault->signal == SIGILL) {
     snprintf(out, capacity,
-             "ran into an instruction that this processor does not have, or "
-             "that stands where code cannot go on; compile it for this "
+             "executed an instruction that this processor lacks, or that "
+             "marks unreachable code; compile it for this "
              "processor");
     return;
   }
   if (!fault->has_address) {
     snprintf(out, capacity,
-             "used an address that no memory can have, or a vector that is "
-             "not aligned");
+             "used a non-canonical address, or a misaligned vector "
+             "operand");
     return;
   }
   static const char* const verbs[] = {"accessed", "read from", "wrote to",

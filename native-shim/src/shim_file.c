@@ -1,4 +1,4 @@
-// Opening files for transfers at any place. Calls shim_status.c only.
+// Opens files for transfers at any offset. Calls shim_status.c only.
 #include "shim_file.h"
 
 #include <errno.h>
@@ -79,8 +79,8 @@ shim_status_t shim_file_open(const char* path, size_t path_length,
 shim_status_t shim_file_length(int32_t fd, int64_t* out_length,
                                shim_error_t* error) {
   *out_length = 0;
-  // Unlike fstat this knows the size of a block device. The position that it
-  // moves is used by nobody.
+  // Unlike fstat, this works for block devices. The file position is otherwise
+  // unused.
   off_t length = lseek(fd, 0, SEEK_END);
   if (length < 0) {
     int code = errno;

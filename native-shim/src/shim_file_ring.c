@@ -1,12 +1,12 @@
 // Asynchronous transfers through io_uring. Calls shim_status.c only.
 //
 // Two rings in memory shared with the kernel. Submissions: we write an entry,
-// its index into |array|, and publish by storing |tail|; the kernel takes at
+// its index into |array|, and publish by storing |tail|; the kernel consumes at
 // |head| during io_uring_enter, so when that returns every entry it counted is
-// free again. Completions: the kernel stores |tail|, we take and store |head|.
-// The kernel drops no completion (feature NO_DROP): those that find the ring
-// full, as those of many cancellations may, it keeps, says so in |sq_flags|, and
-// moves into the ring when asked for events.
+// free again. Completions: the kernel stores |tail|, we consume and store
+// |head|. The kernel drops no completion (feature NO_DROP): when the ring is
+// full, for example after many cancellations, it queues completions, sets a bit
+// in |sq_flags|, and moves them into the ring when asked for events.
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -212,8 +212,8 @@ shim_status_t shim_file_ring_submit(shim_file_ring_t* ring,
                             operations[i].kind, operations[i].length);
     }
   }
-  // Nothing is between head and tail here: what the kernel did not take was
-  // taken back.
+  // Head equals tail here: entries that the kernel did not consume were
+  // withdrawn.
   const uint32_t first =
       atomic_load_explicit(ring->sq_tail, memory_order_relaxed);
   uint32_t queued = count < ring->entry_count ? count : ring->entry_count;
@@ -233,7 +233,7 @@ shim_status_t shim_file_ring_submit(shim_file_ring_t* ring,
     } else if (result < 0 && errno == EINTR) {
       continue;
     } else {
-      // Busy or out of memory for now: later again.
+      // Temporarily busy or out of memory: retry later.
       if (result < 0 && errno != EAGAIN && errno != EBUSY) {
         int code = errno;
         status = shim_error_set(error, SHIM_INTERNAL, code,

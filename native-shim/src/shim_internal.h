@@ -1,5 +1,5 @@
-// Layouts that Java reads directly, what tests replace, and what files share.
-// Private to the shim.
+// Layouts that Java reads directly, functions that tests replace, and
+// declarations that files share. Private to the shim.
 #ifndef IREE4J_SHIM_INTERNAL_H_
 #define IREE4J_SHIM_INTERNAL_H_
 
@@ -9,16 +9,16 @@
 
 typedef struct shim__ring_slot_t {
   _Atomic uint64_t sequence;     // see shim_ring.c
-  shim_completion_t completion;  // owned by whoever the sequence names
+  shim_completion_t completion;  // owned as |sequence| says
   uint64_t reserved;
 } shim__ring_slot_t;
 
-// One cache line per writer: the producers, the poller, and what is written
-// rarely.
+// One cache line per writer: the producers, the poller, and rarely written
+// fields.
 struct shim_ring_t {
   _Atomic uint64_t tail;  // next position to claim; producers
   char padding0[56];
-  _Atomic uint64_t head;  // next position to take; the poller alone
+  _Atomic uint64_t head;  // next position to consume; poller only
   char padding1[56];
   _Atomic uint32_t lossy;     // sticky; producers
   _Atomic uint32_t sleeping;  // set by the poller, cleared by both
@@ -28,23 +28,23 @@ struct shim_ring_t {
   shim__ring_slot_t slots[];
 };
 
-// Says that there is no memory for |what|, of so many bytes, and returns
-// RESOURCE_EXHAUSTED.
+// Sets the error that there is no memory for |what|, of |bytes| bytes, and
+// returns RESOURCE_EXHAUSTED.
 shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
                               const char* what);
 
-// What a view of sealed memory needs to know of it.
+// What views of sealed memory use.
 typedef struct shim_sealed_t shim_sealed_t;
 int shim__sealed_descriptor(const shim_sealed_t* sealed);
 
-// ioctl, or what stands for it in a test.
+// ioctl, or a test's replacement.
 typedef int (*shim__ioctl_t)(int fd, unsigned long request, void* argument);
 
-// shim_event_outcome, which passes the kernel's.
+// shim_event_outcome passes the kernel's ioctl.
 shim_status_t shim__event_outcome(int32_t fd, shim__ioctl_t query,
                                   int32_t* out_code, shim_error_t* error);
 
-// What SYNC_IOC_FILE_INFO (<linux/sync_file.h>) fills.
+// The struct of SYNC_IOC_FILE_INFO (<linux/sync_file.h>).
 typedef struct shim__sync_file_info_t {
   char name[32];
   int32_t status;  // 1 signalled, 0 active, negative errno

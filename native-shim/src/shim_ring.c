@@ -1,18 +1,18 @@
-// Completion ring: driver threads push, one poller takes. Calls shim_status.c
-// only.
+// Completion ring: driver threads push, one poller consumes. Calls
+// shim_status.c only.
 //
 // A bounded queue with a sequence number per slot. Slot i starts with sequence
 // i. A producer may fill position p when its slot shows p; it claims p by
 // moving |tail| from p to p + 1, writes the record, and publishes it by storing
-// p + 1. The poller takes position p when the slot shows p + 1 and frees the
+// p + 1. The poller consumes position p when the slot shows p + 1 and frees the
 // slot for the next lap by storing p + capacity. No producer ever waits for
-// another; the poller cannot pass a producer that has claimed and not yet
-// published, and simply finds nothing there.
+// another; the poller cannot pass a producer that has claimed but not yet
+// published; it finds the ring empty there.
 //
-// Sleeping. The poller stores |sleeping| = 1 and then looks at the ring once
-// more; a producer publishes and then looks at |sleeping|. All four are
-// sequentially consistent, so at least one of them sees the other. (Not a pair
-// of fences: ThreadSanitizer does not know those.)
+// Sleeping. The poller stores |sleeping| = 1 and then checks the ring once
+// more; a producer publishes and then checks |sleeping|. All four accesses are
+// sequentially consistent, so at least one side sees the other. (Not fences:
+// ThreadSanitizer does not support them.)
 //
 // Java reads the slots directly; CompletionRing.java mirrors the layout below.
 #include <errno.h>
@@ -28,7 +28,7 @@
 
 static void ring_signal(shim_ring_t* ring) {
   uint64_t one = 1;
-  // Cannot fail for want of room: the counter is reset by every wake-up.
+  // Cannot overflow: every wake-up resets the counter.
   ssize_t written = write(ring->event_fd, &one, sizeof(one));
   (void)written;
 }
@@ -93,7 +93,7 @@ shim_status_t shim_ring_push(shim_ring_t* ring, shim_completion_t completion) {
         break;
       }
     } else if (ahead < 0) {
-      // The slot still holds the record of the lap before: full.
+      // The slot still holds the previous lap's record: full.
       atomic_store_explicit(&ring->lossy, 1, memory_order_seq_cst);
       status = SHIM_RESOURCE_EXHAUSTED;
       break;
@@ -101,7 +101,7 @@ shim_status_t shim_ring_push(shim_ring_t* ring, shim_completion_t completion) {
       position = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     }
   }
-  // The exchange lets one of several producers pay for the system call.
+  // The exchange lets only one of several producers make the system call.
   if (atomic_load_explicit(&ring->sleeping, memory_order_seq_cst) &&
       atomic_exchange_explicit(&ring->sleeping, 0, memory_order_seq_cst)) {
     ring_signal(ring);

@@ -1,5 +1,5 @@
-// Memory that is only read: an anonymous file of the system that is filled
-// once, or a file of somebody, mapped. Calls shim_status.c only.
+// Read-only memory: an anonymous file that is filled once, or a mapped file.
+// Calls shim_status.c only.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ struct shim_sealed_t {
   void* bytes;
 };
 
-// More than the machine has is refused before pages are taken one by one until
-// the system begins to kill processes.
+// Sizes beyond the machine's memory are refused early; otherwise committing
+// page by page would invoke the OOM killer.
 static uint64_t most(void) {
   long pages = sysconf(_SC_PHYS_PAGES);
   long page = sysconf(_SC_PAGESIZE);
@@ -25,7 +25,7 @@ static uint64_t most(void) {
   return (uint64_t)pages * (uint64_t)page;
 }
 
-// Pages are taken here: without them the first store would be a SIGBUS.
+// Commits pages: without them the first store would raise SIGBUS.
 static int take_pages(int fd, uint64_t size) {
   int result;
   do {

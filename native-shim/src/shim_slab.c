@@ -1,4 +1,4 @@
-// Memory of pools, on large pages where the system gives them for the asking.
+// Memory of pools, on huge pages where the system provides them on request.
 // Calls shim_status.c only.
 #include <errno.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "shim_file.h"
 #include "shim_internal.h"
 
-// The large page of x86-64 and of arm64 with pages of 4 KB. Where another size
-// is right nothing but the advice is lost.
+// The huge page of x86-64, and of arm64 with 4 KB pages. With another size only
+// the advice is ineffective.
 #define LARGE_PAGE ((uint64_t)2 << 20)
 
 struct shim_slab_t {
@@ -31,7 +31,7 @@ static uint64_t round_up(uint64_t value, uint64_t power_of_two) {
   return (value + power_of_two - 1) & ~(power_of_two - 1);
 }
 
-// Pages are taken here, all of them, not by the first who stores something.
+// Commits all pages here rather than at the first store.
 static int take_pages(uint8_t* bytes, uint64_t size, uint64_t page) {
 #ifdef MADV_POPULATE_WRITE
   if (madvise(bytes, size, MADV_POPULATE_WRITE) == 0) return 0;
@@ -57,8 +57,8 @@ shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
   uint64_t length = round_up(size, page);
   shim_slab_t* slab = malloc(sizeof(*slab));
   if (!slab) return shim__no_memory(error, sizeof(*slab), "a slab");
-  // A page of zeros stays on each side, see shim_file.h. What else lies beside
-  // the bytes is nobody's and takes addresses only.
+  // A page of zeros stays on each side, see shim_file.h. The rest of the
+  // mapping is unused and takes only address space.
   slab->size = page + boundary + length + page;
   slab->mapping = mmap(NULL, slab->size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -69,7 +69,7 @@ shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
   }
   slab->bytes = (uint8_t*)(uintptr_t)round_up(
       (uintptr_t)slab->mapping + page, boundary);
-  // Without large pages it is memory all the same.
+  // Works without huge pages, too.
   if (size >= LARGE_PAGE) madvise(slab->bytes, length, MADV_HUGEPAGE);
   int code = take_pages(slab->bytes, length, page);
   if (code != 0) {

@@ -9,8 +9,8 @@
 
 #include "shim_file.h"
 
-// Room for descriptors that a message may bring although one is expected: the
-// kernel closes what does not fit, we close what does.
+// Room for surplus descriptors of a message: the kernel closes those that do
+// not fit, we close those that do.
 enum { MOST_DESCRIPTORS = 8, BACKLOG = 16 };
 
 static shim_status_t failed(shim_error_t* error, const char* what, int code) {
@@ -54,7 +54,7 @@ static shim_status_t failed(shim_error_t* error, const char* what, int code) {
                         code);
 }
 
-// Makes a socket and its address.
+// Creates a socket and its address.
 static shim_status_t create(const char* path, size_t path_length,
                             struct sockaddr_un* out_address, int* out_socket,
                             shim_error_t* error) {
@@ -87,7 +87,7 @@ shim_status_t shim_socket_listen(const char* path, size_t path_length,
   }
   if (listen(fd, BACKLOG) != 0) {
     status = failed(error, "listen", errno);
-    unlink(address.sun_path);  // which bind has made
+    unlink(address.sun_path);  // created by bind
     close(fd);
     return status;
   }
@@ -121,7 +121,7 @@ static int64_t now_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// Waits until a socket can be read from.
+// Waits until a socket is readable.
 static shim_status_t await(int fd, int64_t timeout_ns, shim_error_t* error) {
   int64_t deadline = -1;
   if (timeout_ns >= 0) {
@@ -252,7 +252,7 @@ shim_status_t shim_socket_receive(int32_t socket, int64_t timeout_ns,
     return shim_error_set(error, SHIM_UNAVAILABLE, 0,
                           "the other side has closed the socket");
   }
-  // The kernel cuts short what we have no room for, or no descriptors.
+  // The kernel truncates for lack of room, or of descriptors.
   if (fd < 0 && (message.msg_flags & MSG_CTRUNC) && count < MOST_DESCRIPTORS) {
     return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, EMFILE,
                           "no room for the descriptor of a message, which is "

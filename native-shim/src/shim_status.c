@@ -1,5 +1,5 @@
-// Names of the canonical codes and the one way to fill an error. Calls nothing
-// of the shim.
+// Names of the canonical codes and the function that fills errors. Calls
+// nothing of the shim.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

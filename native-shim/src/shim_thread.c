@@ -1,4 +1,4 @@
-// The calling thread: where it may run, and its floating point mode. Calls
+// The calling thread: its affinity and its floating-point mode. Calls
 // shim_status.c only.
 #include <errno.h>
 #include <sched.h>
@@ -28,8 +28,8 @@ shim_status_t shim_thread_set_affinity(const uint64_t* mask, size_t word_count,
   int code = errno;
   return code == EINVAL
              ? shim_error_set(error, SHIM_INVALID_ARGUMENT, code,
-                              "none of the processors of the affinity is there "
-                              "and allowed for this process")
+                              "this process may use none of the processors of "
+                              "the affinity")
              : shim_error_set(error, SHIM_PERMISSION_DENIED, code,
                               "sched_setaffinity failed with errno %d", code);
 }

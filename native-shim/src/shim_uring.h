@@ -1,6 +1,6 @@
-// What is needed of the kernel's io_uring interface, declared here so that the
+// The used part of the kernel's io_uring interface, declared here so that the
 // shim builds with headers of any age. test_file_ring.c compares it with
-// <linux/io_uring.h> where that is present.
+// <linux/io_uring.h> where present.
 #ifndef IREE4J_SHIM_URING_H_
 #define IREE4J_SHIM_URING_H_
 

@@ -1,18 +1,18 @@
-// Views of sealed memory that may be written: each sees its own stores and
-// nobody else's. Calls shim_fault.c and shim_status.c.
+// Copy-on-write views of sealed memory: stores are private to each view. Calls
+// shim_fault.c and shim_status.c.
 //
-// A view is a private mapping without the right to write. The first store into
-// a window of it faults; the handler (shim_fault.c) has the window made writable
-// here, and the store is made again, into a page that the system copies. So what
-// nobody writes costs nothing, and is in memory once, for all views.
+// A view is a private mapping without write permission. The first store into a
+// window of it faults; the handler (shim_fault.c) calls this file to make the
+// window writable, and the store is retried, into a page that the system
+// copies. So unwritten pages cost nothing and are shared by all views.
 //
-// The handler finds the view in a table of places. A place is filled and
-// emptied under a lock, and read by handlers without one:
+// The handler finds the view in a table of places. Places are filled and
+// emptied under a lock, and read by handlers without it:
 //
 //   end    0: empty. Written last when it is filled, first when it is emptied.
 //   begin  read between two reads of |end| that agree.
-//   view   read only when the address that faulted lies between the two: then
-//          somebody uses that view, who has seen to it that it lives.
+// view   read only when the faulting address lies between the two: then the
+// view is in use, so its user keeps it alive.
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,22 +26,21 @@
 #include "shim_file.h"
 #include "shim_internal.h"
 
-// How much becomes writable at once. Each window may cost the process two
+// How much becomes writable at a time. Each window may cost the process two
 // mappings, of which Linux allows 65,530. A guess, not measured.
 #define WINDOW ((uintptr_t)1 << 20)
 
-// How often windows that are open may fault before another is opened: once for
-// each thread that was on its way to the handler. What faults for ever is no
-// store.
+// How often open windows may fault before another is opened: once for each
+// thread that was about to enter the handler. An endless fault is not a store.
 #define MOST_REPEATED 65536
 
 struct shim_view_t {
-  uint8_t* bytes;     // where it begins for whoever made it
+  uint8_t* bytes;     // its beginning, for the creator
   uintptr_t begin;    // of the mapping
   uintptr_t end;
   _Atomic int32_t written;
   _Atomic uint32_t repeated;
-  _Atomic uint64_t open[];  // a bit for each window
+  _Atomic uint64_t open[];  // a bit per window
 };
 
 typedef struct place_t {
@@ -84,14 +83,14 @@ static bool open_window(shim_view_t* view, uintptr_t address) {
   uintptr_t window = (address - view->begin) / WINDOW;
   uint64_t bit = 1ull << (window % 64);
   _Atomic uint64_t* word = &view->open[window / 64];
-  // Before the store can be made: whoever sees it sees these.
+  // Before the store can succeed: a thread that sees the store sees these.
   atomic_store(&view->written, 1);
   if (!(atomic_fetch_or(word, bit) & bit)) {
     atomic_store(&view->repeated, 0);
   } else if (atomic_fetch_add(&view->repeated, 1) >= MOST_REPEATED) {
     return false;
   }
-  // Also where another thread is about to: nobody waits for it here.
+  // Even if another thread is about to: no thread waits here.
   uintptr_t begin = view->begin + window * WINDOW;
   uintptr_t size = view->end - begin < WINDOW ? view->end - begin : WINDOW;
   return mprotect((void*)begin, size, PROT_READ | PROT_WRITE) == 0;
@@ -205,7 +204,7 @@ shim_status_t shim_view_restore(shim_view_t* view, shim_error_t* error) {
     if (!(atomic_load(&view->open[i / 64]) & bit)) continue;
     uintptr_t begin = view->begin + i * WINDOW;
     uintptr_t size = view->end - begin < WINDOW ? view->end - begin : WINDOW;
-    // Its own copies go, and what was sealed is read again.
+    // Drops the private copies; reads see the sealed contents again.
     if (madvise((void*)begin, size, MADV_DONTNEED) != 0 ||
         mprotect((void*)begin, size, PROT_READ) != 0) {
       int code = errno;

@@ -4,11 +4,10 @@
 
 #include "shim_vulkan.h"
 
-// Those of shim_vulkan.h, on the fake (allocation_failures_vulkan.c).
+// For shim_vulkan.h, on the fake (allocation_failures_vulkan.c).
 void vulkan_allocations_fail(void);
 
-// Of them, those of recorded commands, on the device that is open
-// (allocation_failures_commands.c).
+// For recorded commands, on the open device (allocation_failures_commands.c).
 void command_allocations_fail(void);
 
 enum {
@@ -16,7 +15,7 @@ enum {
   PUSHED_BINDINGS = 8,
 };
 
-// The device that is open, and objects on it.
+// The open device, and objects on it.
 extern shim_vulkan_device_t* device;
 
 shim_vulkan_memory_t* memory_of(uint32_t flags);  // 4096 bytes, mapped

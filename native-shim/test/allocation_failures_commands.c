@@ -1,5 +1,4 @@
-// Commands that have something recorded when they run out of memory, the shim's
-// or the driver's.
+// Recorded commands when the shim or the driver runs out of memory.
 #include "allocation_failures.h"
 
 #include <stdbool.h>
@@ -18,7 +17,7 @@ static shim_status_t commands_are_created(void) {
   return status;
 }
 
-// Commands, what they use, and what shows which of them ran.
+// Commands, their objects, and the value that shows which of them ran.
 typedef struct work_t {
   shim_vulkan_memory_t* memory;
   shim_vulkan_memory_info_t info;
@@ -28,9 +27,9 @@ typedef struct work_t {
   shim_vulkan_commands_t* commands;
 } work_t;
 
-// Words that fill the memory with a number, then make that many dispatches with
-// sets, of storage and uniform buffers by turns, and, when |push|, one that
-// pushes more descriptors than those have.
+// Words that fill the memory with a number, then record that many dispatches
+// with sets, alternating storage and uniform buffers, and, with |push|, one
+// that pushes more descriptors than those have.
 static size_t write_words(const work_t* work, uint64_t number, bool push,
                           uint64_t words[WORDS]) {
   const uint64_t b = work->info.buffer;
@@ -95,8 +94,8 @@ static void release(work_t* work) {
   shim_vulkan_memory_release(work->memory);
 }
 
-// Words of a submission that waits so often for what the timeline has, and
-// signals it next.
+// Words of a submission that waits |waits| times for the timeline's value, then
+// signals the next.
 static size_t write_submission(const work_t* work, uint64_t waits,
                                uint64_t words[WORDS]) {
   words[0] = waits;
@@ -119,7 +118,7 @@ static void await(work_t* work) {
   CHECK_OK(shim_vulkan_wait_any(device, wait, 1, -1, &error));
 }
 
-// Runs what is recorded and says which number it filled the memory with.
+// Runs the recording and returns the number that it filled the memory with.
 static uint32_t run(work_t* work) {
   uint64_t words[WORDS];
   size_t count = write_submission(work, 0, words);
@@ -141,15 +140,15 @@ static void check_nothing_is_recorded(work_t* work) {
       SHIM_FAILED_PRECONDITION, "not recorded");
 }
 
-// Whether room was what failed.
+// Whether allocating room failed.
 static bool was_room(void) {
   return strcmp(failing_what, "calloc") == 0 ||
          strcmp(failing_what, "vkCreateDescriptorPool") == 0;
 }
 
-// Room grows all or not at all: when there is none, what was recorded before,
-// with what was bound since, can still be bound and submitted. Once there is,
-// the driver may still fail; then nothing is recorded.
+// Room grows entirely or not at all: without memory, the previous recording and
+// its bindings can still be bound and submitted. With memory, the driver may
+// still fail; then nothing is recorded.
 static shim_status_t record_more(bool bound, bool push) {
   work_t work = work_of();
   record(&work, 1, false);
@@ -187,7 +186,7 @@ static shim_status_t more_of_each_kind_is_recorded(void) {
   return record_more(true, true);
 }
 
-// What fits is recorded without asking the system; only the driver can fail.
+// A recording that fits allocates nothing; only the driver can fail.
 static shim_status_t less_is_recorded(void) {
   work_t work = work_of();
   record(&work, 3, true);
@@ -206,8 +205,8 @@ static shim_status_t less_is_recorded(void) {
   return status;
 }
 
-// A submission that fails leaves the commands as they are, bound or not: they
-// can be bound and submitted again.
+// A failed submission leaves the commands unchanged, bound or not: they can be
+// bound and submitted again.
 static shim_status_t submit_after(bool bound, uint64_t waits) {
   work_t work = work_of();
   record(&work, 2, true);
@@ -242,7 +241,7 @@ static shim_status_t commands_are_submitted_after_many_waits(void) {
   return submit_after(true, MANY);
 }
 
-// Neither runs when one of them fails.
+// If one fails, neither runs.
 static shim_status_t two_are_submitted_at_once(void) {
   work_t first = work_of();
   work_t second = work_of();
@@ -274,7 +273,7 @@ static shim_status_t two_are_submitted_at_once(void) {
 
 enum { NUMBERS = 100, SCALE = 10, BIAS = 3 };
 
-// A shader that scales numbers and adds to them; NULL where its file is not.
+// A shader that scales numbers and adds to them; NULL without its file.
 static shim_vulkan_pipeline_t* scaling(void) {
   static uint32_t code[1024];
   FILE* file = fopen(SHIM_TEST_SHADER, "rb");
@@ -301,8 +300,7 @@ static shim_vulkan_pipeline_t* scaling(void) {
   return pipeline;
 }
 
-// What was bound last is what runs after a failure, in a submission or in a
-// recording of more.
+// After a failure in a submission or a recording, the last bindings are used.
 static shim_status_t bind_and_fail(bool recording) {
   shim_vulkan_pipeline_t* pipeline = scaling();
   if (!pipeline) return SHIM_OK;

@@ -31,21 +31,21 @@ static void open_device(uint64_t features) {
                                    &error));
 }
 
-// Nothing was complained about.
+// There were no validation messages.
 static void close_device(void) {
   shim_vulkan_device_release(device);
   char text[256];
   const uint64_t messages = shim_vulkan_message_count(api);
   if (messages) {
     size_t length = shim_vulkan_message(api, messages - 1, text, sizeof(text));
-    fprintf(stderr, "the last complaint: %.*s\n", (int)length, text);
+    fprintf(stderr, "the last validation message: %.*s\n", (int)length, text);
   }
   CHECK_EQ(messages, 0);
   shim_vulkan_close(api);
 }
 
-// What was asked for and is there is in force: no failure passes for a library
-// without validation.
+// Requested and available flags are active: a failure is not mistaken for a
+// library without validation.
 static shim_status_t a_library_is_opened(void) {
   shim_vulkan_api_t* opened = (shim_vulkan_api_t*)1;
   shim_status_t status = FAILING(
@@ -71,7 +71,7 @@ static shim_status_t a_device_is_opened(void) {
   return status;
 }
 
-// Also when the driver cannot say that it is idle.
+// Even when waiting for idle fails.
 static shim_status_t a_device_is_released(void) {
   open_device(ALL);
   FAILING_VOID(shim_vulkan_device_release(device));
@@ -146,7 +146,7 @@ static shim_status_t memory_is_exported(void) {
   return status;
 }
 
-// The descriptor stays the caller's until the import has succeeded.
+// The caller owns the descriptor until the import has succeeded.
 static shim_status_t memory_is_imported(void) {
   shim_vulkan_memory_t* memory = memory_of(SHIM_VULKAN_MEMORY_EXPORTABLE);
   int32_t fd = 0;
@@ -349,7 +349,7 @@ void vulkan_allocations_fail(void) {
   RUN(what_only_tells_asks_for_nothing);
   on_a_device("push", ALL);
   on_a_device("push update_after_bind", ALL);
-  // Some descriptors can change once recorded, others cannot.
+  // Some descriptors can change after recording, others cannot.
   const int32_t uniform = SHIM_VULKAN_FEATURE_UNIFORM_BUFFER_UPDATE_AFTER_BIND;
   on_a_device("push update_after_bind", ALL & ~(1ull << uniform));
 }

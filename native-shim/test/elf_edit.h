@@ -1,4 +1,4 @@
-// Finds the fields of an ELF file that tests spoil.
+// Finds the fields of an ELF file that tests corrupt.
 #ifndef IREE4J_SHIM_TEST_ELF_EDIT_H_
 #define IREE4J_SHIM_TEST_ELF_EDIT_H_
 
@@ -34,7 +34,7 @@ static inline elf_dynamic_t* dynamic_entry(file_t* file, int64_t tag) {
   exit(1);
 }
 
-// A dynamic entry that the loader ignores, to be turned into something else.
+// A dynamic entry that the loader ignores, to be overwritten.
 static inline elf_dynamic_t* spare_dynamic_entry(file_t* file) {
   return dynamic_entry(file, 0x6ffffff9);  // DT_RELACOUNT
 }

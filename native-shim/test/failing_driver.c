@@ -1,12 +1,11 @@
-// A driver of Vulkan that is out of host memory when a test wants it to: each
-// entry point with a result, in front of that of the library that the shim
-// opens.
+// A Vulkan driver with injected out-of-host-memory failures: wraps each entry
+// point that has a result.
 #include <string.h>
 
 #include "failing.h"
 #include "vulkan/vulkan_internal.h"
 
-// What stands behind each.
+// The wrapped functions.
 static struct {
 #define X(scope, need, result, name, arguments) result(*name) arguments;
 #include "vulkan/vulkan_symbols.inc"
@@ -151,8 +150,8 @@ PLACE(vkEndCommandBuffer, (svk_command_buffer_t commands), (commands))
 // Resolving
 //===--------------------------------------------------------------------===//
 
-// Puts ours in front of an entry point; those without a result stay. An entry
-// point with a result that is missing above does not compile.
+// Wraps an entry point; those without a result stay. An entry point with a
+// result that is missing above does not compile.
 static svk_function_t in_front(const char* name, svk_function_t function) {
 #define IN_FRONT_svk_result_t(symbol)                       \
   if (strcmp(name, #symbol) == 0) {                         \

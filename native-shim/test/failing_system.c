@@ -1,6 +1,6 @@
-// The C library as the shim sees it in tests of its failures: the linker's
-// --wrap sends each of these functions here. Those that CMakeLists.txt names
-// and this file lacks may not be used by the shim: linking the test fails then.
+// The C library that the shim sees in failure tests: the linker's --wrap
+// redirects each of these functions here. The shim must not use functions that
+// CMakeLists.txt names and this file lacks: linking the test would fail.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +88,7 @@ int64_t failing_end_calm(int64_t result) {
 
 bool failing_here(const char* what) {
   if (places_are == FORBIDDEN) {
-    fprintf(stderr, "%s calls %s, it was said to ask for nothing\n",
+    fprintf(stderr, "%s calls %s, but was declared not to allocate\n",
             current->name, what);
     exit(1);
   }
@@ -256,7 +256,7 @@ int __wrap_mprotect(void* address, size_t size, int protection) {
 // Descriptors and what the kernel keeps for them
 //===--------------------------------------------------------------------===//
 
-// A function that gives -1 and |code| when it fails.
+// A function that returns -1 and sets errno to |code| when it fails.
 #define SYSTEM(name, parameters, arguments, code) \
   int __real_##name parameters;                   \
   int __wrap_##name parameters;                   \
@@ -302,7 +302,8 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr* message, int flags) {
   return -1;
 }
 
-// When it fails, the message has come and its descriptor found no room.
+// Fails after receiving the message, as if there were no room for its
+// descriptor.
 ssize_t __real_recvmsg(int fd, struct msghdr* message, int flags);
 ssize_t __wrap_recvmsg(int fd, struct msghdr* message, int flags);
 ssize_t __wrap_recvmsg(int fd, struct msghdr* message, int flags) {

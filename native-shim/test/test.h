@@ -1,4 +1,4 @@
-// The smallest test harness that names what failed.
+// A minimal test harness that names the failed check.
 #ifndef IREE4J_SHIM_TEST_H_
 #define IREE4J_SHIM_TEST_H_
 

@@ -1,7 +1,7 @@
-// Whatever the shim asks the system and the driver for is refused once in turn,
-// in each of its entry points: that fails with RESOURCE_EXHAUSTED, leaves
-// nothing behind and everything as it was, and goes well the next time. Entry
-// points are those of the headers; one that is not called here fails the test.
+// Each allocation from the system and the driver fails once, in each entry
+// point of the shim: the call fails with RESOURCE_EXHAUSTED, leaks and changes
+// nothing, and succeeds when retried. An entry point of the headers that is not
+// called here fails the test.
 #include <ctype.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -95,7 +95,7 @@ static shim_status_t a_poller_is_created(void) {
   return status;
 }
 
-// Waits for an event that is signalled; a failure leaves the set as it was.
+// Waits for a signalled event; a failure leaves the set unchanged.
 static shim_status_t is_waited_for(bool again) {
   int32_t fd = event();
   int32_t poller = 0;
@@ -145,8 +145,7 @@ static shim_status_t a_file_is_opened(void) {
   return status;
 }
 
-// Where the kernel has no io_uring for us, creating a ring says so after what
-// it allocated before.
+// Without io_uring, creating a ring reports that after its allocations.
 static bool has_uring(void) {
   shim_file_ring_t* ring = NULL;
   shim_error_t error = {0};
@@ -269,7 +268,7 @@ static void transfers_ask_for_nothing(void) {
   shim_file_ring_release(ring);
 }
 
-// A socket that could not be made leaves no path behind.
+// A socket that could not be created leaves no path behind.
 static shim_status_t a_socket_listens(void) {
   int32_t fd = 7;
   shim_status_t status = FAILING(shim_socket_listen(
@@ -312,7 +311,7 @@ static shim_status_t a_socket_connects(void) {
   return status;
 }
 
-// Who could not be accepted is still in line.
+// A peer that could not be accepted stays in the queue.
 static shim_status_t a_socket_is_accepted(void) {
   int32_t server = listening();
   int32_t client = connected();
@@ -327,7 +326,7 @@ static shim_status_t a_socket_is_accepted(void) {
   return status;
 }
 
-// What could not be sent does not arrive; what could not be received is gone.
+// A failed send does not arrive; a failed receive loses the message.
 static shim_status_t a_descriptor_travels(bool sending) {
   int32_t server = listening();
   int32_t client = connected();
@@ -374,8 +373,7 @@ static shim_status_t a_descriptor_is_received(void) {
 
 static file_t kernel;
 
-// With specialization constants, imports and exports, each of which has memory
-// of its own.
+// With specialization constants, imports and exports, each with its own memory.
 static shim_status_t executable_is_created(uint32_t flags) {
   const uint32_t constant = 77;
   const shim_cpu_executable_params_t params = {.name = "basic",
@@ -504,7 +502,7 @@ int main(void) {
   uint32_t entry_points = check_header("shim.h", &missing) +
                           check_header("shim_file.h", &missing) +
                           check_header("shim_vulkan.h", &missing);
-  fprintf(stderr, "%u entry points, %u of them can fail for want of memory, "
+  fprintf(stderr, "%u entry points, %u of them can fail for lack of memory, "
                   "%u failures\n",
           entry_points, failing_functions(), failing_total);
   CHECK_EQ(missing, 0);

@@ -96,8 +96,8 @@ static void adds_four_floats(void) {
   shim_cpu_executable_release(executable);
 }
 
-// Kernels take denormals for zero; the caller's arithmetic stays as it was, also
-// when a kernel fails.
+// Kernels flush denormals to zero; the caller's mode is preserved, even when a
+// kernel fails.
 static void denormals_are_zero_in_kernels_only(void) {
   shim_cpu_executable_t* executable = basic();
   _Alignas(64) float a[4] = {0x1p-126f, 0x1p-127f, -0x1p-140f, 0x1p-149f};
@@ -446,8 +446,8 @@ static uint32_t constants_of_record(const shim_cpu_executable_t* executable) {
   return info.constant_count;
 }
 
-// The system's loader gives a library out again whose path it knows, and paths
-// hold numbers of descriptors, which come back.
+// The system's loader returns an already loaded library for a known path, and
+// paths contain descriptor numbers, which are reused.
 static void libraries_of_the_systems_loader_are_not_mistaken(void) {
   shim_cpu_executable_t* all[4] = {NULL};
   CHECK_OK(open_by_system("basic", &all[0], &error));
@@ -465,7 +465,7 @@ static void libraries_of_the_systems_loader_are_not_mistaken(void) {
   for (int i = 1; i < 4; ++i) shim_cpu_executable_release(all[i]);
 }
 
-// It keeps its path, whose descriptor is free.
+// It keeps its path, although the descriptor is free.
 static void a_library_that_stays_loaded_is_not_mistaken_for_the_next(void) {
   shim_cpu_executable_t* executable = NULL;
   CHECK_OK(open_by_system("stays", &executable, &error));

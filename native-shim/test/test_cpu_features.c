@@ -1,4 +1,4 @@
-// CPU features against what the compiler's own detection and the kernel say.
+// Compares CPU features with the compiler's detection and the kernel's report.
 #include "test.h"
 
 static int32_t lookup(const char* name) {

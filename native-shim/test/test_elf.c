@@ -1,4 +1,4 @@
-// ELF loader: accepts what compilers emit, says why it rejects the rest.
+// ELF loader: accepts the output of compilers, reports why it rejects the rest.
 #include <sys/mman.h>
 
 #include "elf_edit.h"
@@ -201,7 +201,7 @@ static void lookup_finds_the_exported_function_only(void) {
   free(file.bytes);
 }
 
-// The rights of the page at |address|, as the system reports them.
+// The permissions of the page at |address|, as the system reports them.
 static void rights_of(uint64_t address, char rights[5]) {
   FILE* maps = fopen("/proc/self/maps", "r");
   CHECK(maps);
@@ -356,8 +356,8 @@ static void files_of_arm_64_are_relocated_on_any_host(void) {
   free(file.bytes);
 }
 
-// Segments linked for larger pages than the host has are fine, for smaller ones
-// not: two rights cannot share a page.
+// Segments may be linked for larger pages than the host's but not for smaller
+// ones: two permissions cannot share a page.
 static void segments_must_not_share_pages_of_the_host(void) {
   file_t file = read_kernel("small_pages");
   shim__elf_file_t parsed;

@@ -1,6 +1,6 @@
-// Mutated files: loading gives a status, whatever the tables say. Machine code
-// is not run here for files whose code or entry points may have been changed;
-// where the query function does run, only data that it returns was mutated.
+// Mutated files: loading gives a status for any content of the tables. Machine
+// code is not run for files whose code or entry points may have changed; where
+// the query function does run, only its returned data was mutated.
 //
 // SHIM_FUZZ_SEED and SHIM_FUZZ_RUNS override the defaults; a failure prints the
 // seed of its run.
@@ -18,7 +18,7 @@ static uint64_t next_random(void) {  // splitmix64
 
 static uint64_t below(uint64_t bound) { return next_random() % bound; }
 
-// Values that find missing checks more often than random ones.
+// Values that reveal missing checks more often than random ones.
 static uint64_t interesting(void) {
   static const uint64_t values[] = {
       0, 1, 7, 8, 24, 0xFFF, 0x1000, 0x7FFFFFFF, 0x80000000, UINT32_MAX,
@@ -82,7 +82,7 @@ static void mutated_files_are_rejected_or_mapped(uint64_t seed) {
     }
   }
   if (below(10) == 0) size = below(size);
-  // Exactly as long as the file, for the sanitizers.
+  // Exactly the size of the file, for the sanitizers.
   uint8_t* exact = malloc(size ? size : 1);
   CHECK(exact);
   memcpy(exact, bytes, size);
@@ -128,7 +128,7 @@ static void mutated_descriptions_are_rejected_or_read(uint64_t seed) {
       dynamic_entry(&file, ELF_DT_RELASZ)->value / sizeof(elf_rela_t);
   for (uint64_t i = 1 + below(6); i > 0; --i) {
     if (below(2)) {
-      // Up to the dynamic section, which is not to gain an initializer.
+      // Up to the dynamic section, which must not gain an initializer.
       mutate(file.bytes + data->offset, dynamic->offset - data->offset);
     } else {
       elf_rela_t* rela = &first_relocation(&file)[below(relocations)];
@@ -169,7 +169,7 @@ static void fuzz(const char* name, void (*run)(uint64_t seed)) {
   for (uint64_t i = 0; i < runs; ++i) run(seed + i * 1000003);
   fprintf(stderr, "ok %s: seed %llu, %d rejected, %d loaded\n", name,
           (unsigned long long)seed, outcomes[0], outcomes[1]);
-  // Were one of these 0 in a long run, the mutations would prove nothing.
+  // If one of these were 0 in a long run, the mutations would prove nothing.
   CHECK(runs < 1000 || (outcomes[0] > 0 && outcomes[1] > 0));
 }
 

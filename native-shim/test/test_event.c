@@ -1,4 +1,4 @@
-// Events: counters, descriptors that are no events, and waiting for several.
+// Events: counters, descriptors that are not events, and waiting for several.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -208,7 +208,7 @@ static void what_is_added_during_a_wait_ends_it(void) {
 static int32_t fake_status;
 static int fake_errno;
 
-// Stands for a kernel with sync files, which no machine without a GPU has.
+// Emulates a kernel with sync files, which need a GPU.
 static int fake_ioctl(int fd, unsigned long request, void* argument) {
   CHECK_EQ(fd, 42);
   CHECK_EQ(request, SHIM__SYNC_FILE_INFO);
@@ -217,7 +217,7 @@ static int fake_ioctl(int fd, unsigned long request, void* argument) {
     return -1;
   }
   shim__sync_file_info_t* info = argument;
-  CHECK_EQ(info->fence_count, 0);  // it would write that many elsewhere
+  CHECK_EQ(info->fence_count, 0);  // a kernel would write that many fences
   info->status = fake_status;
   info->fence_count = 1;
   return 0;

@@ -1,5 +1,5 @@
-// Kernels that touch memory they must not: each call ends in a status, and what
-// is not theirs goes to the handler that was there before.
+// Kernels that access invalid memory: each call ends in a status, and other
+// faults go to the previous handler.
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -47,14 +47,14 @@ static shim_cpu_executable_t* faulty(uint32_t flags) {
   return executable;
 }
 
-// What is bound; the first word counts workgroups that did nothing wrong.
+// The binding; the first word counts workgroups that completed.
 typedef struct bound_t {
   _Alignas(64) uint32_t words[16];
 } bound_t;
 
 enum { WORKGROUPS = 5 };
 
-// Runs a kernel that does something at an address, in workgroup 3 of 5.
+// Runs a kernel that accesses an address, in workgroup 3 of 5.
 static shim_status_t run(shim_cpu_executable_t* executable, uint32_t ordinal,
                          const volatile void* address, bound_t* bound,
                          shim_error_t* error) {
@@ -96,26 +96,26 @@ static void a_fault_is_a_status_that_says_what_was_done(void) {
   CHECK_FAILS(run(executable, STORE, bytes, &bound, &error), SHIM_INTERNAL,
               "dispatch 'store' of executable 'faulty' was stopped in "
               "workgroup (3, 0, 0): it ");
-  CHECK_EQ(bound.words[0], 3);  // what ran before
+  CHECK_EQ(bound.words[0], 3);  // ran before
   CHECK_FAILS(run(executable, STORE, bytes, &bound, &error), SHIM_INTERNAL,
               "read-only memory");
   munmap(bytes, page);
   CHECK_FAILS(run(executable, STORE, bytes, &bound, &error), SHIM_INTERNAL,
-              "where no memory is");
+              "where nothing is mapped");
   bytes = map(PROT_NONE);
   CHECK_FAILS(run(executable, LOAD, bytes, &bound, &error), SHIM_INTERNAL,
               "inaccessible memory");
   munmap(bytes, page);
   CHECK_FAILS(run(executable, STORE, NULL, &bound, &error), SHIM_INTERNAL,
-              " 0x0, where no memory is");
+              " 0x0, where nothing is mapped");
   CHECK_FAILS(run(executable, JUMP, (void*)64, &bound, &error), SHIM_INTERNAL,
-              " 0x40, where no memory is");
+              " 0x40, where nothing is mapped");
   CHECK_FAILS(run(executable, STORE_TO_CONSTANTS, NULL, &bound, &error),
               SHIM_INTERNAL, "read-only memory");
   CHECK_FAILS(run(executable, STORE_TO_CODE, NULL, &bound, &error),
               SHIM_INTERNAL, "read-only memory");
   CHECK_FAILS(run(executable, STOP, NULL, &bound, &error), SHIM_INCOMPATIBLE,
-              "an instruction that this processor does not have");
+              "an instruction that this processor lacks");
 #if defined(__x86_64__)
   CHECK_FAILS(run(executable, STORE, NULL, &bound, &error), SHIM_INTERNAL,
               "it wrote to 0x0, ");
@@ -124,9 +124,9 @@ static void a_fault_is_a_status_that_says_what_was_done(void) {
   CHECK_FAILS(run(executable, JUMP, (void*)64, &bound, &error), SHIM_INTERNAL,
               "it jumped to 0x40, ");
   CHECK_FAILS(run(executable, STORE, (void*)0x1234567812345678, &bound, &error),
-              SHIM_INTERNAL, "an address that no memory can have");
+              SHIM_INTERNAL, "a non-canonical address");
   CHECK_FAILS(run(executable, MISALIGN, &bound.words[1], &bound, &error),
-              SHIM_INTERNAL, "a vector that is not aligned");
+              SHIM_INTERNAL, "a misaligned vector operand");
   bound.words[0] = 5;
   bound.words[1] = 0;
   CHECK_FAILS(run(executable, DIVIDE, NULL, &bound, &error), SHIM_INTERNAL,
@@ -193,7 +193,7 @@ static void the_thread_is_as_before(void) {
     volatile float more = 0x1.8p-24f;
     CHECK(1 + more == 1 + 0x1p-23f);  // rounded to the nearest
   }
-  // Also where handlers have a stack of their own.
+  // Also with an alternate signal stack.
   static uint8_t stack[1 << 16];
   stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)};
   CHECK_EQ(sigaltstack(&other, NULL), 0);
@@ -222,7 +222,7 @@ static void faults_while_loading_are_statuses(void) {
   CHECK(!executable);
 }
 
-// Through memset of the C library, which the system's loader gives a kernel.
+// Through memset of the C library, which the system's loader links to a kernel.
 static void what_a_kernel_calls_faults_as_it(void) {
   shim_cpu_executable_t* executable = NULL;
   CHECK_OK(open_by(SHIM_CPU_EXECUTABLE_SYSTEM, "faulty_fill", &executable,
@@ -245,16 +245,16 @@ static void what_a_kernel_calls_faults_as_it(void) {
 
 typedef enum kind_t {
   NOTHING,      // address 0 and the first pages
-  FAR,          // where nothing is mapped, or nothing can be
+  FAR,          // unmapped or non-canonical
   READ_ONLY,    // anonymous
   GUARD,        // without access
   FILE_MAPPED,  // as parameters are
   FILE_PRIVATE,
   SEALED,     // as the bytes of modules are
-  VIEW,       // of them, which may be written
+  VIEW,       // of sealed memory, writable
   OWN_DATA,   // of the executable, read-only
   OWN_CODE,
-  BOUND,      // what it may write
+  BOUND,      // valid
   KINDS,
 } kind_t;
 
@@ -310,7 +310,7 @@ static void store_somewhere(shim_cpu_executable_t* executable,
     case NOTHING:
       address = (uint8_t*)at;
       break;
-    case FAR:  // above all that user code has, or not canonical
+    case FAR:  // above user space, or non-canonical
       address = (uint8_t*)((uintptr_t)next(random) << 47 | 1ull << 63);
       break;
     case OWN_DATA:
@@ -379,7 +379,7 @@ static void threads_fault_each_for_itself(void) {
 }
 
 //===--------------------------------------------------------------------===//
-// Faults of others
+//Faults of other code
 //===--------------------------------------------------------------------===//
 
 static sigjmp_buf back;
@@ -406,7 +406,7 @@ static void faults_of_others_are_passed_on(void) {
     raise(number);
     CHECK_EQ(passed, number);
   }
-  // Once a kernel was stopped, too.
+  // Also after a kernel was stopped.
   bound_t bound = {{0}};
   CHECK_FAILS(run(executable, STORE, bytes, &bound, &error), SHIM_INTERNAL, "");
   passed = 0;

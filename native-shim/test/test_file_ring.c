@@ -1,5 +1,5 @@
-// Transfers through io_uring, with a real kernel; skipped, saying so, where it
-// does not permit that. Checks our declarations against the kernel's.
+// Transfers through io_uring, with a real kernel; reported as skipped where
+// that is not permitted. Checks our declarations against the kernel's.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -227,7 +227,7 @@ static void a_kernel_that_forbids_it_is_named(void) {
     struct sock_fprog program = {.len = 4, .filter = filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-      fprintf(stderr, "seccomp is not to be had here\n");
+      fprintf(stderr, "seccomp is not available here\n");
       _exit(0);
     }
     shim_file_ring_t* ring = NULL;

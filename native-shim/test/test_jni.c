@@ -1,7 +1,6 @@
-// The glue on a JVM that is none: it refuses what JNI_OnLoad asks for, once in
-// turn, and permits no other function of JNI to be called. What the glue makes
-// is 0 when memory runs out, with the cause in the error. Left out where there
-// are no headers of a JDK.
+// The glue on a fake JVM, which refuses each request of JNI_OnLoad in turn and
+// permits no other JNI function. Objects created by the glue are 0 when memory
+// runs out, with the cause in the error. Omitted without JDK headers.
 #include "failing.h"
 #include "test.h"
 
@@ -47,7 +46,7 @@ static jint JNICALL register_natives(JNIEnv* e, jclass cls,
   return pending ? JNI_ERR : JNI_OK;
 }
 
-// The only one that may be called with an exception pending.
+// The only function that may be called with an exception pending.
 static void JNICALL delete_local_ref(JNIEnv* e, jobject object) {
   CHECK(e == &env && object == (jobject)&classes);
   --classes;
@@ -90,7 +89,7 @@ static void loading_fails_where_the_jvm_refuses_and_keeps_nothing(void) {
       CHECK_EQ(registered, all);
       break;
     }
-    CHECK_EQ(calls, failing_call);  // nothing was asked for after that
+    CHECK_EQ(calls, failing_call);  // no request after that
     CHECK_EQ(version, JNI_ERR);
     CHECK_EQ(pending, failing_call > 1);
   }
@@ -113,7 +112,7 @@ static void* function_of(const char* name) {
 
 static jlong address(const void* pointer) { return (jlong)(uintptr_t)pointer; }
 
-// What a failure of this call is described in; the code stays in it.
+// The status of a creating call, from the error struct.
 static shim_status_t made(jlong object) {
   CHECK_EQ(object == 0, failing_error->status != SHIM_OK);
   return failing_error->status;

@@ -100,7 +100,7 @@ enum { PRODUCERS = 4, PER_PRODUCER = 20000, RING_CAPACITY = 64 };
 
 typedef struct shared_t {
   shim_ring_t* ring;
-  _Atomic int64_t credits;  // as Java does: a slot is reserved before a push
+  _Atomic int64_t credits;  // like Java: reserves a slot before a push
   uint64_t payload[PRODUCERS][PER_PRODUCER];  // published by the push
 } shared_t;
 
@@ -126,8 +126,8 @@ static void* produce(void* argument) {
   return NULL;
 }
 
-// Also the check that a sleeping poller never misses a record: a lost wake-up
-// would leave the wait below without end.
+// Also checks that a sleeping poller never misses a record: after a lost
+// wake-up the wait below would not end.
 static void many_producers_lose_nothing_and_keep_their_order(void) {
   shared_t* shared = calloc(1, sizeof(*shared));
   CHECK(shared);

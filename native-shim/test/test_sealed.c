@@ -1,4 +1,4 @@
-// Sealed memory: written until it is sealed, read-only from then on.
+// Sealed memory: writable until sealed, read-only from then on.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>

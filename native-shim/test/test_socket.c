@@ -1,5 +1,4 @@
-// Descriptors that travel between processes, and peers that do not keep to the
-// form of messages.
+// Descriptors passed between processes, and peers that send malformed messages.
 #include <dirent.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -133,7 +132,7 @@ static void messages_of_another_form_leave_no_descriptors(void) {
   close(pair[1]);
 }
 
-// The kernel takes the message and drops its descriptor.
+// The kernel accepts the message and drops its descriptor.
 static void a_descriptor_that_finds_no_room_is_told(void) {
 #if defined(SHIM_EMULATED)
   fprintf(stderr, "skipped: QEMU has its own limit of open files\n");

@@ -1,4 +1,4 @@
-// The calling thread: affinity and floating point mode.
+// The calling thread: affinity and floating-point mode.
 #include <pthread.h>
 #include <sched.h>
 
@@ -81,7 +81,7 @@ static void flushing_begins_and_ends_with_its_brackets(void) {
   CHECK_EQ(shim_thread_flushes_denormals(), 0);
   CHECK(half_of(smallest_normal) == denormal);
 #if defined(__x86_64__)
-  CHECK_EQ(shim__fpu_mode() & ~0x3Fu, at_first & ~0x3Fu);  // but for flags
+  CHECK_EQ(shim__fpu_mode() & ~0x3Fu, at_first & ~0x3Fu);  // ignoring flags
 #else
   CHECK_EQ(shim__fpu_mode(), at_first);
 #endif

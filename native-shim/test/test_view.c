@@ -1,5 +1,4 @@
-// Views of sealed memory: stores that nobody else sees, and faults that are not
-// theirs.
+// Views of sealed memory: private stores, and faults of other code.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -166,7 +165,7 @@ static void views_come_and_go_while_others_are_written(void) {
 }
 
 //===--------------------------------------------------------------------===//
-// Faults of others
+//Faults of other code
 //===--------------------------------------------------------------------===//
 
 static sigjmp_buf back;

@@ -1,6 +1,5 @@
-// Vulkan on the driver of this machine, under validation where that is
-// installed, or on the library that is named; says so and passes where there is
-// none.
+// Vulkan on this machine's driver, with validation if installed, or on a named
+// library; skipped with a message if there is none.
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
@@ -8,14 +7,14 @@
 #include "shim_vulkan.h"
 #include "test.h"
 
-static const char* library;  // NULL: that of the machine
+static const char* library;  // NULL: the machine's
 static shim_vulkan_api_t* api;
 static shim_vulkan_device_t* device;
 static shim_vulkan_device_info_t info;
 static uint32_t family, type;
 
-// What drivers and layers keep to the end is theirs. They stay loaded here, so
-// that a leak sanitizer can name them.
+// Drivers and layers may keep allocations to the end. They stay loaded here, so
+// that the leak sanitizer can name them.
 const char* __lsan_default_suppressions(void);
 __attribute__((visibility("default"))) const char*
 __lsan_default_suppressions(void) {
@@ -23,8 +22,7 @@ __lsan_default_suppressions(void) {
          "leak:libxcb\nleak:libX11\nleak:libwayland\n";
 }
 
-// Layers and drivers synchronise in ways, and with code, that a thread
-// sanitizer does not see.
+// Layers and drivers synchronize in ways that ThreadSanitizer does not see.
 const char* __tsan_default_suppressions(void);
 __attribute__((visibility("default"))) const char*
 __tsan_default_suppressions(void) {

@@ -1,5 +1,5 @@
-// Vulkan without hardware: what is missing, what runs out, what is lost, words
-// that do not add up, several threads on several queues.
+// Vulkan without hardware: missing features, exhaustion, device loss, malformed
+// words, several threads on several queues.
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ static shim_vulkan_device_t* open_device(shim_vulkan_api_t* api) {
   return device;
 }
 
-// Ends a test: nothing is left and nothing was complained about.
+// Ends a test: no objects are left and there were no validation messages.
 static void finish(shim_vulkan_api_t* api, shim_vulkan_device_t* device) {
   shim_vulkan_device_release(device);
   CHECK_EQ(shim_vulkan_message_count(api), 0);
@@ -59,7 +59,7 @@ static void a_library_that_is_not_there_is_named(void) {
               "'libc.so.6' has no symbol vkGetInstanceProcAddr");
 }
 
-// Opens the library and a device without one symbol, and says what that gave.
+// Opens the library and a device without one symbol, and returns the status.
 static shim_status_t open_without(const char* symbol, shim_error_t* error) {
   char settings[128];
   snprintf(settings, sizeof(settings), "no_symbol=%s push", symbol);
@@ -77,7 +77,7 @@ static shim_status_t open_without(const char* symbol, shim_error_t* error) {
 }
 
 static void every_symbol_that_is_needed_is_missed_by_name(void) {
-// Without the two that destroy, what was made stays.
+// Without the two destroying functions, objects would leak.
 #define MISS_REQUIRED(symbol)                                       \
   if (strcmp(symbol, "vkDestroyDevice") && \
       strcmp(symbol, "vkDestroyInstance")) {                        \
@@ -85,7 +85,7 @@ static void every_symbol_that_is_needed_is_missed_by_name(void) {
                 "has no symbol " symbol);                           \
   }
 #define MISS_PROMOTED(symbol) MISS_PROMOTED_(symbol)
-// The fake has the older names of two.
+// The fake has the older names of two symbols.
 #define MISS_PROMOTED_(symbol)                                           \
   if (strcmp(symbol, "vkQueueSubmit2") &&                                \
       strcmp(symbol, "vkCmdPipelineBarrier2")) {                         \
@@ -178,7 +178,7 @@ static void memory_is_freed_wherever_making_it_fails(void) {
   CHECK_FAILS(
       shim_vulkan_memory_import_fd(device, other, 64, 1, &memory, &error),
       SHIM_INVALID_ARGUMENT, "INVALID_EXTERNAL_HANDLE");
-  CHECK_EQ(close(other), 0);  // still ours
+  CHECK_EQ(close(other), 0);  // still owned by the test
   CHECK_OK(shim_vulkan_memory_create(device, 64, 1, 0, &memory, &error));
   int32_t fd = 7;
   CHECK_FAILS(shim_vulkan_memory_export(memory, &fd, &error),
@@ -192,7 +192,7 @@ static void memory_is_freed_wherever_making_it_fails(void) {
   shim_vulkan_memory_t* same = NULL;
   CHECK_OK(
       shim_vulkan_memory_import_fd(device, fd, 64, 1, &same, &error));
-  CHECK_EQ(fcntl(fd, F_GETFD), -1);  // the driver's
+  CHECK_EQ(fcntl(fd, F_GETFD), -1);  // owned by the driver
   shim_vulkan_memory_release(same);
   shim_vulkan_memory_release(memory);
   finish(api, device);
@@ -236,8 +236,8 @@ static uint64_t random_below(uint64_t bound) {
   return (seed >> 33) % bound;
 }
 
-// Whatever the words are, recording them gives a status: neither a crash nor an
-// access outside of them. Handles are good or stand where none belongs.
+// Recording any words gives a status: no crash and no access outside of them.
+// Handles are valid or in positions where none belongs.
 static void random_words_never_do_harm(void) {
   const char* given = getenv("SHIM_FUZZ_SEED");
   seed = given ? strtoull(given, NULL, 0) : 20240607;
@@ -264,7 +264,7 @@ static void random_words_never_do_harm(void) {
   };
   int recorded = 0;
   for (int run = 0; run < 20000; ++run) {
-    // On the heap and no longer than told, so that a sanitizer sees overruns.
+    // On the heap with exact size, so that a sanitizer sees overruns.
     uint64_t words[256];
     size_t count = 0;
     for (uint64_t i = random_below(6); i > 0; --i) {
@@ -286,7 +286,7 @@ static void random_words_never_do_harm(void) {
     free(exact);
   }
   CHECK(recorded > 1000);
-  // Counts and numbers of every size in every place that holds no handle.
+  // Counts and numbers of every size in every position without a handle.
   for (int run = 0; run < 20000; ++run) {
     const uint64_t* operation = operations[random_below(6)];
     size_t count = (size_t)operation[0];
@@ -298,7 +298,7 @@ static void random_words_never_do_harm(void) {
       uint64_t old = exact[at];
       exact[at] = random_below(2) ? UINT64_MAX >> random_below(64)
                                   : exact[at] + random_below(8);
-      // Ranges of fills and copies are the caller's duty; a driver believes
+      // The caller is responsible for ranges of fills and copies; drivers trust
       // them.
       if (exact[0] >= SHIM_VULKAN_OP_DISPATCH || exact[0] == 1) {
         shim_vulkan_commands_record(commands, exact, count, NULL);
@@ -314,7 +314,7 @@ static void random_words_never_do_harm(void) {
   shim_vulkan_close(api);
 }
 
-// Neither do the words of layouts.
+// The same for the words of layouts.
 static void random_layouts_never_do_harm(void) {
   shim_vulkan_api_t* api = open_fake("push");
   shim_vulkan_device_t* device = open_device(api);

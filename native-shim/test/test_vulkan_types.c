@@ -1,5 +1,4 @@
-// Our declarations of Vulkan agree with those of the SDK's headers, where they
-// are installed.
+// Compares our declarations of Vulkan with the SDK's headers, where installed.
 #include "test.h"
 #include "vulkan/vulkan_types.h"
 #include "vulkan/vulkan_status.h"

@@ -16,14 +16,13 @@ typedef unsigned long long ull;
 enum { LOCAL_MEMORY_ALIGNMENT = 64 };
 
 struct shim_cpu_executable_t {
-  // First, so that kernels find it aligned to a cache line. Never changes once
-  // the executable has been created.
+  // First, so that it is aligned to a cache line. Never changes after creation.
   shim_environment_t environment;
   shim__elf_image_t image;
-  shim__system_image_t system;  // whose memory |image| is, if it is loaded so
+  shim__system_image_t system;  // owns the memory of |image|, if used
   shim__cpu_library_t library;
-  char name[64];  // for messages, NUL-terminated, cut when too long
-  uint64_t code_begin;  // where faults are its own; 0 where none are
+  char name[64];  // for messages, NUL-terminated, truncated
+  uint64_t code_begin;  // the guarded code; 0 when unguarded
   uint64_t code_end;
   uint32_t* constants;
   void** imports;  // all NULL: functions, then contexts
@@ -34,8 +33,8 @@ static int call_import(shim_import_fn_t function, void* params, void* context,
   return function(params, context, reserved);
 }
 
-// Runs code of the executable; false when it was stopped, with the floating
-// point mode undefined.
+// Runs code of the executable; false when it was stopped, with the
+// floating-point mode undefined.
 static bool run(const shim_cpu_executable_t* executable,
                 void (*function)(void*), void* argument,
                 shim__fault_t* out_fault) {
@@ -47,7 +46,7 @@ static bool run(const shim_cpu_executable_t* executable,
   return true;
 }
 
-// As run, for what it is asked while it is loaded.
+// Like run, for calls during loading.
 static shim_status_t run_once(const shim_cpu_executable_t* executable,
                               const char* what, void (*function)(void*),
                               void* argument, shim_error_t* error) {
@@ -100,8 +99,8 @@ static void run_query(void* argument) {
       call->version, &call->executable->environment);
 }
 
-// Asks the image for its description; |*out_library| is 0 when it does not
-// speak |version|.
+// Queries the image's description; |*out_library| is 0 when it does not support
+// |version|.
 static shim_status_t query(const shim_cpu_executable_t* executable,
                            uint64_t function_address, uint32_t version,
                            uint64_t* out_library, shim_error_t* error) {
@@ -122,7 +121,7 @@ static shim_status_t open_library(shim_cpu_executable_t* executable,
                           "of it",
                           SHIM_CPU_QUERY_SYMBOL);
   }
-  // Compilers answer only to their own version.
+  // Libraries support only their compiler's version.
   uint64_t library = 0;
   for (uint32_t v = SHIM_CPU_LIBRARY_VERSION;
        v >= SHIM_CPU_LIBRARY_OLDEST_VERSION && library == 0; --v) {
@@ -167,7 +166,7 @@ static shim_status_t set_imports(shim_cpu_executable_t* executable,
   return SHIM_OK;
 }
 
-// Says where the code is, so that its faults are known for its own.
+// Sets the code range, so that the handler recognizes its faults.
 static void guard_code(shim_cpu_executable_t* executable) {
   const shim__elf_image_t* image = &executable->image;
   if (image->segment_count == 0) return;
@@ -196,7 +195,7 @@ static shim_status_t initialize(const shim_cpu_executable_t* executable,
   return status == SHIM_OK ? call.status : status;
 }
 
-// Our own loader, which trusts nothing but the code.
+// The shim's own loader, which trusts only the code.
 static shim_status_t load_embedded(shim_cpu_executable_t* executable,
                                    const shim_cpu_executable_params_t* params,
                                    bool is_guarded, uint64_t* out_query,
@@ -318,8 +317,7 @@ shim_status_t shim_cpu_executable_export_query(
   return SHIM_OK;
 }
 
-// What would make a kernel read or write memory that is not its own, as far as
-// it can be told from numbers.
+// Rejects numbers that would make a kernel access foreign memory.
 static shim_status_t check_dispatch(const shim__cpu_export_t* entry,
                                     const shim_cpu_dispatch_t* dispatch,
                                     shim_error_t* error) {
@@ -364,13 +362,13 @@ static shim_status_t check_dispatch(const shim__cpu_export_t* entry,
   return SHIM_OK;
 }
 
-// A range of workgroups, and how far it is.
+// A range of workgroups, and its progress.
 typedef struct range_t {
   const shim_cpu_executable_t* executable;
   const shim__cpu_export_t* entry;
   const shim_dispatch_state_t* state;
   uint64_t count;
-  int result;  // of the last; if it is not 0 it is that of |workgroup|
+  int result;  // of the last call; if not 0, that of |workgroup|
   _Alignas(64) shim_workgroup_state_t workgroup;
 } range_t;
 
@@ -392,7 +390,7 @@ static void run_range(void* argument) {
   }
 }
 
-// Says where an address is among the bindings; false when it is near to none.
+// Describes an address relative to the bindings; false when it is near none.
 static bool describe_binding(const shim_dispatch_state_t* state,
                              uintptr_t address, char* out, size_t capacity) {
   uintptr_t nearest = 1u << 20;

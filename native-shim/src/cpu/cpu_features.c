@@ -1,6 +1,6 @@
-// Which instructions this processor and operating system offer, in the numbers
-// and names that compiled code uses: field 0 of the eight that a kernel sees in
-// its environment, one bit each, numbered as in IREE's
+// The instruction sets that this processor and operating system support, with
+// the numbers and names of compiled code: field 0 of the eight that a kernel
+// sees in its environment, one bit each, numbered as in IREE's
 // schemas/cpu_feature_bits.inl; names are LLVM's. Calls nothing of the shim.
 #include <stdbool.h>
 #include <string.h>
@@ -86,8 +86,8 @@ static void read_leaf(uint32_t leaf, uint32_t subleaf, uint32_t regs[4]) {
                     &regs[EDX]);
 }
 
-// XCR0, or 0 when the operating system does not manage extended state: asking
-// cpuid alone would tell what the processor could save, not what is saved.
+// XCR0, or 0 when the operating system does not manage extended state: cpuid
+// alone reports what the processor could save, not what is saved.
 static uint64_t saved_states(const uint32_t leaf_1[4]) {
   const uint32_t osxsave = 1u << 27;
   if (!(leaf_1[ECX] & osxsave)) return 0;
@@ -128,8 +128,8 @@ static const feature_t features[] = {
 
 const char* shim_cpu_architecture(void) { return "arm_64"; }
 
-// A feature: which word and bit of the kernel's report stand for it. The kernel
-// reports only what it also saves. lse128 is not reported.
+// A feature: its word and bit in the kernel's report. The kernel reports only
+// features whose state it saves. lse128 is not reported.
 typedef struct probe_t {
   uint8_t bit;
   uint8_t word;  // 0 AT_HWCAP, 1 AT_HWCAP2

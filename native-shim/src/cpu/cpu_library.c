@@ -87,7 +87,7 @@ static shim_status_t check_imports(const shim__elf_image_t* image,
   return SHIM_OK;
 }
 
-// Where to find what all versions have.
+// Locations of what all versions have.
 typedef struct tables_t {
   uint32_t version;
   shim_import_table_t imports;
@@ -277,7 +277,7 @@ shim_status_t shim__cpu_library_read(const shim__elf_image_t* image,
   const shim_library_header_t* header = NULL;
   tables_t tables;
   memset(&tables, 0, sizeof(tables));
-  // The header comes first and says what shape the rest has.
+  // The header comes first and determines the layout of the rest.
   if (!shim__elf_image_read(image, address, &header, sizeof(header))) {
     return outside("its description", error);
   }

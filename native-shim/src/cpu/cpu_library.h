@@ -28,8 +28,8 @@ typedef struct shim__cpu_library_t {
 } shim__cpu_library_t;
 
 // Copies the library at run-time |address|. Every pointer in it is checked to
-// lie inside |image| before it is followed; what the image does later to its
-// own data no longer matters.
+// lie inside |image| before it is followed; later changes of the image's data
+// do not matter.
 shim_status_t shim__cpu_library_read(const shim__elf_image_t* image,
                                      uint64_t address, size_t constant_count,
                                      shim__cpu_library_t* out_library,

@@ -1,11 +1,11 @@
 // The ELF loader: parse a file, map it, ask about the result. Private to the
 // shim.
 //
-// What is trusted. Nothing in the file, except its machine code once it is run.
+// Trust. Nothing in the file is trusted, except its machine code once it runs.
 // All tables (program headers, dynamic section, symbols, strings, relocations)
 // are read from the caller's bytes, never from the mapped image, so that
-// relocations cannot change what has been checked. Addresses that end up in the
-// image are only followed through shim__elf_image_read and friends.
+// relocations cannot change checked data. Addresses that end up in the image
+// are only followed through shim__elf_image_read and friends.
 #ifndef IREE4J_SHIM_ELF_H_
 #define IREE4J_SHIM_ELF_H_
 
@@ -26,7 +26,7 @@
 #error "the shim supports x86_64 and arm_64 (aarch64) hosts"
 #endif
 
-// Libraries have three or four segments; the limits only stop nonsense.
+// Libraries have three or four segments; the limits only reject nonsense.
 enum { SHIM__ELF_MAX_SEGMENTS = 32 };
 #define SHIM__ELF_MAX_IMAGE_SIZE (256ull << 20)
 
@@ -82,7 +82,7 @@ typedef struct shim__elf_image_t {
 // "x86_64", "arm_64", or "machine N"-like text for others. Static storage.
 const char* shim__elf_machine_name(uint16_t machine);
 
-// Picks this host's ELF file out of a FatELF file; any other file is returned
+// Selects this host's ELF file from a FatELF file; returns any other file
 // unchanged.
 shim_status_t shim__fatelf_select(const uint8_t* bytes, uint64_t size,
                                   const uint8_t** out_bytes,
@@ -94,9 +94,9 @@ shim_status_t shim__elf_file_parse(const uint8_t* bytes, uint64_t size,
                                    shim__elf_file_t* out_file,
                                    shim_error_t* error);
 
-// Checks what can be told of a file that the system's loader is to load: that
-// it is for |machine|, and that it asks for no memory that is both writable and
-// executable, stacks included. Runs nothing, maps nothing.
+// Checks a file for the system's loader: that it is for |machine|, and that it
+// requests no memory that is both writable and executable, stacks included.
+// Runs nothing, maps nothing.
 shim_status_t shim__elf_file_check(const uint8_t* bytes, uint64_t size,
                                    uint16_t machine, shim_error_t* error);
 
@@ -109,7 +109,7 @@ elf_symbol_t shim__elf_file_symbol(const shim__elf_file_t* file, uint64_t i);
 const char* shim__elf_file_symbol_name(const shim__elf_file_t* file,
                                        const elf_symbol_t* symbol);
 
-// What a relocation is made of, in the letters of the processor supplements.
+// The operands of a relocation, named as in the processor supplements.
 typedef struct shim__elf_relocation_t {
   uint32_t type;
   uint64_t place;   // P: run-time address of the target
@@ -128,8 +128,8 @@ shim_status_t shim__elf_relocation_compute(
 // Bytes per page of memory protection on this host.
 uint64_t shim__host_page_size(void);
 
-// Maps, relocates and protects. Never has a page writable and executable at
-// once. Runs nothing.
+// Maps, relocates and protects. No page is ever writable and executable at the
+// same time. Runs nothing.
 shim_status_t shim__elf_image_load(const shim__elf_file_t* file,
                                    shim__elf_image_t* out_image,
                                    shim_error_t* error);

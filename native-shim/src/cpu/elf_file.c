@@ -121,8 +121,8 @@ static elf_program_header_t program_header(const shim__elf_file_t* file,
   return result;
 }
 
-// Appends one PT_LOAD segment. |page_end| is the end of the pages of those
-// before.
+// Appends one PT_LOAD segment. |page_end| is the end of the pages of earlier
+// ones.
 static shim_status_t add_segment(shim__elf_file_t* file,
                                  const elf_program_header_t* load, uint32_t i,
                                  uint64_t page_size, uint64_t* page_end,
@@ -190,7 +190,7 @@ static shim_status_t set_relro(shim__elf_file_t* file,
     if (relro->vaddr < segment->vaddr || relro->vaddr >= end) continue;
     if (!in_range(relro->vaddr, relro->memsz, end)) break;
     if (!(segment->flags & ELF_PF_W)) break;
-    // As dynamic linkers do: the last page, if shared with ordinary data, stays
+    // Like dynamic linkers: the last page, if shared with ordinary data, stays
     // writable.
     file->relro_vaddr = relro->vaddr & ~mask;
     file->relro_size =
@@ -235,8 +235,8 @@ static shim_status_t parse_segments(shim__elf_file_t* file,
   return SHIM_OK;
 }
 
-// Finds |size| bytes at |vaddr| in the file. Only what the file itself holds
-// counts: zero-filled memory has no tables.
+// Finds |size| bytes at |vaddr| in the file. Only bytes in the file count:
+// zero-filled memory has no tables.
 static const uint8_t* bytes_at(const shim__elf_file_t* file, uint64_t vaddr,
                                uint64_t size) {
   for (uint32_t i = 0; i < file->segment_count; ++i) {
@@ -269,7 +269,7 @@ static shim_status_t find_table(const shim__elf_file_t* file, const char* what,
   return SHIM_OK;
 }
 
-// The values of the dynamic section that matter, 0 where absent.
+// The relevant values of the dynamic section, 0 where absent.
 typedef struct dynamic_values_t {
   uint64_t hash, strings, strings_size, symbols;
   uint64_t rela, rela_size, plt_rela, plt_rela_size;
@@ -378,7 +378,7 @@ static shim_status_t find_symbols(shim__elf_file_t* file,
     return MALFORMED("hash table at 0x%llx is not in the file",
                      (ull)values->hash);
   }
-  // The second word is the number of chains, which is that of symbols.
+  // The second word is the number of chains, equal to that of symbols.
   uint32_t symbol_count;
   memcpy(&symbol_count, hash + sizeof(uint32_t), sizeof(symbol_count));
   shim_status_t status = find_table(

@@ -1,6 +1,6 @@
-// The parts of the ELF-64 and FatELF formats that the loader reads. Own
-// declarations, so that every host builds the same code. Source: the System V
-// ABI and its processor supplements; FatELF's specification, version 1.
+// The parts of the ELF-64 and FatELF formats that the loader reads. Declared
+// here, so that every host builds the same code. Source: the System V ABI and
+// its processor supplements; FatELF's specification, version 1.
 #ifndef IREE4J_SHIM_ELF_FORMAT_H_
 #define IREE4J_SHIM_ELF_FORMAT_H_
 

@@ -1,9 +1,9 @@
 // Maps a checked ELF file: copy, relocate, protect, initialize. Calls
 // elf_file.c, elf_relocations.c and shim_status.c.
 //
-// Address space is reserved without access; each segment is then opened for
-// writing, filled and relocated, and closed again with the rights it asked for.
-// At no time is a page writable and executable.
+// Address space is reserved without access; each segment is then made writable,
+// filled and relocated, and finally gets the permissions it requests. No page
+// is ever writable and executable at the same time.
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -216,7 +216,7 @@ shim_status_t shim__elf_image_initialize(const shim__elf_image_t* image,
     if (status != SHIM_OK) return status;
   }
   for (uint64_t i = 0; i < image->init_array_count; ++i) {
-    // The entries hold addresses already: they have been relocated.
+    // The entries hold absolute addresses: they have been relocated.
     uint64_t address = 0;
     if (!shim__elf_image_read(
             image, image->bias + image->init_array + i * sizeof(address),

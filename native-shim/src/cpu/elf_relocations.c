@@ -1,11 +1,11 @@
-// What each relocation type means, as pure arithmetic: no memory is touched, so
-// the tables of all machines are built and tested on any host. Sources: the
-// x86-64 and AArch64 ELF processor supplements. Calls shim_status.c only.
+// The relocation types as pure arithmetic: touches no memory, so the tables of
+// all machines are built and tested on any host. Sources: the x86-64 and
+// AArch64 ELF processor supplements. Calls shim_status.c only.
 #include "elf.h"
 
 typedef unsigned long long ull;
 
-// Stores the low |width| bytes of |value| after checking that they stand for
+// Stores the low |width| bytes of |value| after checking that they represent
 // it.
 static shim_status_t store(uint64_t value, uint32_t width, bool is_signed,
                            uint32_t type, uint64_t* out_value,

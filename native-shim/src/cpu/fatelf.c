@@ -1,4 +1,4 @@
-// Picks one ELF file out of a FatELF archive. Calls shim_status.c only.
+// Selects one ELF file from a FatELF archive. Calls shim_status.c only.
 #include <string.h>
 
 #include "elf.h"

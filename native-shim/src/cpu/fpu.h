@@ -1,11 +1,11 @@
-// The floating point mode that compiled kernels expect: denormal inputs count as
-// zero and denormal results become zero. Without it a network whose activations
-// die out runs many times slower, and other runtimes have it as well.
+// The floating-point mode that compiled kernels expect: denormal inputs and
+// results are flushed to zero. Without it a network whose activations vanish
+// runs many times slower; other runtimes do the same.
 //
-// It is set around each call of kernels and not once per thread: the thread is
-// Java's, whose arithmetic must follow IEEE 754, and the JVM checks that native
-// code leaves the mode as it was. So results do not depend on whether a worker or
-// the caller runs a kernel.
+// It is set around each kernel call rather than once per thread: the thread
+// belongs to Java, whose arithmetic must follow IEEE 754, and the JVM checks
+// that native code preserves the mode. So results do not depend on whether a
+// worker or the caller runs a kernel.
 #ifndef IREE4J_SHIM_FPU_H_
 #define IREE4J_SHIM_FPU_H_
 
@@ -45,8 +45,8 @@ static inline uint64_t shim__fpu_flush_denormals(void) {
   return before;
 }
 
-// Writes only what was changed: writing the mode takes longer than reading it.
-// Exception flags that kernels raised are dropped with it.
+// Writes the mode only if it was changed, because writing takes longer than
+// reading. This also drops exception flags that kernels raised.
 static inline void shim__fpu_restore(uint64_t before) {
   if ((before & SHIM__FPU_FLUSH) != SHIM__FPU_FLUSH) {
     shim__fpu_set_mode(before);

@@ -18,8 +18,8 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-// Kernels before 6.3 do not know MFD_EXEC, later ones may be told to refuse
-// files without it.
+// Kernels before 6.3 do not know MFD_EXEC; later ones may be configured to
+// refuse files without it.
 static int create_file(void) {
   int fd = memfd_create("iree4j-library",
                         MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
@@ -54,7 +54,7 @@ static shim_status_t not_created(int code, shim_error_t* error) {
                         code);
 }
 
-// A file that nobody can change any more.
+// A file that can no longer change.
 static shim_status_t sealed_copy(const void* bytes, size_t size, int* out_fd,
                                  shim_error_t* error) {
   int fd = create_file();
@@ -88,11 +88,11 @@ static path_t path_of(int fd) {
   return path;
 }
 
-// The loader gives a library out again whose path it knows. While one of ours is
-// loaded its descriptor stays open; but libraries may stay loaded although they
-// were closed (-z nodelete, unique symbols), and others may load from
-// descriptors too. So the file goes to a number that means nothing to the
-// loader.
+// The loader returns an already loaded library for a path it knows. While one
+// of ours is loaded, its descriptor stays open; but libraries may stay loaded
+// after they were closed (-z nodelete, unique symbols), and other code may load
+// from descriptors too. So the file is moved to a descriptor number that is new
+// to the loader.
 static shim_status_t move_to_new_path(int* fd, shim_error_t* error) {
   void* known;
   while ((known = dlopen(path_of(*fd).text, RTLD_NOLOAD | RTLD_LAZY)) != NULL) {
@@ -111,7 +111,7 @@ typedef struct search_t {
   bool found;
 } search_t;
 
-// Copies the segments of the object that was loaded with a bias.
+// Copies the segments of the object with a given load bias.
 static int visit(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size;
   search_t* search = data;
@@ -150,8 +150,8 @@ static shim_status_t describe(const shim__system_image_t* system,
                         SHIM__ELF_MAX_SEGMENTS);
 }
 
-// Constructors of libraries may leave the thread, which is Java's, another
-// floating point mode.
+// Constructors of libraries may change the floating-point mode of the thread,
+// which belongs to Java.
 static void* open_in_mode(const char* path, int flags) {
   const uint64_t mode = shim__fpu_mode();
   void* library = dlopen(path, flags);
@@ -161,8 +161,8 @@ static void* open_in_mode(const char* path, int flags) {
 
 static shim_status_t open_library(int fd, shim__system_image_t* out_system,
                                   shim_error_t* error) {
-  // What the compiler makes names no libraries, and takes mathematics from those
-  // that are there for all; the name is the C library's for good.
+  // Compiled libraries name no dependencies and take math functions from
+  // globally loaded libraries; this soname is stable.
   open_in_mode("libm.so.6", RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
   void* library = open_in_mode(path_of(fd).text, RTLD_NOW | RTLD_LOCAL);
   if (!library) {

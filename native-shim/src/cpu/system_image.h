@@ -1,18 +1,19 @@
-// Libraries that the system's loader loads. Private to the shim.
+// Libraries loaded by the system's loader. Private to the shim.
 #ifndef IREE4J_SHIM_SYSTEM_IMAGE_H_
 #define IREE4J_SHIM_SYSTEM_IMAGE_H_
 
 #include "elf.h"
 
-// A library in the hands of the system's loader. All zero for none.
+// A library loaded by the system's loader. All zero for none.
 typedef struct shim__system_image_t {
   void* library;  // of dlopen
-  int fd;         // its file; open as long as the library is
+  int fd;         // its file; open while the library is loaded
 } shim__system_image_t;
 
-// Has the system's loader load a copy of |bytes|, initializers included, and
-// describes what it mapped: |out_image| borrows that, and needs no release.
-// The file is trusted: the loader, unlike ours, does not expect malice.
+// Loads a copy of |bytes| with the system's loader, running initializers, and
+// describes the mapping: |out_image| borrows that, and needs no release. The
+// file is trusted: unlike ours, the system's loader does not defend against
+// malicious files.
 shim_status_t shim__system_image_load(const void* bytes, size_t size,
                                       const char* symbol,
                                       shim__system_image_t* out_system,

@@ -1,5 +1,6 @@
-// Registers the native methods of Shim.java and VulkanShim.java when the library is loaded: a
-// mismatch fails there, naming the method, and not at its first call.
+// Registers the native methods of Shim.java and VulkanShim.java when the
+// library is loaded: a mismatch fails there, naming the method, rather than at
+// the first call.
 #include "jni_shim.h"
 
 #define SHIM_CLASS "io/github/iree4j/nativeaccess/Shim"

@@ -6,7 +6,7 @@
 
 #include "shim.h"
 
-// A pointer that travelled through Java as a long.
+// A pointer passed through Java as a long.
 #define HANDLE(type, value) ((type*)(uintptr_t)(value))
 
 #define SHIM__METHOD(name, signature, function) \
@@ -34,8 +34,8 @@ typedef struct shim__method_table_t {
 // All of them, in the order of Shim.java. Ends with an entry without methods.
 extern const shim__method_table_t shim__method_tables[];
 
-// Copies text to |capacity| bytes at |address|, cut when too long; returns its
-// full length.
+// Copies text to |capacity| bytes at |address|, truncated; returns its full
+// length.
 jint shim__copy_text(const char* text, jlong address, jint capacity);
 
 #endif  // IREE4J_SHIM_JNI_H_

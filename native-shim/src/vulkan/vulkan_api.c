@@ -1,4 +1,4 @@
-// Opens the library and makes an instance. Calls vulkan_devices.c.
+// Opens the library and creates an instance. Calls vulkan_devices.c.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static shim_status_t resolve_instance(shim_vulkan_api_t* api,
   return SHIM_OK;
 }
 
-// Only that memory ran out is a failure: the answer is not known then. A
+// Only out-of-memory is a failure, because the answer is then unknown. A
 // library that lists nothing has nothing.
 static shim_status_t listed(svk_result_t result, const char* what,
                             shim_error_t* error) {
@@ -133,7 +133,7 @@ static shim_status_t has_layer(const shim_vulkan_api_t* api, const char* name,
   return listed(result, what, error);
 }
 
-// Finds out which flags can be in force.
+// Determines which flags can be active.
 static shim_status_t choose_flags(shim_vulkan_api_t* api, uint32_t wanted_flags,
                                   shim_error_t* error) {
   bool has = false;
@@ -187,7 +187,7 @@ static shim_status_t create_instance(shim_vulkan_api_t* api,
   }
   if (api->flags & SHIM_VULKAN_DEBUG_UTILS) {
     extensions[info.enabledExtensionCount++] = DEBUG_EXTENSION;
-    info.pNext = &messenger;  // while the instance is made and destroyed
+    info.pNext = &messenger;  // for creation and destruction of the instance
   }
   svk_result_t result = api->table.vkCreateInstance(&info, NULL,
                                                     &api->instance);

@@ -1,10 +1,9 @@
-// Recorded commands: a command buffer with a pool of its own, the descriptor
-// sets of its dispatches, and, when it has some, the words it was recorded
-// from. Calls vulkan_room.c and vulkan_words.c.
+// Recorded commands: a command buffer with its own pool, the descriptor sets of
+// its dispatches, and, if it has sets, the words it was recorded from. Calls
+// vulkan_room.c and vulkan_words.c.
 //
 // Recording reads the words twice: first to check and count, so that nothing
-// is touched when they do not add up or there is no room for them; then to
-// record.
+// changes when they are malformed or there is no room for them; then to record.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "vulkan/vulkan_words.h"
 
 // With descriptor sets, |room| has the words they were recorded from; |stale|
-// says that words were changed since, which the next submission records again.
+// means that words changed since, and that the next submission records again.
 struct shim_vulkan_commands_t {
   shim_vulkan_device_t* device;
   svk_handle_t pool;
@@ -74,7 +73,7 @@ void shim_vulkan_commands_release(shim_vulkan_commands_t* commands) {
   if (!commands) return;
   shim_vulkan_device_t* device = commands->device;
   shim__vk_room_release(device, &commands->room);
-  // Takes the command buffer along.
+  // Frees the command buffer too.
   device->table.vkDestroyCommandPool(device->handle, commands->pool, NULL);
   shim__vk_count(device, SHIM_VULKAN_KIND_COMMAND_POOLS, -1);
   free(commands);
@@ -133,12 +132,12 @@ static void describe(shim_vulkan_commands_t* commands,
   }
 }
 
-// How far a recording has come.
+// The progress of a recording.
 typedef struct progress_t {
   uint32_t dispatches;
   size_t bound;
   size_t sets;
-  const shim_vulkan_pipeline_t* pipeline;  // that is bound
+  const shim_vulkan_pipeline_t* pipeline;  // currently bound
 } progress_t;
 
 static shim_status_t record_sets(shim_vulkan_commands_t* commands,
@@ -243,7 +242,7 @@ static void record_transfer(shim_vulkan_commands_t* commands,
       table->vkCmdCopyBuffer(commands->buffer, o[0], o[2], 1, &region);
       break;
     }
-    default:  // update: no other operation has operands
+    default:  // update: the only other operation with operands
       table->vkCmdUpdateBuffer(commands->buffer, o[0], o[1], o[2], o + 3);
   }
 }
@@ -269,7 +268,7 @@ static shim_status_t record_all(shim_vulkan_commands_t* commands,
   return SHIM_OK;
 }
 
-// Records words that were checked and have their room.
+// Records checked words that have room.
 static shim_status_t record(shim_vulkan_commands_t* commands,
                             const uint64_t* words, size_t word_count,
                             shim_error_t* error) {
@@ -317,7 +316,7 @@ shim_status_t shim_vulkan_commands_record(shim_vulkan_commands_t* commands,
   if (status) return status;
   status = shim__vk_room_grow(commands->device, &commands->room, &needs, error);
   if (status) return status;
-  // What was recorded before ends here.
+  // This discards the previous recording.
   commands->recorded = false;
   commands->stale = false;
   commands->bound_count = 0;
@@ -329,13 +328,13 @@ shim_status_t shim_vulkan_commands_record(shim_vulkan_commands_t* commands,
   return record(commands, words, word_count, error);
 }
 
-// A failure leaves the words and what is bound as they are, to be recorded by
-// the next submission.
+// A failure leaves the words and bindings unchanged, to be recorded by the next
+// submission.
 shim_status_t shim__vk_commands_flush(shim_vulkan_commands_t* commands,
                                       shim_error_t* error) {
   if (!commands->recorded && !commands->stale) {
     return shim_error_set(error, SHIM_FAILED_PRECONDITION, 0,
-                          "commands are submitted that were not recorded");
+                          "the submitted commands were not recorded");
   }
   return commands->stale ? record(commands, commands->room.words,
                                   commands->word_count, error)
@@ -377,7 +376,7 @@ shim_status_t shim_vulkan_commands_bind(shim_vulkan_commands_t* commands,
   if (status) return status;
   memcpy(commands->room.words + bound->bindings, words,
          word_count * sizeof(*words));
-  // Stale sets may be gone: their recording may have failed half way.
+  // Stale sets may be gone: recording may have failed partway.
   if (!bound->pipeline->late || commands->stale) {
     commands->stale = true;
     return SHIM_OK;

@@ -30,7 +30,7 @@ static shim_status_t check_baseline(const shim__vk_physical_t* physical,
   return SHIM_OK;
 }
 
-// Counts the queues of each family and numbers those that were asked for.
+// Counts the queues of each family and numbers the requested ones.
 static shim_status_t check_queues(const shim__vk_physical_t* physical,
                                   const uint32_t* families, uint32_t count,
                                   uint32_t out_counts[SHIM_VULKAN_MAX_FAMILIES],
@@ -60,7 +60,7 @@ static shim_status_t check_queues(const shim__vk_physical_t* physical,
   return SHIM_OK;
 }
 
-// The extensions that |features| stand on.
+// The extensions that |features| need.
 static uint32_t pick_extensions(const shim__vk_physical_t* physical,
                                 uint64_t features, const char** out_names,
                                 uint32_t* out_mask) {

@@ -1,4 +1,4 @@
-// What can be known of the devices of an instance without opening them. Calls
+// Properties of an instance's devices, without opening them. Calls
 // vulkan_features.c.
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool has(const shim__vk_physical_t* physical, uint32_t extension) {
 
 static uint64_t bit(int32_t feature) { return 1ull << feature; }
 
-// Whether timelines can be passed on as descriptors, which drivers may offer
+// Whether timelines can be exported as descriptors, which drivers may support
 // for other semaphores only.
 static bool timelines_can_be_exported(const shim_vulkan_api_t* api,
                                       const shim__vk_physical_t* physical) {
@@ -118,7 +118,7 @@ static uint64_t query_features(const shim_vulkan_api_t* api,
 static void copy_limits(const svk_physical_device_limits_t* limits,
                         shim_vulkan_device_info_t* info) {
   info->max_storage_buffer_range = limits->maxStorageBufferRange;
-  // Storage and uniform buffers lie anywhere in one buffer.
+  // Storage and uniform bindings may be anywhere in one buffer.
   info->min_storage_buffer_offset_alignment =
       limits->minStorageBufferOffsetAlignment >
               limits->minUniformBufferOffsetAlignment
@@ -184,7 +184,7 @@ static void query_properties(const shim_vulkan_api_t* api,
     host.pNext = properties.pNext;
     properties.pNext = &host;
   }
-  // A device of Vulkan 1.0 knows no second way to ask; it is listed only.
+  // A Vulkan 1.0 device lacks the second query; it is only listed.
   if (old.apiVersion >= SVK_API_VERSION(1, 1)) {
     api->table.vkGetPhysicalDeviceProperties2(physical->handle, &properties);
   } else {
@@ -265,7 +265,7 @@ shim_status_t shim__vk_physicals_query(shim_vulkan_api_t* api,
   uint32_t count = 0;
   svk_result_t result =
       api->table.vkEnumeratePhysicalDevices(api->instance, &count, NULL);
-  // Loaders say so when no driver works; that there is no device is an answer.
+  // Loaders return this when no driver works; report no devices.
   if (result == SHIM__VK_INITIALIZATION_FAILED) return SHIM_OK;
   if (result < 0) {
     return shim__vk_fail(NULL, result, error, "vkEnumeratePhysicalDevices");
@@ -277,7 +277,7 @@ shim_status_t shim__vk_physicals_query(shim_vulkan_api_t* api,
     return shim__no_memory(
         error, count * (sizeof(*handles) + sizeof(*api->physicals)), "devices");
   }
-  // INCOMPLETE when a device came up since: it is seen next time.
+  // INCOMPLETE when a device appeared since: ignore it.
   result =
       api->table.vkEnumeratePhysicalDevices(api->instance, &count, handles);
   shim_status_t status =

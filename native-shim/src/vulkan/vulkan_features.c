@@ -1,11 +1,11 @@
-// Features of devices: which of the driver's structures carries each, and how
-// they are chained. Calls nothing of the shim.
+// Features of devices: the driver structure of each, and the chain of
+// structures. Calls nothing of the shim.
 #include <string.h>
 
 #include "vulkan/vulkan_internal.h"
 
-// One row per place in which a feature is said; those that became part of a
-// later version have two.
+// One row per location of a feature; features promoted to a later version have
+// two.
 #define IN(feature, member) \
   {SHIM_VULKAN_FEATURE_##feature, offsetof(shim__vk_features_t, member)}
 

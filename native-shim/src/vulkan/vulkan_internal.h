@@ -1,4 +1,4 @@
-// Shared by the files of this directory; nobody else includes it.
+// Shared by the files of this directory only.
 #ifndef IREE4J_SHIM_VULKAN_INTERNAL_H_
 #define IREE4J_SHIM_VULKAN_INTERNAL_H_
 
@@ -44,7 +44,7 @@ typedef struct shim__vk_device_table_t {
 #undef SHIM__VK_MEMBER_DEVICE
 
 //===--------------------------------------------------------------------===//
-// Messages of validation
+//Validation messages
 //===--------------------------------------------------------------------===//
 
 enum {
@@ -52,8 +52,8 @@ enum {
   SHIM__VK_MESSAGE_WORDS = 128,
 };
 
-// One message, of any thread's making. |state| is 2 * number + 1 while it is
-// written and 2 * number + 2 once it can be read; 0 before the first.
+// One message, from any thread. |state| is 2 * number + 1 while it is written
+// and 2 * number + 2 once it can be read; 0 before the first.
 typedef struct shim__vk_message_t {
   _Atomic uint64_t state;
   _Atomic uint64_t text[SHIM__VK_MESSAGE_WORDS];
@@ -64,7 +64,7 @@ typedef struct shim__vk_messages_t {
   shim__vk_message_t slots[SHIM__VK_MESSAGES];
 } shim__vk_messages_t;
 
-// What drivers call. Copies text and does nothing else.
+// Called by drivers. Only copies text.
 svk_bool_t shim__vk_message_callback(
     uint32_t severity, uint32_t types,
     const svk_debug_utils_messenger_callback_data_t* data, void* messages);
@@ -72,8 +72,7 @@ svk_bool_t shim__vk_message_callback(
 //===--------------------------------------------------------------------===//
 // Library and physical devices
 //===--------------------------------------------------------------------===//
-
-// Extensions of devices that are enabled where they are there.
+//Device extensions that are enabled where available.
 // X(index, CODE, "name")
 #define SHIM__VK_EXTENSIONS(X)                                     \
   X(0, SYNCHRONIZATION_2, "VK_KHR_synchronization2")               \
@@ -113,17 +112,17 @@ struct shim_vulkan_api_t {
   shim__vk_messages_t messages;
 };
 
-// Usages of every buffer, apart from the device address.
+// Usages of every buffer, except the device address.
 #define SHIM__VK_BUFFER_USAGE                                              \
   (SVK_BUFFER_USAGE_TRANSFER_SRC_BIT | SVK_BUFFER_USAGE_TRANSFER_DST_BIT | \
    SVK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |                                   \
    SVK_BUFFER_USAGE_STORAGE_BUFFER_BIT | SVK_BUFFER_USAGE_INDIRECT_BUFFER_BIT)
 
-// Finds out what there is to know of the devices of an instance.
+// Queries the properties of an instance's devices.
 shim_status_t shim__vk_physicals_query(shim_vulkan_api_t* api,
                                        shim_error_t* error);
 
-// The structures in which a driver says what it has and is told what to enable.
+// The structures that report a driver's features and enable them.
 typedef struct shim__vk_features_t {
   svk_physical_device_features_2_t base;
   svk_physical_device_vulkan_1_1_features_t v11;
@@ -135,8 +134,8 @@ typedef struct shim__vk_features_t {
   svk_physical_device_cooperative_matrix_features_t cooperative_matrix;
 } shim__vk_features_t;
 
-// Zeroes the structures and chains those a device of that version and with
-// those extensions knows.
+// Zeroes the structures and chains those known to a device with that version
+// and those extensions.
 void shim__vk_features_link(shim__vk_features_t* features, uint32_t api_version,
                             uint32_t extensions);
 
@@ -153,7 +152,7 @@ void shim__vk_features_write(shim__vk_features_t* features, uint64_t bits);
 typedef struct shim__vk_queue_t {
   svk_queue_t handle;
   uint32_t family;
-  pthread_mutex_t mutex;  // Vulkan wants one thread at a time
+  pthread_mutex_t mutex;  // Vulkan allows one thread at a time
 } shim__vk_queue_t;
 
 struct shim_vulkan_device_t {
@@ -186,7 +185,7 @@ const char* shim__vk_result_name(svk_result_t result);
 // The canonical code of a result.
 shim_status_t shim__vk_result_status(svk_result_t result);
 
-// Describes the failure of an entry point; notes it when the device is lost.
+// Describes the failure of an entry point; records the loss of the device.
 shim_status_t shim__vk_fail(shim_vulkan_device_t* device, svk_result_t result,
                             shim_error_t* error, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -209,7 +208,7 @@ struct shim_vulkan_pipeline_cache_t {
   svk_handle_t cache;
 };
 
-// Where the i-th descriptor of a pipeline is.
+// The location of a pipeline's i-th descriptor.
 typedef struct shim__vk_slot_t {
   uint32_t set;
   uint32_t binding;
@@ -232,7 +231,7 @@ struct shim_vulkan_pipeline_t {
   shim__vk_slot_t slots[];
 };
 
-// Records again what was bound since; called by submissions.
+// Records bindings changed since; called by submissions.
 shim_status_t shim__vk_commands_flush(shim_vulkan_commands_t* commands,
                                       shim_error_t* error);
 

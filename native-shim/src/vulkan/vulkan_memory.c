@@ -14,11 +14,11 @@ struct shim_vulkan_memory_t {
   shim_vulkan_memory_info_t info;
 };
 
-// Where memory comes from that is not simply allocated.
+// The source of imported or exportable memory.
 typedef struct source_t {
   uint32_t handle_type;  // of the import or export; 0 for none
-  const void* chain;     // the structure that says so
-  int* fd;               // set to -1 once it belongs to the driver; or NULL
+  const void* chain;     // the structure that requests it
+  int* fd;               // set to -1 once the driver owns it; or NULL
 } source_t;
 
 static uint64_t type_flags(const shim_vulkan_device_t* device, uint32_t type) {
@@ -32,8 +32,8 @@ static shim_status_t create_buffer(shim_vulkan_memory_t* memory, uint64_t size,
       .sType = SVK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
       .handleTypes = handle_type,
   };
-  // Queues of all families use it by turns; what a family wrote is made visible
-  // by semaphores. Concurrent sharing says so.
+  // Queues of all families use it in turn; semaphores make a family's writes
+  // visible. Hence concurrent sharing.
   uint32_t families[SHIM_VULKAN_MAX_FAMILIES];
   uint32_t family_count = 0;
   for (uint32_t i = 0; i < device->queue_count; ++i) {
@@ -176,7 +176,7 @@ static shim_status_t fill_in(shim_vulkan_memory_t* memory, uint64_t size,
                           device->physical->info.name,
                           (uint32_t)memory->info.type);
   }
-  // What is imported is as large as it is.
+  // Imported memory has a fixed size.
   if (of_its_own_size && needs.size > size) {
     return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
                           "%llu bytes of the host are %llu for device '%s'; "
@@ -311,7 +311,7 @@ shim_status_t shim_vulkan_memory_import_fd(shim_vulkan_device_t* device,
   if (!shim__vk_has(device, SHIM_VULKAN_FEATURE_EXTERNAL_MEMORY_FD)) {
     return lacks(device, "VK_KHR_external_memory_fd", error);
   }
-  // A copy, or it would be gone when what comes after the import fails.
+  // A copy, because the import consumes it even if a later step fails.
   int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) {
     int code = errno;
@@ -349,7 +349,7 @@ shim_status_t shim_vulkan_memory_export(shim_vulkan_memory_t* memory,
   if (status) return status;
   if (!memory->exportable || !device->table.vkGetMemoryFdKHR) {
     return shim_error_set(error, SHIM_FAILED_PRECONDITION, 0,
-                          "the memory was not made exportable");
+                          "the memory was not created exportable");
   }
   svk_memory_get_fd_info_t info = {
       .sType = SVK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
@@ -373,7 +373,7 @@ void shim_vulkan_memory_release(shim_vulkan_memory_t* memory) {
     device->table.vkDestroyBuffer(device->handle, memory->buffer, NULL);
     shim__vk_count(device, SHIM_VULKAN_KIND_BUFFERS, -1);
   }
-  if (memory->memory) {  // which unmaps it
+  if (memory->memory) {  // also unmaps it
     device->table.vkFreeMemory(device->handle, memory->memory, NULL);
     shim__vk_count(device, SHIM_VULKAN_KIND_MEMORY, -1);
   }

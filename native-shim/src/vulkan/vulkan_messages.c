@@ -1,7 +1,7 @@
-// Messages of validation: a ring that any number of a driver's threads write
-// and any number of Java's read, with atomics only. A writer claims a number;
-// who comes a whole ring later while the slot is still written drops its text,
-// not its count. Calls nothing of the shim.
+// Validation messages: a ring with any number of writers (driver threads) and
+// readers (Java threads), using atomics only. A writer claims a number; a
+// writer that is a whole ring ahead while the slot is still being written drops
+// its text, but counts. Calls nothing of the shim.
 #include <string.h>
 
 #include "vulkan/vulkan_internal.h"
@@ -34,7 +34,7 @@ svk_bool_t shim__vk_message_callback(
   }
   write_text(slot, data->pMessage ? data->pMessage : "");
   atomic_store(&slot->state, 2 * number + 2);
-  return 0;  // the call that was complained about goes on
+  return 0;  // let the offending call continue
 }
 
 uint64_t shim_vulkan_message_count(const shim_vulkan_api_t* api) {

@@ -7,7 +7,7 @@
 
 enum {
   SPIRV_MAGIC = 0x07230203,
-  // Drivers keep tables as long as the largest number.
+  // Drivers allocate tables up to the largest number.
   MAX_BINDING = 1024,
   CACHE_HEADER_BYTES = 32,
 };
@@ -15,8 +15,7 @@ enum {
 //===--------------------------------------------------------------------===//
 // Caches
 //===--------------------------------------------------------------------===//
-
-// What every driver writes first: length, version 1, vendor, device, UUID.
+//The header of every driver: length, version 1, vendor, device, UUID.
 static bool header_fits(const shim_vulkan_device_t* device, const uint8_t* data,
                         size_t size) {
   const shim_vulkan_device_info_t* info = &device->physical->info;
@@ -87,7 +86,7 @@ shim_status_t shim_vulkan_pipeline_cache_data(
   if (result < 0) {
     return shim__vk_fail(device, result, error, "vkGetPipelineCacheData");
   }
-  // Somebody put more in between the two calls.
+  // Another thread added to it between the two calls.
   if (result == SHIM__VK_INCOMPLETE) size = capacity + 4096;
   *out_size = size;
   return SHIM_OK;
@@ -200,7 +199,7 @@ static shim_status_t create_set_layout(shim_vulkan_pipeline_t* pipeline,
   return SHIM_OK;
 }
 
-// Numbers the descriptors and decides whether they can change once recorded.
+// Numbers the descriptors and decides whether they can change after recording.
 static void number_slots(shim_vulkan_pipeline_t* pipeline,
                          const shim_vulkan_pipeline_params_t* params) {
   const uint64_t* words = params->layout;
@@ -273,7 +272,8 @@ static shim_status_t check_params(const shim_vulkan_device_t* device,
   if (params->code_size < 20 || params->code_size % 4 ||
       params->code[0] != SPIRV_MAGIC) {
     return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
-                          "%zu bytes are no SPIR-V module", params->code_size);
+                          "%zu bytes are not a SPIR-V module",
+                          params->code_size);
   }
   if (params->push_constant_bytes > info->max_push_constants_size ||
       params->push_constant_bytes % 4) {
@@ -295,8 +295,8 @@ static shim_status_t check_params(const shim_vulkan_device_t* device,
        params->subgroup_size > info->max_subgroup_size ||
        (params->subgroup_size & (params->subgroup_size - 1)))) {
     return shim_error_set(error, SHIM_UNIMPLEMENTED, 0,
-                          "device '%s' does not offer subgroups of %u (feature "
-                          "subgroupSizeControl, sizes %u to %u)",
+                          "device '%s' does not support subgroups of %u "
+                          "(feature subgroupSizeControl, sizes %u to %u)",
                           info->name, params->subgroup_size,
                           (uint32_t)info->min_subgroup_size,
                           (uint32_t)info->max_subgroup_size);

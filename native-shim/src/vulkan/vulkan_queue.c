@@ -3,7 +3,7 @@
 
 #include "vulkan/vulkan_internal.h"
 
-// How much a submission carries without allocating, and at most.
+// The size of a submission without allocation, and the maximum.
 enum { FEW = 32, MOST = 1 << 16 };
 
 typedef struct batch_t {
@@ -26,7 +26,7 @@ static void read_semaphores(const uint64_t* words, uint32_t count,
   }
 }
 
-// What one submission says of itself: counts in front of its words.
+// The counts in front of a submission's words.
 typedef struct counts_t {
   uint64_t waits;
   uint64_t signals;
@@ -41,8 +41,8 @@ static counts_t counts_at(const uint64_t* words) {
   return (counts_t){words[0], words[1], words[2]};
 }
 
-// Adds up all submissions; how many there are, or 0 when the words do not add
-// up to any.
+// Sums up all submissions; returns their number, or 0 when the words are
+// malformed.
 static uint64_t total(const uint64_t* words, size_t count, counts_t* sum) {
   uint64_t submissions = 0;
   for (size_t at = 0; at < count; ++submissions) {
@@ -117,7 +117,7 @@ shim_status_t shim_vulkan_submit(shim_vulkan_device_t* device, uint32_t queue,
   uint64_t submissions = total(words, count, &sum);
   if (!submissions) {
     return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
-                          "submissions of %zu words do not add up", count);
+                          "submissions of %zu words are malformed", count);
   }
   uint64_t semaphores = sum.waits + sum.signals;
   svk_submit_info_2_t few_infos[FEW];

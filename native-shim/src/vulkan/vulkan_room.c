@@ -1,5 +1,5 @@
-// Room of recordings. What is needed is made anew and takes the place of what
-// was there once all of it is there. Calls vulkan_status.c.
+// Room of recordings. New room is allocated completely before it replaces the
+// old. Calls vulkan_status.c.
 #include "vulkan/vulkan_room.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-// What a recording needs of memory: a descriptor pool, and arrays of several
-// kinds that grow together.
+// The memory of a recording: a descriptor pool, and arrays that grow together.
 #ifndef IREE4J_SHIM_VULKAN_ROOM_H_
 #define IREE4J_SHIM_VULKAN_ROOM_H_
 
@@ -13,13 +12,13 @@ typedef struct shim__vk_bound_t {
   size_t sets;      // index of its first set
 } shim__vk_bound_t;
 
-// What a recording needs, or what there is room for.
+// The needs of a recording, or the available room.
 typedef struct shim__vk_totals_t {
   size_t bound;
   size_t sets;
   size_t storage;   // descriptors
   size_t uniform;   // descriptors
-  size_t bindings;  // of the dispatch with most
+  size_t bindings;  // of the dispatch with the most
   size_t words;
 } shim__vk_totals_t;
 
@@ -34,8 +33,8 @@ typedef struct shim__vk_room_t {
   uint64_t* words;
 } shim__vk_room_t;
 
-// Makes room for |needs|. When it succeeds and there was less, |room| is new
-// and empty. When it fails, |room| is as it was, with all that is in it.
+// Makes room for |needs|. If there was less, |room| is new and empty on
+// success. On failure |room| and its contents do not change.
 shim_status_t shim__vk_room_grow(shim_vulkan_device_t* device,
                                  shim__vk_room_t* room,
                                  const shim__vk_totals_t* needs,

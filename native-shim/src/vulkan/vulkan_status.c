@@ -1,5 +1,5 @@
-// Results of Vulkan as canonical codes: one table, and the one way to describe
-// a failure. Calls shim_status.c only.
+// Maps Vulkan results to canonical codes, by one table, and describes failures.
+// Calls shim_status.c only.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

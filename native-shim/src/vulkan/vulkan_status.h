@@ -1,5 +1,5 @@
-// What results of Vulkan mean: X(number, canonical code, NAME). Codes say what
-// the caller should do.
+// Vulkan results: X(number, canonical code, NAME). Codes say what the caller
+// should do.
 #ifndef IREE4J_SHIM_VULKAN_STATUS_H_
 #define IREE4J_SHIM_VULKAN_STATUS_H_
 

@@ -1,10 +1,10 @@
-// Timelines, and waiting for any of several.
+// Timelines, and waits for any of several.
 #include <stdlib.h>
 
 #include "vulkan/vulkan_internal.h"
 #include "vulkan/vulkan_status.h"
 
-// How many a wait takes without allocating, and at most.
+// The size of a wait without allocation, and the maximum.
 enum { FEW = 64, MOST = 1 << 16 };
 
 static shim_status_t lacks_export(const shim_vulkan_device_t* device,
@@ -110,7 +110,7 @@ shim_status_t shim_vulkan_timeline_export(shim_vulkan_timeline_t* timeline,
   if (!device->table.vkGetSemaphoreFdKHR) return lacks_export(device, error);
   if (!timeline->exportable) {
     return shim_error_set(error, SHIM_FAILED_PRECONDITION, 0,
-                          "the timeline was not made exportable");
+                          "the timeline was not created exportable");
   }
   svk_semaphore_get_fd_info_t info = {
       .sType = SVK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,

@@ -1,11 +1,11 @@
-// The part of the Vulkan interface that the shim uses, from the specification:
-// types with the layout of the specification's, whose members keep its names.
-// Nothing of a vendor's SDK is needed to build; test_vulkan_types.c compares
-// every line with <vulkan/vulkan_core.h> where that is installed.
+// The part of the Vulkan interface that the shim uses, with the layouts and
+// member names of the specification. The build needs no vendor SDK;
+// test_vulkan_types.c compares every line with <vulkan/vulkan_core.h> where
+// installed.
 //
-// A type is called svk_x_t where the specification says VkX, a number SVK_X
-// where it says VK_X. Members that are not used are gaps. 64-bit platforms
-// only: a handle that is no pointer is a uint64_t there.
+// Type VkX of the specification is svk_x_t here, constant VK_X is SVK_X. Unused
+// members are gaps. 64-bit platforms only: there a non-dispatchable handle is a
+// uint64_t.
 #ifndef IREE4J_SHIM_VULKAN_TYPES_H_
 #define IREE4J_SHIM_VULKAN_TYPES_H_
 
@@ -24,7 +24,7 @@ typedef struct svk_queue_s* svk_queue_t;
 typedef struct svk_command_buffer_s* svk_command_buffer_t;
 typedef void (*svk_function_t)(void);
 
-// X(number, NAME) of the structures that carry their type.
+// X(number, NAME) of structure types.
 #define SVK_STRUCTURE_TYPES(X)                                             \
   X(0, APPLICATION_INFO)                                                   \
   X(1, INSTANCE_CREATE_INFO)                                               \
@@ -88,7 +88,7 @@ typedef void (*svk_function_t)(void);
   X(1000314006, COMMAND_BUFFER_SUBMIT_INFO)                                \
   X(1000314007, PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES)
 
-// X(number, NAME) of the other numbers.
+// X(number, NAME) of other constants.
 #define SVK_NUMBERS(X)                                      \
   X(1, INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR)       \
   X(1, DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT)        \
@@ -147,7 +147,7 @@ enum {
 #define SVK_ENUM(number, name) SVK_##name = number,
   SVK_NUMBERS(SVK_ENUM)
 #undef SVK_ENUM
-  // Of an extension younger than the headers of many systems.
+  // From an extension newer than the headers of many systems.
   SVK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR =
       1000506000,
 };
@@ -155,7 +155,7 @@ enum {
 #define SVK_API_VERSION(major, minor) \
   (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12))
 
-// How a structure begins that is filled in by the caller, and by the driver.
+// The first members of structures filled in by the caller, and by the driver.
 #define SVK_INPUT \
   int32_t sType;  \
   const void* pNext
@@ -163,7 +163,7 @@ enum {
   int32_t sType;   \
   void* pNext
 
-// Bytes of members that are not used.
+// Bytes of unused members.
 #define SVK_GAP(name, bytes) uint8_t name[bytes]
 
 //===--------------------------------------------------------------------===//

@@ -1,5 +1,5 @@
-// What is done with an opened device: the second half of vulkan_types.h, which
-// is the one to include.
+// Types for open devices: the second half of vulkan_types.h, which includes
+// this file.
 #ifndef IREE4J_SHIM_VULKAN_TYPES_DEVICE_H_
 #define IREE4J_SHIM_VULKAN_TYPES_DEVICE_H_
 

@@ -4,7 +4,7 @@
 // vkCmdUpdateBuffer takes no more.
 enum { MAX_UPDATE = 65536 };
 
-// Moves over |count| words, NULL when there are not as many.
+// Consumes |wanted| words; NULL when there are fewer.
 static const uint64_t* take(const uint64_t* words, size_t count, size_t* at,
                             uint64_t wanted) {
   if (wanted > count - *at) return NULL;

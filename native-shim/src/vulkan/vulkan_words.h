@@ -18,8 +18,8 @@ typedef struct shim__vk_operation_t {
   const uint64_t* target;  // x y z, or buffer offset
 } shim__vk_operation_t;
 
-// Reads the operation at |*at|, the |number|-th, and moves on. Checks all that
-// can be known without the objects that are named.
+// Reads the operation at |*at|, the |number|-th, and advances. Checks
+// everything that does not depend on the named objects.
 shim_status_t shim__vk_operation_read(const shim_vulkan_device_t* device,
                                       const uint64_t* words, size_t count,
                                       uint32_t number, size_t* at,

@@ -81,7 +81,7 @@ static void write_descriptor(fake_set_t* set,
     ++i;
   }
   if (i == FAKE_MAX_BINDINGS) {
-    fake_complain("the fake has no room for so many descriptors");
+    fake_complain("too many descriptors for the fake");
     return;
   }
   if (i == set->count) ++set->count;
@@ -105,7 +105,7 @@ static void vkUpdateDescriptorSets(svk_device_t device, uint32_t write_count,
   for (uint32_t i = 0; i < write_count; ++i) {
     fake_set_t* set = (fake_set_t*)writes[i].dstSet;
     if (set->recorded && !set->late) {
-      fake_complain("descriptors change that commands were recorded with");
+      fake_complain("descriptors of recorded commands change");
     }
     write_descriptor(set, &writes[i]);
   }
@@ -117,7 +117,7 @@ static void vkUpdateDescriptorSets(svk_device_t device, uint32_t write_count,
 
 static void forget(fake_commands_t* commands) {
   if (commands->pending) {
-    fake_complain("commands change that a submission uses");
+    fake_complain("commands in use by a submission change");
   }
   for (size_t i = 0; i < commands->count; ++i) {
     free(commands->ops[i].data);
@@ -129,7 +129,7 @@ static void forget(fake_commands_t* commands) {
   commands->recorded = false;
 }
 
-// A pool of the fake is its one command buffer.
+// A pool of the fake is its only command buffer.
 static svk_result_t vkCreateCommandPool(
     svk_device_t device, const svk_command_pool_create_info_t* info,
     const void* allocator, svk_handle_t* out) {
@@ -330,8 +330,7 @@ static void vkCmdDispatchIndirect(svk_command_buffer_t commands,
 //===--------------------------------------------------------------------===//
 // Running
 //===--------------------------------------------------------------------===//
-
-// Whether what the operation was recorded with is still there.
+//Whether the operation's objects still exist.
 static bool is_whole(const fake_op_t* op) {
   const char* gone =
       op->source && op->source->generation != op->source_generation ? "source"
@@ -393,7 +392,7 @@ bool fake_uses(const fake_commands_t* commands, const fake_buffer_t* buffer,
                const fake_memory_t* memory) {
   for (size_t i = 0; i < commands->count; ++i) {
     const fake_op_t* op = &commands->ops[i];
-    // A buffer that is gone was complained about when it went.
+    // A destroyed buffer was reported at destruction.
     if (buffer && (op->source == buffer || op->target == buffer)) return true;
     if (!buffer && (is(op->source, NULL, memory) ||
                     is(op->target, NULL, memory))) {

@@ -1,4 +1,4 @@
-// What the fake says of its devices.
+// The properties of the fake's devices.
 #include <stdio.h>
 #include <string.h>
 

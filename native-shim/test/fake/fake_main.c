@@ -119,7 +119,7 @@ static void prepare(void) {
   pthread_condattr_destroy(&attributes);
 }
 
-// Counts start anew with each instance.
+// Each instance resets the counts.
 static void read_settings(void) {
   fake_settings = (fake_settings_t){.device_count = 1,
                                     .types = {2},
@@ -287,7 +287,7 @@ static svk_function_t vkGetDeviceProcAddr(svk_device_t device,
 svk_function_t vkGetInstanceProcAddr(svk_instance_t instance,
                                      const char* name) {
   (void)instance;
-  // Settings may not be read yet: symbols of the library itself can be missing.
+  // Settings may not be read yet: the library's own symbols can be missing.
   pthread_once(&once, prepare);
   pthread_mutex_lock(&fake_lock);
   if (!instance && !fake_settings.api) read_settings();

@@ -40,7 +40,7 @@ static svk_result_t provide(fake_memory_t* memory, const void* chain) {
     }
     memory->fd = file->fd;
     if (map_file(memory)) return FAKE_OK;
-    memory->fd = -1;  // still the caller's
+    memory->fd = -1;  // still owned by the caller
     return FAKE_INVALID_EXTERNAL_HANDLE;
   }
   if (find(chain, SVK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO)) {
@@ -102,7 +102,7 @@ static void vkFreeMemory(svk_device_t device, svk_handle_t handle,
   fake_memory_t* memory = (fake_memory_t*)handle;
   pthread_mutex_lock(&fake_lock);
   if (fake_in_use(device, NULL, memory)) {
-    fake_complain("memory is freed that a submission uses");
+    fake_complain("memory in use by a submission is freed");
   }
   device->used[heap_of(memory->type)] -= memory->size;
   pthread_mutex_unlock(&fake_lock);
@@ -115,7 +115,7 @@ static svk_result_t vkMapMemory(svk_device_t device, svk_handle_t handle,
   (void)device, (void)size, (void)flags;
   fake_memory_t* memory = (fake_memory_t*)handle;
   if (!fake_settings.unified && memory->type == 0) {
-    fake_complain("memory is mapped that the host cannot see");
+    fake_complain("memory that is not host-visible is mapped");
   }
   *out = memory->bytes + offset;
   return FAKE_OK;
@@ -153,7 +153,7 @@ static void vkDestroyBuffer(svk_device_t device, svk_handle_t handle,
   (void)allocator;
   pthread_mutex_lock(&fake_lock);
   if (fake_in_use(device, (fake_buffer_t*)handle, NULL)) {
-    fake_complain("a buffer is destroyed that a submission uses");
+    fake_complain("a buffer in use by a submission is destroyed");
   }
   pthread_mutex_unlock(&fake_lock);
   fake_drop(FAKE_KIND_BUFFER, (fake_buffer_t*)handle, sizeof(fake_buffer_t));

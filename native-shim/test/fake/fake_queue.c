@@ -44,8 +44,8 @@ svk_result_t fake_tell_loss(fake_device_t* device) {
 // Semaphores
 //===--------------------------------------------------------------------===//
 
-// Payloads that were exported, by the number in their memory file. They live on
-// until the library goes.
+// Exported payloads, by the number in their memory file. They live until the
+// library is unloaded.
 static fake_payload_t* exported[256];
 static uint32_t exported_count;
 
@@ -78,7 +78,7 @@ static void vkDestroySemaphore(svk_device_t device, svk_handle_t handle,
   fake_semaphore_t* semaphore = (fake_semaphore_t*)handle;
   pthread_mutex_lock(&fake_lock);
   if (semaphore->uses) {
-    fake_complain("a semaphore is destroyed that a submission uses");
+    fake_complain("a semaphore in use by a submission is destroyed");
   }
   release_payload(semaphore->payload);
   pthread_mutex_unlock(&fake_lock);

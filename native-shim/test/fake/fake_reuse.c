@@ -1,6 +1,5 @@
-// Handles and addresses of the fake: what was given back last is given out
-// first, as the drivers like it that keep lists of free objects. Who remembers a
-// handle longer than its object finds another object.
+// Handles and addresses of the fake: last freed is first reused, as in drivers
+// with free lists. A stale handle refers to another object.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -72,8 +71,8 @@ __attribute__((destructor)) static void free_idle(void) {
 // Addresses
 //===--------------------------------------------------------------------===//
 
-// Ranges that nothing is mapped at, the last that was given back first. They
-// stay reserved, so that nobody else gets them and an access faults.
+// Unmapped ranges, last freed first. They stay reserved, so that no other code
+// gets them and accesses fault.
 typedef struct range_t {
   struct range_t* next;
   uint8_t* address;

@@ -12,7 +12,7 @@ enum { MAX_STEPS = 100000000, MAX_PHIS = 16 };
 // Control
 //===--------------------------------------------------------------------===//
 
-// Goes to a block: its phis see the one left, all at once.
+// Jumps to a block: its phis see the previous block, simultaneously.
 static void branch(fake_run_t* run, fake_invocation_t* self, uint32_t label) {
   const uint32_t* at = run->module.ids[label].at;
   if (!at) {
@@ -84,7 +84,7 @@ static void choose(fake_run_t* run, fake_invocation_t* self,
   branch(run, self, label);
 }
 
-// Instructions that go elsewhere than to the next.
+// Instructions that do not continue with the next one.
 static bool control(fake_run_t* run, fake_invocation_t* self,
                     const uint32_t* at) {
   fake_value_t value;
@@ -285,7 +285,7 @@ static void run_group(fake_run_t* run, fake_invocation_t* all, uint32_t count,
   }
 }
 
-// Gives variables their places and numbers what functions define.
+// Assigns offsets to variables and numbers the results of functions.
 static void place(fake_run_t* run) {
   const fake_module_t* module = &run->module;
   for (size_t i = 5; i < module->count;) {

@@ -1,6 +1,6 @@
-// A module of SPIR-V, ready to be interpreted: what each number stands for, and
-// how types lie in memory. Enough for compute shaders made of GLSL; what there
-// is not is complained about.
+// A SPIR-V module, ready to be interpreted: the meaning of each id, and the
+// memory layout of types. Enough for compute shaders compiled from GLSL;
+// reports anything unsupported.
 #ifndef IREE4J_FAKE_SPIRV_H_
 #define IREE4J_FAKE_SPIRV_H_
 
@@ -12,16 +12,16 @@ enum {
   FAKE_MAX_CALLS = 16,
 };
 
-// A scalar or vector, one component per word, or a pointer: its address and
-// where what it points into ends (0: not known).
+// A scalar or vector, one component per word, or a pointer: its address and the
+// end of its object (0: unknown).
 typedef struct fake_value_t {
   uint64_t c[4];
 } fake_value_t;
 
-// What is said of a number.
+// The properties of an id.
 typedef struct fake_id_t {
   const uint32_t* at;  // where it is defined
-  uint32_t type;       // of what it stands for; 0 for types
+  uint32_t type;       // of its value; 0 for types
   int32_t set, binding, builtin, spec_id;
   uint32_t stride;
   uint32_t offsets[FAKE_MAX_MEMBERS];
@@ -39,7 +39,7 @@ typedef struct fake_module_t {
   uint32_t size[3];         // of a workgroup
 } fake_module_t;
 
-// Reads the module of a pipeline; false, with a complaint, when it cannot.
+// Reads the module of a pipeline; on failure reports and returns false.
 bool fake_module_read(fake_module_t* module, const fake_pipeline_t* pipeline);
 void fake_module_free(fake_module_t* module);
 
@@ -58,12 +58,12 @@ uint32_t fake_components(const fake_module_t* module, uint32_t type);
 uint32_t fake_width(const fake_module_t* module, uint32_t type);
 bool fake_is_float(const fake_module_t* module, uint32_t type);
 
-// What one step in an access chain adds; moves |*type| on.
+// The offset of one step in an access chain; advances |*type|.
 uint64_t fake_member_offset(const fake_module_t* module, uint32_t* type,
                             uint64_t index);
 
 // Computes one operation on values: arithmetic, comparison, conversion.
-// |operand_type| is that of the first operand. False when there is none such.
+// |operand_type| is that of the first operand. False when unsupported.
 bool fake_compute(const fake_module_t* module, uint32_t op,
                   uint32_t result_type, uint32_t operand_type,
                   const fake_value_t* operands, uint32_t operand_count,

@@ -73,7 +73,7 @@ static bool inside(fake_run_t* run, fake_value_t pointer, uint64_t size) {
     fake_fail(run, "an access to address", 0);
     return false;
   }
-  // As if with robust access: outside there is nothing.
+  // Robust access: out-of-bounds accesses have no effect.
   return !pointer.c[1] || pointer.c[0] + size <= pointer.c[1];
 }
 

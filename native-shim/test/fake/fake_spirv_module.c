@@ -1,4 +1,4 @@
-// Reads modules of SPIR-V: numbers, types, decorations, constants.
+// Reads SPIR-V modules: ids, types, decorations, constants.
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +106,7 @@ static void decorate(fake_module_t* module, const uint32_t* at) {
   }
 }
 
-// The value of a specialization constant when the pipeline was given one.
+// The value of a specialization constant if the pipeline has one.
 static void specialize(fake_module_t* module, uint32_t id) {
   int32_t spec_id = module->ids[id].spec_id;
   const fake_pipeline_t* pipeline = module->pipeline;
@@ -140,7 +140,7 @@ static bool define_constant(fake_module_t* module, const uint32_t* at) {
       fake_value_t operands[4];
       uint32_t count = length - 4 < 4 ? length - 4 : 4;
       for (uint32_t i = 0; i < count; ++i) {
-        // Composites are taken apart by numbers, not by constants.
+        // Composites are indexed by literals, not by constants.
         operands[i] = at[3] == 81 && i ? (fake_value_t){{at[4 + i]}}
                                        : module->constants[at[4 + i]];
       }
@@ -175,7 +175,7 @@ static bool define(fake_module_t* module, const uint32_t* at) {
   return true;
 }
 
-// What is said before it is defined.
+// Decorations, which precede definitions.
 static void annotate(fake_module_t* module, const uint32_t* at) {
   switch (fake_op_of(at)) {
     case 15:

@@ -1,4 +1,4 @@
-// Operations of SPIR-V on values.
+// SPIR-V operations on values.
 #include <math.h>
 #include <string.h>
 

@@ -32,10 +32,10 @@ typedef struct fake_run_t {
   bool failed;
 } fake_run_t;
 
-// Ends the dispatch with a complaint.
+// Ends the dispatch with a report.
 void fake_fail(fake_run_t* run, const char* what, uint32_t number);
 
-// The address of a variable; the value of a number.
+// The address of a variable; the value of an id.
 fake_value_t fake_variable(fake_run_t* run, fake_invocation_t* self,
                            uint32_t id);
 fake_value_t fake_get(fake_run_t* run, fake_invocation_t* self, uint32_t id);
@@ -45,7 +45,7 @@ fake_value_t fake_load(fake_run_t* run, fake_value_t pointer, uint32_t type);
 void fake_store(fake_run_t* run, fake_value_t pointer, uint32_t type,
                 fake_value_t value);
 
-// The type of what a number stands for; what a pointer type points to.
+// The type of an id's value; the pointee of a pointer type.
 uint32_t fake_type_of(fake_run_t* run, uint32_t id);
 uint32_t fake_pointee(fake_run_t* run, uint32_t pointer_type);
 

@@ -1,18 +1,18 @@
 // A Vulkan library for tests: enough of Vulkan on the CPU to open devices,
-// allocate memory, record, submit to several queues that run at the same time,
-// and wait; and to fail where a test wants it to. No loader and no driver: it
-// is opened in place of libvulkan.so.1.
+// allocate memory, record, submit to several concurrent queues, and wait; with
+// injected failures. It is opened in place of libvulkan.so.1, without loader
+// and driver.
 //
 // Settings are words "name" or "name=value", separated by blanks or lines, from
 // the environment variable FAKE_VULKAN and from the file <path of this
-// library>.conf, read when an instance is made. A copy of the library has
-// settings and state of its own.
+// library>.conf, read when an instance is created. Each copy of the library has
+// its own settings and state.
 //
-//   devices=TYPE+TYPE    discrete (what is there unless told), integrated, cpu;
+//   devices=TYPE+TYPE    discrete (default), integrated, cpu;
 //                        "none" for no device
 //   no_driver            there is a library but no driver
-//   no_access            the driver cannot get at its devices
-//   api=1.2              version of devices, 1.3 unless told
+//   no_access            the driver cannot access its devices
+//   api=1.2              version of devices, 1.3 by default
 //   no_symbol=NAME       that entry point is missing
 //   no_timeline, no_sync2, no_address, no_export    a feature is missing
 //   unified              one memory that host and device see; else two heaps,
@@ -22,21 +22,20 @@
 //   no_layer             no validation layer
 //   push                 VK_KHR_push_descriptor
 //   update_after_bind    descriptors of recorded commands can change
-//   heap_mib=N           size of each heap, 256 unless told
+//   heap_mib=N           size of each heap, 256 by default
 //   oom_allocation=N     the N-th allocation of memory fails, counted from 1
 //   lost_submit=N        the N-th submission finds the device lost
 //   lost_execution=N     the device is lost while it runs the N-th submission
 //   lost_wait=N          the N-th wait finds the device lost
 //
-// The device is lost, too, once there is a file <path of this library>.lost. As
-// long as there is a file <path of this library>.hang its queues begin nothing.
+// The device is also lost once there is a file <path of this library>.lost.
+// While there is a file <path of this library>.hang its queues start nothing.
 //
-// What is freed is given out again at once: every handle, and every address that
-// memory was mapped at. Commands that use what was freed since they were
-// recorded are reported and do nothing.
+// Freed handles and mapped addresses are reused at once. Commands that use
+// objects freed since recording are reported and do nothing.
 //
-// Misuse is reported as validation would: through a debug messenger, as a layer
-// of the name VK_LAYER_KHRONOS_validation, and to stderr without one.
+// Misuse is reported like validation messages: through a debug messenger, as
+// layer VK_LAYER_KHRONOS_validation, and to stderr without one.
 #ifndef IREE4J_FAKE_VULKAN_H_
 #define IREE4J_FAKE_VULKAN_H_
 
@@ -73,7 +72,7 @@ typedef struct fake_settings_t {
   uint64_t oom_allocation, lost_submit, lost_execution, lost_wait;
 } fake_settings_t;
 
-// Objects whose handles are kept for the next of their kind.
+// Kinds of objects whose handles are reused.
 typedef enum fake_kind_t {
   FAKE_KIND_INSTANCE,
   FAKE_KIND_DEVICE,
@@ -91,7 +90,7 @@ typedef enum fake_kind_t {
   FAKE_KIND_COUNT,
 } fake_kind_t;
 
-// What several semaphores can share.
+// A payload that several semaphores can share.
 typedef struct fake_payload_t {
   uint64_t value;
   int references;
@@ -99,19 +98,19 @@ typedef struct fake_payload_t {
 
 typedef struct fake_semaphore_t {
   fake_payload_t* payload;
-  int uses;  // by submissions that are not over
+  int uses;  // by pending submissions
 } fake_semaphore_t;
 
 typedef struct fake_memory_t {
   uint8_t* bytes;
   uint64_t size;
-  uint64_t room;   // reserved where it is mapped
+  uint64_t room;   // reserved address space of the mapping
   uint32_t type;
   int fd;          // of memory that can be exported, or -1
   bool borrowed;   // of the host
 } fake_memory_t;
 
-// Generations tell an object from those that had its handle before.
+// Generations distinguish an object from earlier ones with the same handle.
 typedef struct fake_buffer_t {
   uint64_t generation;
   uint64_t size;
@@ -144,7 +143,7 @@ typedef struct fake_set_layout_t {
   bool late;
 } fake_set_layout_t;
 
-// A compute pipeline, with what is needed to run it.
+// A compute pipeline, with the data to run it.
 typedef struct fake_pipeline_t {
   uint64_t generation;
   uint32_t* code;
@@ -185,7 +184,7 @@ typedef struct svk_command_buffer_s {
   size_t count, room;
   bool recording, recorded;
   int pending;
-  fake_op_t state;  // what the next dispatch has
+  fake_op_t state;  // the state of the next dispatch
 } fake_commands_t;
 
 typedef struct fake_submission_t {
@@ -202,7 +201,7 @@ typedef struct svk_queue_s {
   uint32_t family;
   pthread_t thread;
   bool running;
-  fake_submission_t* head;  // stays until it is over
+  fake_submission_t* head;  // stays until complete
   fake_submission_t* tail;
 } fake_queue_t;
 
@@ -224,7 +223,7 @@ typedef struct svk_instance_s {
   fake_physical_t physicals[FAKE_MAX_DEVICES];
 } fake_instance_t;
 
-// Everything below is guarded by this, but running commands.
+// Guards everything below, except running commands.
 extern pthread_mutex_t fake_lock;
 extern pthread_cond_t fake_changed;
 extern fake_settings_t fake_settings;
@@ -235,15 +234,15 @@ extern char fake_lost_file[4096], fake_hang_file[4096];
 void fake_complain(const char* format, ...)
     __attribute__((format(printf, 1, 2)));
 
-// An object of zeroes: the last of its kind that was dropped, if there is one.
+// A zeroed object: the last dropped one of its kind, if any.
 void* fake_make(fake_kind_t kind, size_t size);
 void fake_drop(fake_kind_t kind, void* object, size_t size);
 
-// A number that no object had before.
+// A unique number.
 uint64_t fake_generation(void);
 
-// Maps memory, or a file, where something was unmapped last; NULL when there is
-// none. |room| is how much of the addresses it has.
+// Maps memory, or a file, where something was last unmapped; NULL on failure.
+// |room| is the reserved address space.
 uint8_t* fake_map(uint64_t size, int fd, uint64_t* out_room);
 void fake_unmap(uint8_t* address, uint64_t room);
 
@@ -251,8 +250,8 @@ void fake_unmap(uint8_t* address, uint64_t room);
 bool fake_is_lost(fake_device_t* device);
 void fake_lose(fake_device_t* device);
 
-// Waits until the queues of a lost device have let go of what they had, which
-// may be freed by whoever is told, and returns what he is told. Holds the lock;
+// Waits until the queues of a lost device have released their objects, which
+// the caller may then free, and returns the result to report. Holds the lock;
 // not for threads of queues.
 svk_result_t fake_tell_loss(fake_device_t* device);
 
@@ -265,11 +264,11 @@ int64_t fake_now(void);
 void fake_queues_start(fake_device_t* device);
 void fake_queues_stop(fake_device_t* device);
 
-// Whether a submission that is not over uses the buffer, or the memory of it.
+// Whether a pending submission uses the buffer, or its memory.
 bool fake_in_use(fake_device_t* device, const fake_buffer_t* buffer,
                  const fake_memory_t* memory);
 
-// Runs one dispatch of so many workgroups. fake_spirv.c.
+// Runs one dispatch of |groups| workgroups. fake_spirv.c.
 void fake_dispatch(const fake_op_t* op, const uint32_t groups[3]);
 
 // The entry points of each file: the address or NULL.

@@ -19,9 +19,9 @@ static int add(const shim_environment_t* environment,
   return 0;
 }
 
-// Export 1: writes what it was told to the record of its workgroup.
-// Bindings: records of 8 x u32. Constants: 2. Specialization constant 0 is
-// recorded as well.
+// Export 1: writes its parameters to the record of its workgroup. Bindings:
+// records of 8 x u32. Constants: 2. Specialization constant 0 is recorded as
+// well.
 static int record(const shim_environment_t* environment,
                   const shim_dispatch_state_t* dispatch,
                   const shim_workgroup_state_t* workgroup) {
@@ -139,7 +139,7 @@ static const shim_library_t library = {
 };
 
 #ifdef INITIALIZER
-// Made ready by an initializer; without it the query says no.
+// Set by an initializer; without it the query fails.
 static const void* ready;
 __attribute__((constructor)) static void initialize(void) {
   ready = &library;

@@ -1,5 +1,5 @@
-// Kernels that touch memory they must not: what nothing can keep machine code
-// from. Variants are built with -D: see CMakeLists.txt beside this directory.
+// Kernels that access invalid memory, as machine code can. Variants are built
+// with -D: see CMakeLists.txt beside this directory.
 #include "shim_cpu_abi.h"
 
 #define KERNEL(name)                                              \
@@ -8,13 +8,13 @@
                   const shim_workgroup_state_t* workgroup)
 #define UNUSED (void)environment, (void)dispatch, (void)workgroup
 
-// Where the constants say, low half first.
+// The address in the constants, low half first.
 static volatile uint8_t* target(const shim_dispatch_state_t* dispatch) {
   return (volatile uint8_t*)(uintptr_t)(dispatch->constants[0] |
                                         (uint64_t)dispatch->constants[1] << 32);
 }
 
-// In workgroup constants[2]; the others count themselves in binding 0.
+// Whether this is workgroup constants[2]; others count themselves in binding 0.
 static int is_here(const shim_dispatch_state_t* dispatch,
                    const shim_workgroup_state_t* workgroup) {
   if (workgroup->workgroup_id_x == dispatch->constants[2]) return 1;
@@ -56,7 +56,7 @@ KERNEL(store_to_code) {
   return 0;
 }
 
-// Elements of binding 0, by each other. Not every processor traps.
+// Divides elements of binding 0. Not every processor traps.
 KERNEL(divide) {
   (void)environment, (void)workgroup;
   volatile int32_t* data = (volatile int32_t*)dispatch->binding_ptrs[0];
@@ -74,7 +74,7 @@ KERNEL(stop) {
   return 0;
 }
 
-// A vector where none can be; aligned anywhere on arm_64.
+// A misaligned vector; valid on arm_64.
 KERNEL(misalign) {
   (void)environment, (void)workgroup;
 #if defined(__x86_64__)
@@ -85,7 +85,7 @@ KERNEL(misalign) {
   return 0;
 }
 
-// Leaves the thread another floating point mode, then faults.
+// Changes the thread's floating-point mode, then faults.
 KERNEL(set_mode) {
   UNUSED;
 #if defined(__x86_64__)
@@ -98,7 +98,7 @@ KERNEL(set_mode) {
 }
 
 #ifdef FILL
-// By a function of the C library.
+// Through a function of the C library.
 extern void* memset(void* out, int value, __SIZE_TYPE__ size);
 KERNEL(fill) {
   (void)environment, (void)workgroup;

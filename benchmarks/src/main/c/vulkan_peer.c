@@ -1,6 +1,5 @@
-/* The work of VulkanBenchmark in C over the same driver, as plainly as it can be written: the first device (of the type given), its first
- * queue that computes, one timeline semaphore, no threads. Prints a line "name value" for each measurement: nanoseconds an operation, the
- * median of the rounds.
+/* The work of VulkanBenchmark in plain C on the same driver: the first device (of the given type), its first compute queue, one timeline
+ * semaphore, no threads. Prints a line "name value" for each measurement: nanoseconds per operation, the median of the rounds.
  *
  * usage: vulkan_peer SHADER.spv [ROUNDS]   built and called by bin/bench-vulkan */
 #define _POSIX_C_SOURCE 200809L
@@ -38,7 +37,7 @@ static uint64_t ticket;
 static VkPipelineLayout layout;
 static VkPipeline pipeline;
 static PFN_vkCmdPushDescriptorSetKHR push_descriptors;
-static VkDescriptorSet descriptor_set; /* where descriptors cannot be pushed */
+static VkDescriptorSet descriptor_set; /* without push descriptors */
 static memory_t buffers[2];
 static int rounds = 200;
 
@@ -53,7 +52,7 @@ static int ascending(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
-/* Runs an action as often as asked, after a tenth as often for nothing. */
+/* Runs an action |count| times, after a tenth of that as warm-up. */
 static void measure(const char* name, int count, uint64_t divisor,
                     void (*action)(void)) {
   uint64_t* times = calloc((size_t)count, sizeof *times);
@@ -83,7 +82,7 @@ static void open_device(void) {
     fprintf(stderr, "no Vulkan device\n");
     exit(1);
   }
-  /* As the Java side chooses: what is no software comes first. */
+  /* Like the Java side: hardware comes first. */
   physical = all[0];
   VkPhysicalDeviceProperties properties;
   for (uint32_t i = count; i-- > 0;) {
@@ -141,7 +140,7 @@ static void open_device(void) {
   CHECK(vkCreateSemaphore(device, &semaphore, NULL, &timeline));
 }
 
-/* Memory that device and host see, as the Java side's default is. */
+/* Host-visible device memory, like the Java side's default. */
 static memory_t allocate(VkDeviceSize size) {
   memory_t result;
   VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -277,7 +276,7 @@ static void barrier(VkCommandBuffer commands, VkPipelineStageFlags2 stage,
   vkCmdPipelineBarrier2(commands, &info);
 }
 
-/* What the host may read afterwards. */
+/* Makes results visible to the host. */
 static void end(VkCommandBuffer commands) {
   barrier(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
           VK_ACCESS_2_MEMORY_WRITE_BIT, VK_PIPELINE_STAGE_2_HOST_BIT,

@@ -22,8 +22,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to have a trivial function called by workers, and to wait for it? And how long does a call that waits for a fence take to
- * go on?
+ * What does it cost to have workers call a trivial function, and to wait for it? And how long does a call that waits for a fence take to
+ * resume?
  *
  * <p>{@code add} as in {@link SynchronousCallBenchmark}. Peer: {@code iree-benchmark-module --device=local-task --function=add} with the
  * same inputs.
@@ -89,7 +89,7 @@ public class AsynchronousCallBenchmark {
         timeline = runtime.createTimeline();
     }
 
-    /** Frees what was loaded. */
+    /** Frees everything. */
     @TearDown
     public void free() {
         timeline.close();
@@ -115,7 +115,7 @@ public class AsynchronousCallBenchmark {
     }
 
     /**
-     * Many calls started before the first is waited for; the time is that of one.
+     * Many calls, started before waiting for the first; the time is that of one.
      *
      * @throws ExecutionException never
      * @throws InterruptedException never
@@ -133,9 +133,9 @@ public class AsynchronousCallBenchmark {
     }
 
     /**
-     * A call that waits for a fence: started, its fence signalled, waited for.
+     * A call that waits for a fence: starts it, signals its fence, waits for the call.
      *
-     * @return what it returned
+     * @return the result of the call
      * @throws ExecutionException never
      * @throws InterruptedException never
      */

@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * What does one synchronous call of a trivial compiled function cost, from Java values to Java values?
  *
  * <p>{@code add} adds two vectors of four floats: a command buffer with one dispatch, an allocation, two fences and a buffer view per call.
- * The module is one of {@code fixtures/}, seen from the repository's root; {@code -p module=FILE} names another. Peer: {@code
- * iree-benchmark-module --device=local-sync --function=add} with the same inputs.
+ * The module is in {@code fixtures/}, relative to the root of the repository; {@code -p module=FILE} selects another. Peer:
+ * {@code iree-benchmark-module --device=local-sync --function=add} with the same inputs.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -54,7 +54,7 @@ public class SynchronousCallBenchmark {
         add = program.function("add");
     }
 
-    /** Frees what was loaded. */
+    /** Frees everything. */
     @TearDown
     public void free() {
         program.close();
@@ -66,7 +66,7 @@ public class SynchronousCallBenchmark {
     }
 
     /**
-     * Calls with tensors made before, whose elements each call copies to the device.
+     * Calls with preallocated tensors, whose elements each call copies to the device.
      *
      * @return one element, so that the call is not optimised away
      */
@@ -78,7 +78,7 @@ public class SynchronousCallBenchmark {
     }
 
     /**
-     * Calls with tensors that are in device memory already, which is what the peer is measured with.
+     * Calls with tensors that are already in device memory, as the peer does.
      *
      * @return one element, so that the call is not optimised away
      */

@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a synchronous call cost of a program whose kernels are bytecode?
+ * What does a synchronous call of a program with bytecode kernels cost?
  *
  * <p>{@code simple_mul} multiplies two vectors of a hundred floats. The module is not part of this repository: name it with {@code -p
  * module=FILE}. Peer: {@code iree-benchmark-module --device=local-sync --function=simple_mul} with the same inputs.
@@ -62,7 +62,7 @@ public class VmvxCallBenchmark {
         multiply = program.function("simple_mul");
     }
 
-    /** Frees what was loaded. */
+    /** Frees everything. */
     @TearDown
     public void free() {
         program.close();
@@ -72,7 +72,7 @@ public class VmvxCallBenchmark {
     }
 
     /**
-     * Calls with tensors made before.
+     * Calls with preallocated tensors.
      *
      * @return the size of the result, so that the call is not optimised away
      */

@@ -1,4 +1,4 @@
-/** Benchmarks of calls through the front door. */
+/** Benchmarks of calls through the public API. */
 @NullMarked
 package io.github.iree4j;
 

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.openjdk.jcstress.Main;
 
-/** Runs jcstress, unless the build that asks has taken so long already that it must come to its end. */
+/** Runs jcstress, unless the build has exceeded its time budget. */
 public final class Claims {
     private Claims() {}
 

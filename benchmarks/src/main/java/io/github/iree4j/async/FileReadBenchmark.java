@@ -26,9 +26,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to read a file through the proactor, compared with doing it oneself?
+ * What does it cost to read a file through the proactor, compared with reading it directly?
  *
- * <p>The file is in the page cache, which is where the difference shows; a disk takes longer than any of these.
+ * <p>The file is in the page cache, where the difference shows; a disk takes longer than any of these.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -39,15 +39,15 @@ import org.openjdk.jmh.annotations.Warmup;
 public class FileReadBenchmark {
     private static final int PIECE = 1 << 20;
 
-    /** Who reads. */
+    /** The reader. */
     public enum Reader {
         /** The calling thread. */
         CHANNEL,
-        /** The calling thread, from a mapping that is made for it, as an archive is when it is opened. */
+        /** The calling thread, from a new mapping, as when an archive is opened. */
         MAPPING,
         /** The kernel. */
         RING,
-        /** Threads of ours. */
+        /** A thread pool. */
         POOL
     }
 
@@ -68,11 +68,11 @@ public class FileReadBenchmark {
     @SuppressWarnings("NullAway") // set by prepare()
     public FileReadBenchmark() {}
 
-    /** Makes the file. */
+    /** Creates the file. */
     @Setup(Level.Trial)
     public void prepare() throws IOException {
         target = arena.allocate(bytes, 4096);
-        target.fill((byte) 1); // its pages are there
+        target.fill((byte) 1); // commits its pages
         path = Files.createTempFile("iree4j", ".bin");
         Files.write(path, new byte[bytes]);
         channel = FileChannel.open(path, StandardOpenOption.READ);

@@ -22,11 +22,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to say that work has retired, and to wait for a frontier?
+ * What does it cost to report retired work, and to wait for a frontier?
  *
- * <p>IREE's C ({@code frontier_tracker_benchmark}), ns: advance without waiters 6.1, wait for what is satisfied 13.6 (one entry). Its
- * advance with one waiter that misses a later epoch of another axis takes 17, as it looks at every waiter there is; ours looks at the
- * smallest epoch that anybody misses on the axis.
+ * <p>IREE's C ({@code frontier_tracker_benchmark}), ns: advance without waiters 6.1, satisfied wait 13.6 (one entry). Its advance with one
+ * waiter that misses a later epoch of another axis takes 17, because it checks every waiter; ours checks the smallest epoch wanted on the
+ * axis.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -48,7 +48,7 @@ public class FrontierTrackerBenchmark {
     /** For JMH. */
     public FrontierTrackerBenchmark() {}
 
-    /** Registers axes; somebody waits on one of them for ever. */
+    /** Registers axes; one has a waiter that is never called. */
     @Setup(Level.Trial)
     public void prepare() {
         MutableFrontier all = new MutableFrontier();
@@ -65,13 +65,13 @@ public class FrontierTrackerBenchmark {
         tracker.whenCompleted(Frontier.of(axes[1], Long.MAX_VALUE - 1), callback);
     }
 
-    /** Nobody waits on the axis. */
+    /** The axis has no waiter. */
     @Benchmark
     public void advance() {
         tracker.advance(axes[0], ++epoch);
     }
 
-    /** Somebody waits on the axis, for later. */
+    /** The axis has a waiter for a later epoch. */
     @Benchmark
     public void advanceWithWaiterForLater() {
         tracker.advance(axes[1], ++epoch);
@@ -103,7 +103,7 @@ public class FrontierTrackerBenchmark {
         return tracker.whenCompleted(reachedAll, callback);
     }
 
-    /** Registers a wait and takes it back. */
+    /** Registers a wait and cancels it. */
     @Benchmark
     public boolean waitAndCancel() {
         return tracker.whenCompleted(Frontier.of(axes[1], Long.MAX_VALUE), callback)

@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What do looking at a timeline, signalling it and waiting for it cost one thread that nobody disturbs? IREE's C, on a machine of the
- * same kind: query 1.35 ns, signal 16, signal with a frontier 29, acquire satisfied 2.7, acquire and signal 30.
+ * What do reading, signalling and waiting for a timeline cost without contention? IREE's C, on a machine of the same kind: query 1.35 ns,
+ * signal 16, signal with a frontier 29, acquire satisfied 2.7, acquire and signal 30.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -61,13 +61,13 @@ public class SemaphoreBenchmark {
         return semaphore.value();
     }
 
-    /** Whether a value is reached and nothing failed: what a wait that need not wait costs a scheduler. */
+    /** Whether a value is reached and nothing failed: a scheduler's cost of a satisfied wait. */
     @Benchmark
     public boolean isReached() {
         return semaphore.isReached(3);
     }
 
-    /** By hand. */
+    /** From the host. */
     @Benchmark
     public void signal() {
         semaphore.signal(next++);
@@ -79,7 +79,7 @@ public class SemaphoreBenchmark {
         semaphore.signal(next++, FOUR);
     }
 
-    /** A timepoint whose value is reached. */
+    /** A timepoint for a reached value. */
     @Benchmark
     public Cancellation acquireSatisfied() {
         return reached.whenReached(50, timepoint);
@@ -92,13 +92,13 @@ public class SemaphoreBenchmark {
         semaphore.signal(next++);
     }
 
-    /** What is known of the latest value. */
+    /** The record of the latest value. */
     @Benchmark
     public boolean lookup() {
         return semaphore.lookup(next - 1, found);
     }
 
-    /** What is known of the oldest value. */
+    /** The record of the oldest value. */
     @Benchmark
     public boolean lookupOldest() {
         return semaphore.lookup(1, found);

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Warmup;
  *
  * <p>IREE's C ({@code frontier_benchmark}), ns for 1, 4, 16 and 64 entries: compare 1.6, 3.0, 10.7, 43; merge 2.9, 4.5, 12.0, 29.5;
  * satisfied 1.2, 3.2, 12.3, 55.6. There, as here, both sides have the same axes in arrays of their own. Its merge includes restoring the
- * target, ours writes what it finds; its satisfied looks epochs up in a sorted list, which here is dominance.
+ * target, ours does not; its satisfied check looks epochs up in a sorted list, which corresponds to dominance here.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -28,7 +28,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 50, time = 20, timeUnit = TimeUnit.MILLISECONDS)
 @State(Scope.Thread)
 public class FrontierBenchmark {
-    /** How many entries. */
+    /** The number of entries. */
     @Param({"1", "4", "16", "64"})
     public int entries;
 
@@ -43,7 +43,7 @@ public class FrontierBenchmark {
     /** For JMH. */
     public FrontierBenchmark() {}
 
-    /** Makes the frontiers. */
+    /** Creates the frontiers. */
     @Setup(Level.Trial)
     public void prepare() {
         frontier = frontier(2, 0, 100);
@@ -78,13 +78,13 @@ public class FrontierBenchmark {
         return frontier.compare(interleaved);
     }
 
-    /** Everything is known: what is asked before a wait is dropped, and IREE's satisfied check. */
+    /** Everything is known: the check before a wait is elided, and IREE's satisfied check. */
     @Benchmark
     public boolean dominates() {
         return ahead.dominates(frontier);
     }
 
-    /** Nothing is known and everything has completed: what is asked when two programs share memory. */
+    /** Nothing is known and everything has completed: the check when two programs share memory. */
     @Benchmark
     public boolean coversByCompletion() {
         return interleaved.covers(frontier, axis -> Long.MAX_VALUE);
@@ -103,7 +103,7 @@ public class FrontierBenchmark {
         return frontier.merge(interleaved, 128);
     }
 
-    /** What a FIFO queue does per operation: joins a wait, takes an epoch, takes a snapshot. */
+    /** The work of a FIFO queue per operation: joins a wait, assigns an epoch, takes a snapshot. */
     @Benchmark
     public Frontier joinAndIssue() {
         queue.join(ahead, CompletedEpochs.NONE);

@@ -1,4 +1,4 @@
-/** Benchmarks of causal knowledge. */
+/** Benchmarks of frontiers. */
 @NullMarked
 package io.github.iree4j.frontier;
 

@@ -31,10 +31,10 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /**
- * What do the web and service layers add to a call? Starts the sample on a free port of the loopback interface, asks its {@code /infer} and
- * {@code /v2/models/digits/infer} for some seconds over one and over eight connections, with one picture and with 4 MiB of them, and
- * compares with calling the runtime directly and with a request that calls nothing. Ends with status 1 when a bound does not hold: 100 us
- * added at the median, and a sixteenth of a large body on the heap.
+ * What do the web and service layers add to a call? Starts the sample on a free port of the loopback interface, calls its {@code /infer}
+ * and {@code /v2/models/digits/infer} for some seconds over one and over eight connections, with one picture and with 4 MiB of pictures,
+ * and compares with calling the runtime directly and with a request that calls nothing. Exits with status 1 when a bound is exceeded: 100
+ * us added at the median, and a sixteenth of a large body allocated on the heap.
  *
  * <p>Run after {@code ./mvnw -q package -DskipTests -pl benchmarks,sample-app -am}:
  *
@@ -61,8 +61,8 @@ public final class ServingLoadTest {
     /**
      * Runs it.
      *
-     * @param arguments the sample's jar, and how long each measurement takes: 5 seconds unless said otherwise
-     * @throws Exception when the sample does not start, or answers with anything but 200
+     * @param arguments the sample's jar, and the seconds per measurement, 5 by default
+     * @throws Exception when the sample does not start, or responds with a status other than 200
      */
     public static void main(String[] arguments) throws Exception {
         if (arguments.length < 1) {
@@ -169,7 +169,7 @@ public final class ServingLoadTest {
         System.out.printf("%-44s %s%n", what, latencies);
     }
 
-    // What is compared.
+    // The compared calls.
 
     private Latencies direct(Path jar, int rows) throws Exception {
         Path directory = Files.createTempDirectory("iree4j-load");
@@ -191,7 +191,7 @@ public final class ServingLoadTest {
                 measured = new Latencies();
                 long end = System.nanoTime() + seconds * 1_000_000_000L / 2;
                 for (long start = System.nanoTime(); start < end; start = System.nanoTime()) {
-                    // As a server gets them and answers: from bytes to bytes.
+                    // As in a server: from bytes to bytes.
                     Tensor pictures = Tensor.read(new ByteArrayInputStream(pixels), ElementType.F32, rows, PIXELS);
                     try (Results results = classify.invoke(pictures)) {
                         results.tensor(0).toBytes();
@@ -283,11 +283,11 @@ public final class ServingLoadTest {
         }
     }
 
-    /** How much the threads of another process have allocated in Java, asked through its management agent. */
+    /** The Java allocations of another process's threads, queried through its management agent. */
     private static final class Allocations implements AutoCloseable {
         private final JMXConnector connector;
 
-        @SuppressWarnings("BanJNDI") // the address is that of a process of ours
+        @SuppressWarnings("BanJNDI") // the address is that of our own process
         Allocations(long process) throws Exception {
             VirtualMachine machine = VirtualMachine.attach(Long.toString(process));
             try {
@@ -309,7 +309,7 @@ public final class ServingLoadTest {
         }
     }
 
-    /** For how long each of many requests took. */
+    /** The latencies of many requests. */
     private static final class Latencies {
         private long[] nanos = new long[1 << 16];
         private int count;
@@ -338,7 +338,7 @@ public final class ServingLoadTest {
             return count;
         }
 
-        /** Sets how many bytes the server allocated in Java for each. */
+        /** Sets the bytes that the server allocated in Java per request. */
         void allocated(double bytes) {
             allocated = bytes;
         }

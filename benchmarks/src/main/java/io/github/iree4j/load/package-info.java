@@ -1,4 +1,4 @@
-/** Load on whole applications. */
+/** Load tests of whole applications. */
 @NullMarked
 package io.github.iree4j.load;
 

@@ -28,7 +28,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What does a program's call of an annotated Java method cost, beside one of a function without conversions, and a call back? */
+/**
+ * What does a program's call of an annotated Java method cost, compared with a function without conversions, and what does a callback cost?
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
@@ -147,7 +149,7 @@ public class JavaModuleBenchmark {
         return calls[0].i32();
     }
 
-    /** A call of Java by a program, and of the program by that. */
+    /** A call of Java by a program, which calls the program back. */
     @Benchmark
     @OperationsPerInvocation(CALLS)
     public int callBack() {

@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * What does it cost to call a compiled kernel from Java, and what does each further workgroup of the same call cost?
  *
- * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run
- * from the top of the repository.
+ * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run from
+ * the root of the repository.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -52,7 +52,7 @@ public class KernelCallBenchmark {
         }
     }
 
-    /** Makes the state ready for all that do not measure that. */
+    /** Prepares the state for the benchmarks that do not measure it. */
     @Setup
     public void prepare() {
         fillIn();

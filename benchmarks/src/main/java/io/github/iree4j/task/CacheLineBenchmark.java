@@ -16,8 +16,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Does a scanner that looks at a process feel that others signal it, or drain it? In a process their words are 128 bytes apart; the twin has them side by side, as a
- * class has that does nothing about it.
+ * Does signalling or draining a process slow down its scanners? In a process the words are 128 bytes apart; the twin has them side by side,
+ * as in a class without padding.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,7 +37,7 @@ public class CacheLineBenchmark {
         }
     }
 
-    /** The two words of a process without the room between. */
+    /** The two words of a process without padding. */
     private static final class SideBySide {
         static final VarHandle ACTIVATION;
         static final VarHandle SCHEDULE;
@@ -65,7 +65,7 @@ public class CacheLineBenchmark {
     /** For JMH. */
     public CacheLineBenchmark() {}
 
-    /** Looks whether the process may be entered. */
+    /** Checks whether the process may be entered. */
     @Benchmark
     @Group("padded")
     @GroupThreads(1)
@@ -73,7 +73,7 @@ public class CacheLineBenchmark {
         return padded.isOpenAcquire();
     }
 
-    /** Takes an event off and puts it back. */
+    /** Signals an event and undoes it. */
     @Benchmark
     @Group("padded")
     @GroupThreads(1)

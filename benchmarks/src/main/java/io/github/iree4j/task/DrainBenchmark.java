@@ -16,8 +16,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a worker pay between two drains, and what does whoever makes a process runnable? One thread, stepped, that nobody disturbs. IREE's design aims at
- * 1 ns for the look at an empty list, 10 for an activation, 13 around a drain, 40 for 64 slots.
+ * What does a worker pay between two drains, and what does a thread pay that makes a process runnable? One stepped thread, without
+ * contention. IREE's design aims at 1 ns to check an empty list, 10 for an activation, 13 around a drain, 40 for 64 slots.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Thread)
 public class DrainBenchmark {
-    /** A process that does nothing, and says what it is told to. */
+    /** A process that does nothing and returns a given result. */
     private static final class Idling extends TaskProcess {
         DrainResult result;
 
@@ -58,7 +58,7 @@ public class DrainBenchmark {
         return ProcessExecutor.builder(1).buildStepped();
     }
 
-    /** Executors with nothing, one process that always works, and 64 of which one does. */
+    /** Executors with no process, with one that always has work, and with 64 of which one has. */
     @Setup(Level.Iteration)
     public void create() {
         empty = stepped();
@@ -71,7 +71,7 @@ public class DrainBenchmark {
         for (int i = 0; i < 64; i++) {
             Idling process = new Idling(ProcessOptions.named("p" + i).placed(Placement.COMPUTE), DrainResult.WORKED);
             full.executor().submit(process);
-            process.enter(); // somebody is in it, so that it neither sleeps nor ends
+            process.enter(); // a drainer is in it, so that it neither sleeps nor ends
             process.setTerminal();
         }
         listed = new Idling(ProcessOptions.named("listed"), DrainResult.IDLE);
@@ -96,13 +96,16 @@ public class DrainBenchmark {
         return list.isEmpty();
     }
 
-    /** As the worker does it. */
+    /** As in the worker. */
     @Benchmark
     public @Nullable TaskProcess popFromEmptyList() {
         return list.pop();
     }
 
-    /** The last event of a process that waits for it: to the list, and the look for sleeping workers. Then back, which is not part of an activation. */
+    /**
+     * The last event of a suspended process: moves it to the list and checks for sleeping workers. Then undoes that, which is not part of
+     * an activation.
+     */
     @Benchmark
     public boolean activateAndTakeBack() {
         boolean activated = suspended.wake();
@@ -130,20 +133,20 @@ public class DrainBenchmark {
         suspended.suspendOnceVolatile();
     }
 
-    /** A whole look of a worker at a list and slots that are empty. */
+    /** A whole turn of a worker with empty list and slots. */
     @Benchmark
     public boolean lookAtNothing() {
         empty.executor().worker(0).turn();
         return true;
     }
 
-    /** A whole look that drains the one process in a slot, which does nothing. */
+    /** A whole turn that drains the only process in a slot, which does nothing. */
     @Benchmark
     public boolean drainOneInASlot() {
         return one.executor().worker(0).turn();
     }
 
-    /** A look at 64 slots with processes that nobody may enter. */
+    /** A scan of 64 slots with processes that cannot be entered. */
     @Benchmark
     public boolean lookAt64Slots() {
         return full.executor().worker(0).turn();

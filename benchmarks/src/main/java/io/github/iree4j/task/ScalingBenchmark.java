@@ -19,7 +19,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** How long do 512 tiles of about a microsecond take, one to a drain, with 1 to N workers? More workers than processors show what crowding costs. */
+/**
+ * How long do 512 tiles of about a microsecond take, one per drain, with 1 to N workers? More workers than processors show the cost of
+ * oversubscription.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @Fork(1)
@@ -98,7 +101,7 @@ public class ScalingBenchmark {
         }
     }
 
-    /** The same work without tasks: what one thread needs. */
+    /** The same work on one thread, without tasks. */
     @Benchmark
     public void plainLoop() {
         for (int i = 0; i < TILES; i++) {

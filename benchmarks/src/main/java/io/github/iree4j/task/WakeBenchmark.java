@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long from the call that makes work until a worker has done it, and the caller knows? IREE's C on a machine of the same kind: 4.2 µs to wake a worker and
- * back, 4.9 µs for one process after another.
+ * How long does it take from making work until a worker has done it and the caller knows? IREE's C on a machine of the same kind: 4.2 µs to
+ * wake a worker and back, 4.9 µs for consecutive processes.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -117,7 +117,7 @@ public class WakeBenchmark {
         }
     }
 
-    /** There and back through the list. */
+    /** Round trip through the list. */
     @Benchmark
     public void wakeThroughTheList() {
         awaitAsleep();
@@ -128,7 +128,7 @@ public class WakeBenchmark {
         }
     }
 
-    /** What the virtual machine and the system take: a thread that is unparked and counts. */
+    /** The cost of the JVM and the system: unparking a thread that counts. */
     @Benchmark
     public void bareUnpark() {
         long before = parked.done.get();
@@ -142,7 +142,7 @@ public class WakeBenchmark {
         }
     }
 
-    /** There and back through a slot. */
+    /** Round trip through a slot. */
     @Benchmark
     public void wakeThroughASlot() {
         awaitAsleep();

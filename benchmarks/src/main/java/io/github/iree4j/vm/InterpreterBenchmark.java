@@ -129,7 +129,7 @@ public class InterpreterBenchmark {
             """.formatted(
             "  %i0 = vm.call @m:1(%i0)\n".repeat(CALLS), "  %i0 = vm.call @native.add_1(%i0)\n".repeat(CALLS), adds());
 
-    /** In four chains, so that what is measured is the interpreter and not how soon a store can be loaded again. */
+    /** In four chains, to measure the interpreter rather than store-to-load latency. */
     private static String adds() {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < ADDS; i++) {
@@ -164,7 +164,10 @@ public class InterpreterBenchmark {
         return context.invocation(Objects.requireNonNull(context.function(name)));
     }
 
-    /** Loads the program, and shows the interpreter more than one kind before it is compiled for one, as in an application. */
+    /**
+     * Loads the program, and runs all functions, so that the JIT compiler does not specialize the interpreter for one of them, as in an
+     * application.
+     */
     @Setup
     public void load() {
         module = BytecodeModule.read(
@@ -238,7 +241,7 @@ public class InterpreterBenchmark {
         return loop.i32();
     }
 
-    /** One iteration of a loop of a multiplication, a shift and an exclusive or that need each other's results: nothing to be foreseen. */
+    /** One iteration of a loop of a dependent multiplication, shift and exclusive or: no instruction-level parallelism. */
     @Benchmark
     @OperationsPerInvocation(ITERATIONS)
     public int mixIteration() {

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a message that comes while the proactor is being closed is refused, or run before the close returns or its owner polls again.
+ * Claim: a message that arrives while the proactor is being closed is refused, or run before the close returns or its owner polls again.
  *
  * <p>PROACTOR-3: the owner does not end before the last sender has left.
  */
@@ -44,7 +44,7 @@ public class AcceptedMessageIsRun {
         proactor.close();
     }
 
-    /** What came of it. */
+    /** Whether the message was accepted, and run. */
     @Arbiter
     public void outcome(II_Result r) {
         r.r1 = accepted;

@@ -10,9 +10,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JI_Result;
 
 /**
- * Claim: whoever sees an epoch completed sees what was written before the axis was advanced to it, so memory can be reused by it.
+ * Claim: a thread that sees an epoch completed sees what was written before the axis was advanced to it, so it can reuse memory.
  *
- * <p>TRACK-1: the epoch goes up by compare-and-set and is read with acquire.
+ * <p>TRACK-1: the epoch advances by compare-and-set and is read with acquire.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "the reader came first")
@@ -31,14 +31,14 @@ public class CompletedEpochPublishes {
         tracker.register(AXIS);
     }
 
-    /** Writes a result and says that it is complete. */
+    /** Writes a result and reports its completion. */
     @Actor
     public void queue() {
         result = 42;
         tracker.advance(AXIS, 1);
     }
 
-    /** Asks whether it is. */
+    /** Checks for completion. */
     @Actor
     public void reader(JI_Result r) {
         r.r1 = tracker.completed(AXIS);

@@ -11,13 +11,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZI_Result;
 
 /**
- * Claim: of two failures one stays, and a waiter, registered before or meanwhile, gets that one.
+ * Claim: of two failures one wins, and waiters registered before or meanwhile get that one.
  *
- * <p>SEM-7: the failure is tested and set, and waiters are taken off and added, under one lock.
+ * <p>SEM-7: the failure is tested and set, and waiters are linked and unlinked, under one lock.
  */
 @JCStressTest
-@Outcome(id = "true, 2", expect = Expect.ACCEPTABLE, desc = "both waiters got the failure that stayed, once")
-@Outcome(expect = Expect.FORBIDDEN, desc = "a waiter got none, two, or another than the one that stayed")
+@Outcome(id = "true, 2", expect = Expect.ACCEPTABLE, desc = "both waiters got the winning failure, once")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a waiter got none, two, or the losing failure")
 @State
 public class FirstFailureReachesEveryWaiter {
     private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost");

@@ -12,10 +12,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a waiter for a frontier that is taken back while its last missing epoch arrives is either called or cancelled, never both and
- * never neither.
+ * Claim: a waiter for a frontier that is cancelled while its last missing epoch arrives is called or cancelled, never both and never
+ * neither.
  *
- * <p>TRACK-3: whoever unlinks the waiter owns it.
+ * <p>TRACK-3: the thread that unlinks the waiter owns it.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "called once; cancelling came too late")
@@ -46,13 +46,13 @@ public class FrontierWaiterIsCalledOrCancelled {
         tracker.advance(SECOND, 1);
     }
 
-    /** Takes it back. */
+    /** Cancels it. */
     @Actor
     public void canceller() {
         cancelled = waiter.cancel() ? 1 : 0;
     }
 
-    /** What came of it. */
+    /** How often it was called and cancelled. */
     @Arbiter
     public void outcome(II_Result r) {
         r.r1 = called;

@@ -13,8 +13,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a wait for both of two fences, and one for the first of them, ends once each, whatever ends it: points reached, a failure, or
- * being taken back.
+ * Claim: a wait for both of two fences, and one for the first of them, ends once each, by points reached, a failure, or cancellation.
  *
  * <p>FENCE-1 and FENCE-2: one compare-and-set decides.
  */
@@ -37,7 +36,7 @@ public class JoinedWaitEndsOnce {
         MultiWait.whenAny(fences, (index, failure) -> any.incrementAndGet());
     }
 
-    /** Reaches one, takes the wait for both back. */
+    /** Reaches one fence, cancels the wait for both. */
     @Actor
     public void signaller() {
         left.signal(1);

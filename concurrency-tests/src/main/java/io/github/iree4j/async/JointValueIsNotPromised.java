@@ -13,14 +13,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a value is promised by one operation or reached with several, never both, whichever is said first.
+ * Claim: a value is promised by one operation or joint, never both, whichever comes first.
  *
- * <p>SEM-8: a promise looks for a count, and a count for a promise, under one lock.
+ * <p>SEM-8: a promise checks for a count, and a count for a promise, under one lock.
  */
 @JCStressTest
 @Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "promised; it takes no second signal")
-@Outcome(id = "0, 1, 0", expect = Expect.ACCEPTABLE, desc = "counted on; it takes no promise")
-@Outcome(expect = Expect.FORBIDDEN, desc = "both, neither, or known although several signal it")
+@Outcome(id = "0, 1, 0", expect = Expect.ACCEPTABLE, desc = "joint; it takes no promise")
+@Outcome(expect = Expect.FORBIDDEN, desc = "both, neither, or known although joint")
 @State
 public class JointValueIsNotPromised {
     private static final Frontier FRONTIER = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 0), 1);
@@ -38,7 +38,7 @@ public class JointValueIsNotPromised {
         promised = timeline.promise(1, FRONTIER) ? 1 : 0;
     }
 
-    /** Says that two will signal. */
+    /** Expects two signals. */
     @Actor
     public void counter() {
         try {

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a value that two signal is reached once, by whoever comes last, and who waits for it is called once.
+ * Claim: a joint value of two signals is reached once, by the last signal, and its waiter is called once.
  *
  * <p>SEM-8: signals are counted under the lock.
  */
@@ -24,7 +24,7 @@ public class JointValueIsReachedOnce {
     private int firstRefused;
     private int secondRefused;
 
-    /** Two signals are counted on. */
+    /** Expects two signals. */
     public JointValueIsReachedOnce() {
         timeline.addSignaller(1);
         timeline.addSignaller(1);

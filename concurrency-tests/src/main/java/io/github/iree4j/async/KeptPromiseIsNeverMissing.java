@@ -11,15 +11,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: while an operation keeps its promise, whoever looks finds either the promise or the signal, with the operation's frontier;
- * never neither, and never the promise of the value above.
+ * Claim: while an operation keeps its promise, a lookup finds either the promise or the signal, with the operation's frontier; never
+ * neither, and never the promise of the next value.
  *
- * <p>SEM-4: the promise goes and the signal comes in one change.
+ * <p>SEM-4: one change replaces the promise with the signal.
  */
 @JCStressTest
 @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "promised")
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "reached")
-@Outcome(expect = Expect.FORBIDDEN, desc = "nothing known, or what belongs to another value")
+@Outcome(expect = Expect.FORBIDDEN, desc = "nothing known, or another value's record")
 @State
 public class KeptPromiseIsNeverMissing {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
@@ -34,14 +34,14 @@ public class KeptPromiseIsNeverMissing {
         timeline.promise(2, SECOND);
     }
 
-    /** Makes a third, keeps the first. */
+    /** Makes a third promise, keeps the first. */
     @Actor
     public void queue() {
         timeline.promise(3, Frontier.producedBy(AXIS, 3));
         timeline.signal(1, FIRST);
     }
 
-    /** Looks. */
+    /** Looks the value up. */
     @Actor
     public void scheduler(II_Result r) {
         SignalRecord found = new SignalRecord();

@@ -9,13 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a link that is taken back while its source is signalled either signals its target or lets it go, and holds no reference then.
+ * Claim: a link that is cancelled while its source is signalled either signals its target or not, and holds no reference afterwards.
  *
  * <p>LINK-1: exactly one of the two happens.
  */
 @JCStressTest
-@Outcome(id = "1, 0, 0", expect = Expect.ACCEPTABLE, desc = "signalled the target; taken back too late")
-@Outcome(id = "0, 1, 0", expect = Expect.ACCEPTABLE, desc = "taken back; the target was not signalled")
+@Outcome(id = "1, 0, 0", expect = Expect.ACCEPTABLE, desc = "signalled the target; cancelled too late")
+@Outcome(id = "0, 1, 0", expect = Expect.ACCEPTABLE, desc = "cancelled; the target was not signalled")
 @Outcome(expect = Expect.FORBIDDEN, desc = "both, neither, or the target is still held")
 @State
 public class LinkSignalsOrIsTakenBack {
@@ -33,13 +33,13 @@ public class LinkSignalsOrIsTakenBack {
         source.signal(1);
     }
 
-    /** Takes the link back. */
+    /** Cancels the link. */
     @Actor
     public void canceller() {
         cancelled = link.cancel() ? 1 : 0;
     }
 
-    /** Whether the target was signalled, the link taken back, and the target still held once its creator has closed it. */
+    /** Whether the target was signalled, the link cancelled, and the target still held once its creator has closed it. */
     @Arbiter
     public void outcome(III_Result r) {
         r.r1 = (int) target.value();

@@ -9,10 +9,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: what two threads add to a plain field under the lock adds up, so there is one holder at a time and each sees what the one
- * before wrote.
+ * Claim: additions of two threads to a plain field under the lock are not lost, so there is one holder at a time and each sees the previous
+ * one's writes.
  *
- * <p>LOCK-1: a release that were a plain write, or a lock taken without a compare-and-set, would lose some.
+ * <p>LOCK-1: a plain write as the release, or acquisition without a compare-and-set, would lose some.
  */
 @JCStressTest
 @Outcome(id = "6", expect = Expect.ACCEPTABLE, desc = "all added")
@@ -48,7 +48,7 @@ public class LockHasOneHolder {
         add(2);
     }
 
-    /** What came of it. */
+    /** The sum. */
     @Arbiter
     public void outcome(I_Result r) {
         r.r1 = sum;

@@ -11,13 +11,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
 /**
- * Claim: what a lookup says about a value was all true at one moment, although it takes no lock.
+ * Claim: a lookup is a consistent snapshot, although it takes no lock.
  *
  * <p>SEM-4: each value is signalled with an epoch ten times as large, in a history so short that records are overwritten.
  */
 @JCStressTest
 @Outcome(id = "1, 10", expect = Expect.ACCEPTABLE, desc = "before the new signals")
-@Outcome(id = "2, 20", expect = Expect.ACCEPTABLE, desc = "the first has gone, the second answers")
+@Outcome(id = "2, 20", expect = Expect.ACCEPTABLE, desc = "the first was overwritten, the second answers")
 @Outcome(id = "3, 30", expect = Expect.ACCEPTABLE, desc = "only the last one is left")
 @Outcome(expect = Expect.FORBIDDEN, desc = "value of one signal, frontier of another")
 @State
@@ -39,7 +39,7 @@ public class LookupIsOfOneMoment {
         timeline.signal(3, Frontier.of(AXIS, 30));
     }
 
-    /** Asks for the first value. */
+    /** Looks up the first value. */
     @Actor
     public void waiter(JJ_Result r) {
         SignalRecord found = new SignalRecord();

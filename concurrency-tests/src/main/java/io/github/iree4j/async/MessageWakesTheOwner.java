@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a message that comes while the owner falls asleep is run by it.
+ * Claim: the owner runs a message that arrives while it falls asleep.
  *
  * <p>PROACTOR-1: the owner sees the message, or its sender sees that it sleeps.
  */
@@ -32,7 +32,7 @@ public class MessageWakesTheOwner {
         proactor.execute(() -> ran++);
     }
 
-    /** Sleeps for what would be noticed. */
+    /** Sleeps for a noticeable time. */
     @Actor
     public void owner() {
         long begin = System.nanoTime();
@@ -44,7 +44,7 @@ public class MessageWakesTheOwner {
         }
     }
 
-    /** What came of it. */
+    /** How often the message was run. */
     @Arbiter
     public void outcome(I_Result r) {
         r.r1 = ran;

@@ -32,7 +32,7 @@ public class ReachedValuePublishes {
         timeline.signal(1);
     }
 
-    /** Asks, then reads. */
+    /** Checks, then reads. */
     @Actor
     public void reader(II_Result r) {
         r.r1 = timeline.isReached(1) ? 1 : 0;

@@ -15,8 +15,8 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Claim: a waiter that registers while the epochs it misses arrive is called, once.
  *
- * <p>TRACK-2: advancing writes the epoch and then reads who waits; waiting writes who waits and then reads the epoch.
- * With {@code setRelease} for the write of who waits, mode quick finds forgotten waiters on x86.
+ * <p>TRACK-2: advancing writes the epoch and then reads the wanted epoch; waiting writes the wanted epoch and then reads the epoch. With
+ * {@code setRelease} for the write of the wanted epoch, mode quick finds lost waiters on x86.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "called once")
@@ -36,7 +36,7 @@ public class RegisteringFrontierWaiterIsNotLost {
         tracker.register(SECOND);
     }
 
-    /** Brings the epochs, in the order in which they are not waited for. */
+    /** Advances the axes, in the opposite order of the waits. */
     @Actor
     public void queues() {
         tracker.advance(SECOND, 1);

@@ -15,9 +15,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: who waits until nothing of a frontier is under way is called once, also if its axes fail and become quiet meanwhile.
+ * Claim: a waiter for the end of everything in flight of a frontier is called once, even if its axes fail and become quiet meanwhile.
  *
- * <p>TRACK-5: what is quiet is written, and waits for it are registered, under the tracker's lock.
+ * <p>TRACK-5: quiesced epochs are written, and waits for them registered, under the tracker's lock.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "called once")

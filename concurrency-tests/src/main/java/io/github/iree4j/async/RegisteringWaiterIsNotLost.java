@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a waiter that registers while the value is signalled is called, exactly once, by one side or the other.
+ * Claim: a waiter that registers while the value is signalled is called exactly once, by either side.
  *
  * <p>SEM-3: the value is tested again under the lock that signalling holds.
  */

@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not reached, no record")
-@Outcome(id = "0, 7", expect = Expect.ACCEPTABLE, desc = "reached after the first look")
+@Outcome(id = "0, 7", expect = Expect.ACCEPTABLE, desc = "reached after the first read")
 @Outcome(id = "1, 7", expect = Expect.ACCEPTABLE, desc = "reached, and the record is there")
 @Outcome(expect = Expect.FORBIDDEN, desc = "reached, but without its record")
 @State
@@ -29,13 +29,13 @@ public class SeenValueHasItsRecord {
     /** For jcstress. */
     public SeenValueHasItsRecord() {}
 
-    /** Signals with what it knows. */
+    /** Signals with a frontier. */
     @Actor
     public void signaller() {
         timeline.signal(1, Frontier.of(AXIS, 7));
     }
 
-    /** Looks at the value, then at its record. */
+    /** Reads the value, then its record. */
     @Actor
     public void waiter(II_Result r) {
         r.r1 = timeline.isReached(1) ? 1 : 0;

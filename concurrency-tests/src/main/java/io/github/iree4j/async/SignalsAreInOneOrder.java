@@ -8,16 +8,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: of two threads that each signal their own timeline and then look at the other's, at least one sees the other's signal.
+ * Claim: of two threads that each signal their own timeline and then read the other's, at least one sees the other's signal.
  *
- * <p>SEM-6: whoever hands work over between two timelines relies on it. With the value published by a release only, both may miss
- * the other.
+ * <p>SEM-6: handing work over between two timelines relies on it. With only a releasing store of the value, both may miss the other.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "both see the other")
-@Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "the left looked first")
-@Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "the right looked first")
-@Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "both looked before the other signalled")
+@Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "the left read first")
+@Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "the right read first")
+@Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "both missed the other's signal")
 @State
 public class SignalsAreInOneOrder {
     private final TimelineSemaphore left = TimelineSemaphore.create(0);
@@ -26,14 +25,14 @@ public class SignalsAreInOneOrder {
     /** For jcstress. */
     public SignalsAreInOneOrder() {}
 
-    /** Signals the left one, looks at the right. */
+    /** Signals the left one, reads the right. */
     @Actor
     public void leftFirst(II_Result r) {
         left.signal(1);
         r.r1 = right.isReached(1) ? 1 : 0;
     }
 
-    /** Signals the right one, looks at the left. */
+    /** Signals the right one, reads the left. */
     @Actor
     public void rightFirst(II_Result r) {
         right.signal(1);

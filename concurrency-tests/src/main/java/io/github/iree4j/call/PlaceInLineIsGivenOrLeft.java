@@ -9,15 +9,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
 /**
- * Claim: somebody in line who leaves while the turn is passed on has it or not, as leaving says; and the one behind gets it as soon as it is
+ * Claim: a waiter that leaves the line while the turn is passed on has the turn or not, as {@code leave} reports; and the next one gets it as soon as it is
  * free.
  *
- * <p>PROGRAM-2: if leaving could miss that the turn was just given, nobody would pass it on.
+ * <p>PROGRAM-2: if leaving could miss that the turn was just given, the turn would never be passed on.
  */
 @JCStressTest
-@Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "left in time; the one behind has the turn")
-@Outcome(id = "false, true, false", expect = Expect.ACCEPTABLE, desc = "given before; the one behind waits for it")
-@Outcome(expect = Expect.FORBIDDEN, desc = "the turn is nobody's, or two have it")
+@Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "left in time; the next one has the turn")
+@Outcome(id = "false, true, false", expect = Expect.ACCEPTABLE, desc = "given before; the next one waits for it")
+@Outcome(expect = Expect.FORBIDDEN, desc = "no one has the turn, or two have it")
 @State
 public class PlaceInLineIsGivenOrLeft {
     private static final class Silent extends ProgramLock.Place {

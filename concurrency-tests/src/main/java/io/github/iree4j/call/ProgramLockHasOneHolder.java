@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: what a thread and a call without a thread add to a plain field in their turns adds up.
+ * Claim: additions to a plain field by a thread and by a call without a thread, each during its turn, are not lost.
  *
- * <p>PROGRAM-1: if the turn could be taken while it is being given to somebody in line, some would be lost.
+ * <p>PROGRAM-1: if the turn could be taken while it is being given to a waiter, some would be lost.
  */
 @JCStressTest
 @Outcome(id = "6", expect = Expect.ACCEPTABLE, desc = "all added")
@@ -21,7 +21,7 @@ public class ProgramLockHasOneHolder {
     private final ProgramLock lock = new ProgramLock();
     private int sum;
 
-    /** Adds where it is told that the turn is its, which may be the other thread. */
+    /** Adds when it is given the turn, perhaps on the other thread. */
     private final class Adder extends ProgramLock.Place {
         @Override
         void tell() {
@@ -43,14 +43,14 @@ public class ProgramLockHasOneHolder {
         }
     }
 
-    /** Has twice more added, wherever. */
+    /** Queues two more additions, on any thread. */
     @Actor
     public void places() {
         lock.join(new Adder());
         lock.join(new Adder());
     }
 
-    /** What came of it: a release at the end sees that nobody is left in line. */
+    /** The sum; a final release serves the rest of the line. */
     @Arbiter
     public void outcome(I_Result r) {
         lock.takeUninterruptibly();

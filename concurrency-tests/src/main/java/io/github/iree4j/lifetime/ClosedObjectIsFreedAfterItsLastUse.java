@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: what a closed object holds is freed exactly once, and never while a use that got in is still running.
+ * Claim: what a closed object holds is freed exactly once, and never during an admitted use.
  *
- * <p>FRONT-1: the user writes a plain field during its use; whoever frees must see that use as not begun or as ended.
+ * <p>FRONT-1: the user writes a plain field during its use; the freeing thread must see that use as not begun or as ended.
  */
 @JCStressTest
 @Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "closed first; the use was refused")

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a resource is destroyed exactly once, and whoever destroys it sees what every holder wrote while it held it.
+ * Claim: a resource is destroyed exactly once, and the destroying thread sees what every holder wrote while it held a reference.
  *
  * <p>LIFE-1: the count is the only synchronisation between the two plain writes and the reads in destroy().
  */
@@ -33,7 +33,7 @@ public class LastReferenceDestroysOnce {
         }
     };
 
-    /** Gives the holder its reference before the actors start. */
+    /** Retains the holder's reference before the actors start. */
     public LastReferenceDestroysOnce() {
         resource.retain();
     }
@@ -45,7 +45,7 @@ public class LastReferenceDestroysOnce {
         resource.release();
     }
 
-    /** The creator, who closes twice. */
+    /** The creator, which closes twice. */
     @Actor
     public void creator() {
         writtenByCreator = 1;

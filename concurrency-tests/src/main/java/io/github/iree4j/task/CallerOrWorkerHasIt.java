@@ -9,13 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a process that a caller wants to drain while it is scheduled is drained by one at a time.
+ * Claim: a process that a caller wants to drain while it is being scheduled is drained by one thread at a time.
  *
- * <p>TASK-7: taking it and listing it are decided on one word.
+ * <p>TASK-7: one word decides between owning and listing it.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "one drain ended it")
-@Outcome(expect = Expect.FORBIDDEN, desc = "two were in it at once, or it was lost")
+@Outcome(expect = Expect.FORBIDDEN, desc = "two threads drained it concurrently, or it was lost")
 @State
 public class CallerOrWorkerHasIt {
     private final SteppedExecutor stepped = ProcessExecutor.builder(1).buildStepped();
@@ -29,7 +29,7 @@ public class CallerOrWorkerHasIt {
         process.result = DrainResult.COMPLETED;
     }
 
-    /** Drains by itself, if it gets it. */
+    /** Drains inline, if it becomes the owner. */
     @Actor
     public void caller() {
         stepped.executor().tryDrainInline(process);

@@ -11,11 +11,11 @@ import org.openjdk.jcstress.infra.results.III_Result;
 /**
  * Claim: a suspended process that is cancelled while it is being submitted ends once, and the executor does not count it as live afterwards.
  *
- * <p>TASK-16: the submitter lists it and then looks whether it is released; the canceller releases it and then looks for an executor.
+ * <p>TASK-16: the submitter lists it and then checks whether it is released; the canceller releases it and then checks for an executor.
  */
 @JCStressTest
-@Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "completed, released, and off the books")
-@Outcome(expect = Expect.FORBIDDEN, desc = "ended otherwise, or live for ever: the executor could not be closed")
+@Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "completed, released, and not live")
+@Outcome(expect = Expect.FORBIDDEN, desc = "ended otherwise, or live forever: the executor could not be closed")
 @State
 public class CancelledWhileBeingSubmittedIsOffTheBooks {
     private final SteppedExecutor stepped = ProcessExecutor.builder(1).buildStepped();
@@ -37,7 +37,7 @@ public class CancelledWhileBeingSubmittedIsOffTheBooks {
         process.cancel();
     }
 
-    /** How it ended, and how many are live. */
+    /** How often each hook was called, and how many processes are live. */
     @Arbiter
     public void outcome(III_Result r) {
         stepped.runUntilAsleep();

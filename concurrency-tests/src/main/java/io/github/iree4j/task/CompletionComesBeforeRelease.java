@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: what completed() wrote is seen by released(), though another thread may call it.
+ * Claim: released() sees what completed() wrote, even on another thread.
  *
- * <p>TASK-9: both leave through the word.
+ * <p>TASK-9: both drainers leave through the word.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "seen")
@@ -64,7 +64,7 @@ public class CompletionComesBeforeRelease {
         Drains.drainShared(stepped.executor(), process, stepped.executor().worker(1).context);
     }
 
-    /** What the last one saw. */
+    /** What released() saw. */
     @Arbiter
     public void outcome(I_Result r) {
         r.r1 = process.seen;

@@ -11,7 +11,8 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Claim: the last event of a process may come while it is being submitted: one of the two threads schedules it.
  *
- * <p>TASK-16: the submitter lists it and then looks whether it is runnable; who brings the event looks afterwards whether it is listed.
+ * <p>TASK-16: the submitter lists it and then checks whether it is runnable; the thread that signals the event checks afterwards whether it
+ * is listed.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "drained once")

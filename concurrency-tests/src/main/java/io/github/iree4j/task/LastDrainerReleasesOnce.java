@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: of two drainers that both find the process over, one completes it, one releases it, and that after both have left.
+ * Claim: of two drainers that both find the process over, one completes it, and one releases it after both have left.
  *
  * <p>TASK-3, TASK-8, TASK-9: the bit TERMINAL has one setter; the one that leaves last sets RELEASED.
  */

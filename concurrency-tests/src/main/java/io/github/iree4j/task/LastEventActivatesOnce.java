@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: of two events, the one that comes last makes the process runnable, and sees what the other wrote.
+ * Claim: of two events, the last one makes the process runnable, and its thread sees what the other wrote.
  *
- * <p>TASK-1: the count goes down by one atomic step each.
+ * <p>TASK-1: each event is one atomic decrement of the count.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = Expect.ACCEPTABLE, desc = "activated once, and the drain sees both")

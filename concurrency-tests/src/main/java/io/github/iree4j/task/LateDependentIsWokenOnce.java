@@ -11,7 +11,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Claim: a dependent that is added while the process completes is woken once.
  *
- * <p>TASK-5: the stack of dependents is closed in the step that takes it.
+ * <p>TASK-5: one atomic step takes and closes the stack of dependents.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "drained once")
@@ -35,13 +35,13 @@ public class LateDependentIsWokenOnce {
         stepped.step(0);
     }
 
-    /** Adds one that waits for it. */
+    /** Adds a dependent. */
     @Actor
     public void adder() {
         process.addDependent(dependent);
     }
 
-    /** How often that was drained. */
+    /** How often the dependent was drained. */
     @Arbiter
     public void outcome(I_Result r) {
         stepped.runUntilAsleep();

@@ -14,12 +14,12 @@ import org.openjdk.jcstress.infra.results.III_Result;
 /**
  * Claim: a failure that comes while the process completes is what it completes with, or is dropped; it never appears afterwards.
  *
- * <p>TASK-4: the outcome is decided once, by compare-and-set from nothing.
+ * <p>TASK-4: the outcome is decided once, by compare-and-set from null.
  */
 @JCStressTest
 @Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "success came first")
 @Outcome(id = "1, 1, 1", expect = Expect.ACCEPTABLE, desc = "the failure came first")
-@Outcome(expect = Expect.FORBIDDEN, desc = "a failure the completion did not see, or the other way round")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a failure that the completion did not see, or vice versa")
 @State
 public class LateFailureIsDropped {
     private final SteppedExecutor stepped = ProcessExecutor.builder(1).buildStepped();
@@ -61,7 +61,7 @@ public class LateFailureIsDropped {
         accepted = process.fail(new IreeException(StatusCode.DATA_LOSS, "late")) ? 1 : 0;
     }
 
-    /** What the completion saw, what the failing thread was told, what is seen now. */
+    /** What the completion saw, what {@code fail} returned, and the final outcome. */
     @Arbiter
     public void outcome(III_Result r) {
         stepped.runUntilAsleep();

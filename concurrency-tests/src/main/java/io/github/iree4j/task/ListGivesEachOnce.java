@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: two threads that take from a list of two get one each, and what was written before pushing is seen.
+ * Claim: two threads that take from a list of two get one each, and see what was written before the push.
  *
- * <p>TASK-15: taking is one compare-and-set of the first link with its count of changes.
+ * <p>TASK-15: taking is one compare-and-set of the first link with its change counter.
  */
 @JCStressTest
 @Outcome(id = "12, 0", expect = Expect.ACCEPTABLE, desc = "each got one")
@@ -50,7 +50,7 @@ public class ListGivesEachOnce {
         other = take();
     }
 
-    /** What was taken, in order of size, and what is left. */
+    /** What was taken, sorted, and what is left. */
     @Arbiter
     public void outcome(II_Result r) {
         r.r1 = Math.min(one, other) * 10 + Math.max(one, other);

@@ -9,13 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a request made while two drain is not consumed by the one that leaves first.
+ * Claim: a request made while two threads drain is not consumed by the one that leaves first.
  *
- * <p>TASK-7: only who leaves last clears PENDING, and then the process stays awake.
+ * <p>TASK-7: only the last to leave clears PENDING, and then the process stays awake.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "awake, to be drained again")
-@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "the request is gone and nobody will drain")
+@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "the request was lost")
 @State
 public class OnlyTheLastLeaverConsumesARequest {
     private final StressProcess process = StressProcess.slotted();
@@ -35,7 +35,7 @@ public class OnlyTheLastLeaverConsumesARequest {
         process.leave(false);
     }
 
-    /** Finds nothing either. */
+    /** Also finds nothing. */
     @Actor
     public void other() {
         process.leave(false);

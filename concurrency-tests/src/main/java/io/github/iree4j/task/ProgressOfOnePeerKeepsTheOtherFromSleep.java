@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: when one drainer reports work and another finds none, the process stays awake, whoever leaves last.
+ * Claim: when one drainer reports work and another finds none, the process stays awake, whichever leaves last.
  *
- * <p>TASK-7: a drainer that leaves others behind sets PENDING in the same step in which it leaves.
+ * <p>TASK-7: a drainer that leaves before others sets PENDING in the same atomic step.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "still in its slot")

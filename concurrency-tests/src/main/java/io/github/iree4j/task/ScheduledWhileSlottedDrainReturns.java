@@ -11,7 +11,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Claim: a process that is scheduled while its last drain returns without having found work is drained again.
  *
- * <p>TASK-7: putting it to sleep and scheduling it are decided on one word.
+ * <p>TASK-7: one word decides between putting it to sleep and scheduling it.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "the work was seen by a drain that began after it was made")

@@ -9,12 +9,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a process placed while a slot is being emptied is found there or in another, and not wiped out with the one that left.
+ * Claim: a process placed while a slot is being emptied is found there or in another, and not erased with the one that left.
  *
- * <p>TASK-10, TASK-13: a slot belongs to who set its bit until that clears it, last of all.
+ * <p>TASK-10, TASK-13: a slot belongs to the thread that set its bit until that thread clears it, as its last step.
  */
 @JCStressTest
-@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the other was drained and nothing is left over")
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the other was drained and nothing is left")
 @Outcome(expect = Expect.FORBIDDEN, desc = "the other was lost")
 @State
 public class SlotEmptiedWhileAnotherIsPlacedIsFound {
@@ -34,7 +34,7 @@ public class SlotEmptiedWhileAnotherIsPlacedIsFound {
         stepped.step(0);
     }
 
-    /** Brings another. */
+    /** Schedules another. */
     @Actor
     public void signaller() {
         stepped.executor().submit(coming);

@@ -9,12 +9,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: who enters a process that sleeps already, and leaves when it is in a slot again, neither drains it nor puts it to sleep.
+ * Claim: a worker that enters a process that is already asleep, and leaves when it is in a slot again, neither drains it nor puts it to
+ * sleep.
  *
- * <p>TASK-6: entering adds to the word and looks at what was there; only who came in while it was open decides.
+ * <p>TASK-6: entering adds to the word and checks the previous value; only a drainer that entered while it was open decides.
  */
 @JCStressTest
-@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "it was found in its slot and drained after the work was made")
+@Outcome(
+        id = "1, 1",
+        expect = Expect.ACCEPTABLE,
+        desc = "it was found in its slot and drained after the work was added")
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "it sleeps undrained")
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "it sleeps undrained")
 @State
@@ -28,7 +32,7 @@ public class StaleLeaverDecidesNothing {
         stepped.step(0);
     }
 
-    /** Believes, from an earlier look, that the process is in a slot; it sleeps, or is in one again. */
+    /** Assumes, from an earlier scan, that the process is in a slot; it sleeps, or is in one again. */
     @Actor
     public void lateWorker() {
         long entered = process.enter();

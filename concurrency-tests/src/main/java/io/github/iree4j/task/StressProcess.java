@@ -3,7 +3,9 @@ package io.github.iree4j.task;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
-/** A process that counts what happens to it; its drain says what it is told to. Counters are plain: the claims are about who may be in them. */
+/**
+ * A process that counts its callbacks; its drain returns a given result. Counters are plain: the claims are about exclusive access to them.
+ */
 class StressProcess extends TaskProcess {
     DrainResult result = DrainResult.IDLE;
     int drains;

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /**
  * Claim: a suspended process that is cancelled while its last event comes is completed once and released once, by the canceller or by a worker.
  *
- * <p>TASK-2: one word says both that it waits and that it is to end.
+ * <p>TASK-2: one word says both that it is suspended and that it is ending.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "completed once, released once")

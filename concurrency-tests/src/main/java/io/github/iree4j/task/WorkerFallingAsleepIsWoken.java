@@ -11,7 +11,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Claim: a worker that falls asleep while work is put in a slot either finds it or is woken.
  *
- * <p>TASK-11, TASK-12: it says that it is idle before it looks for the last time, and whoever makes work looks for idle workers afterwards.
+ * <p>TASK-11, TASK-12: it marks itself idle before its last check, and the thread that makes work checks for idle workers afterwards.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "awake, or it has drained")

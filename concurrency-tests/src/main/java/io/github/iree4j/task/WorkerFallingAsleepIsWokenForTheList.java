@@ -11,7 +11,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Claim: a worker that falls asleep while work is put on the list either finds it or is woken.
  *
- * <p>TASK-11: as for slots; the list itself is what it looks at.
+ * <p>TASK-11: as for slots, except that it checks the list itself.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "awake, or it has drained")

@@ -56,7 +56,7 @@ public final class FlatBuffer {
         if (!found.equals(identifier)) {
             throw new IreeException(
                     StatusCode.INVALID_ARGUMENT,
-                    "it is no %s: identifier '%s' where '%s' is wanted"
+                    "it is not a %s: identifier '%s' where '%s' is wanted"
                             .formatted(what, found.replaceAll("[^ -~]", "?"), identifier));
         }
         return new Table(u32("root", 0));

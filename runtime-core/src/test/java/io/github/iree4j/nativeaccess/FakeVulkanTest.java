@@ -355,7 +355,7 @@ class FakeVulkanTest {
         }
         VulkanApi opened = Objects.requireNonNull(api);
         assertThat(opened.lastValidationMessages())
-                .containsExactly("commands change that a submission uses", "a timeline at 1 is signalled to 1");
+                .containsExactly("commands in use by a submission change", "a timeline at 1 is signalled to 1");
         d.close();
         opened.close();
         api = null;

@@ -52,7 +52,7 @@ class KernelFaultsTest {
                         } catch (IreeException e) {
                             how = e.getMessage();
                         }
-                        if (!how.contains(" 0x%x, where no memory is".formatted(address))) {
+                        if (!how.contains(" 0x%x, where nothing is mapped".formatted(address))) {
                             synchronized (wrong) {
                                 wrong.add(how);
                             }
@@ -98,7 +98,7 @@ class KernelFaultsTest {
 
     @Test
     void uncaughtFaultsEndTheProcess() throws Exception {
-        assertThat(store("true").said()).contains(" 0x10, where no memory is");
+        assertThat(store("true").said()).contains(" 0x10, where nothing is mapped");
         Ended ended = store("false");
         assertThat(ended.said()).contains("SIGSEGV");
         assertThat(ended.status()).isNotZero();

@@ -369,7 +369,7 @@ class VulkanApiTest {
         VulkanLayout none = new VulkanLayout(List.of(), 0, false);
         assertThatThrownBy(() ->
                         device.createPipeline(MemorySegment.ofArray(new byte[64]), "main", none, new int[0], 0, null))
-                .hasMessageContaining("no SPIR-V");
+                .hasMessageContaining("not a SPIR-V");
         assertThatThrownBy(() -> device.createPipeline(
                         code, "main", new VulkanLayout(List.of(), 1 << 20, false), new int[0], 0, null))
                 .hasMessageContaining("push constants");

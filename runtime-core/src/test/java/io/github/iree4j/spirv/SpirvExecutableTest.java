@@ -131,8 +131,8 @@ class SpirvExecutableTest {
         assertRefused(patched(4, 1), StatusCode.INCOMPATIBLE, "its header has version 1, only 0 is known");
         assertRefused(patched(8, 0), StatusCode.INVALID_ARGUMENT, "its header announces 0 bytes");
         assertRefused(patched(8, 1 << 30), StatusCode.INVALID_ARGUMENT, "its header announces 1073741824 bytes");
-        assertRefused(patched(68, 0), StatusCode.INVALID_ARGUMENT, "it is no SPIR-V executable: identifier '????'");
-        assertRefused(new byte[64], StatusCode.INVALID_ARGUMENT, "it is no SPIR-V executable");
+        assertRefused(patched(68, 0), StatusCode.INVALID_ARGUMENT, "it is not a SPIR-V executable: identifier '????'");
+        assertRefused(new byte[64], StatusCode.INVALID_ARGUMENT, "it is not a SPIR-V executable");
     }
 
     @Test

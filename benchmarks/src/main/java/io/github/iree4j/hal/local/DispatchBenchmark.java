@@ -39,8 +39,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * What does it cost to get from one dispatch to the next on workers: within a command buffer, from one command buffer to another, and
  * from workgroup to workgroup?
  *
- * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run
- * from the top of the repository. Nothing is done by the thread that submits.
+ * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run from
+ * the root of the repository. The submitting thread does none of the work.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -140,7 +140,7 @@ public class DispatchBenchmark {
         }
     }
 
-    /** From one dispatch of a command buffer to the next, a barrier between them: one of a thousand. */
+    /** From one dispatch of a command buffer to the next, with a barrier between them: one of a thousand. */
     @Benchmark
     @OperationsPerInvocation(CHAIN)
     public void inOneCommandBuffer() {
@@ -169,7 +169,7 @@ public class DispatchBenchmark {
         run(wide);
     }
 
-    /** A command buffer of one dispatch, from its submission to the thread that waits for it. */
+    /** A command buffer of one dispatch, from its submission to the wake-up of the waiter. */
     @Benchmark
     public void submitAndWait() {
         run(single);

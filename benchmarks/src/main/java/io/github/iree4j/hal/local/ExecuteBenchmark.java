@@ -35,8 +35,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * What does the HAL's part of a synchronous call cost: a new timeline, a result allocated on the queue, a reusable command buffer with
  * one dispatch of four workgroups, and waiting for it?
  *
- * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run
- * from the top of the repository.
+ * <p>The kernel adds two floats; it is {@code native-shim/test/kernels/basic.c}, which {@code bin/cmake-native release} builds. Run from
+ * the root of the repository.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -72,7 +72,7 @@ public class ExecuteBenchmark {
         }
     }
 
-    /** Frees what the constructor made. */
+    /** Frees what the constructor created. */
     @TearDown
     public void close() {
         timeline.close();

@@ -18,10 +18,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to place memory and to take it back?
+ * What does it cost to allocate and free memory within a slab?
  *
- * <p>IREE's C ({@code tlsf_benchmark} and its relatives), ns: TLSF allocate 20, free 12, free and join with both neighbours 64 to 71; a
- * block of a fixed size 20; bump of an arena 4. As there, an allocation is measured with the free that undoes it, except for the arena.
+ * <p>IREE's C ({@code tlsf_benchmark} and its relatives), ns: TLSF allocate 20, free 12, free and coalesce with both neighbours 64 to 71; a
+ * block of a fixed size 20; bump of an arena 4. As there, each allocation is measured together with its free, except for the arena.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -78,7 +78,7 @@ public class PlacementBenchmark {
                 .build();
     }
 
-    /** Makes what is measured. */
+    /** Creates the measured objects. */
     @Setup(Level.Trial)
     public void prepare() {
         tlsf = tlsf();
@@ -97,7 +97,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Takes a block from the one free block there is, and gives it back.
+     * Allocates from the only free block, and frees.
      *
      * @return the block
      */
@@ -109,7 +109,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Gives a block between two others back, and takes it again.
+     * Frees a block between two others, and allocates it again.
      *
      * @return the block
      */
@@ -121,7 +121,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Takes three neighbours and gives them back, the middle one last.
+     * Allocates three neighbours and frees them, the middle one last.
      *
      * @return the middle one
      */
@@ -137,7 +137,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Takes a block of a fixed size and gives it back.
+     * Allocates a block of a fixed size and frees it.
      *
      * @return the block
      */
@@ -149,7 +149,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Moves the end of an arena.
+     * Bumps an arena.
      *
      * @return where the block starts
      */
@@ -162,7 +162,7 @@ public class PlacementBenchmark {
     }
 
     /**
-     * Reserves from a set of pools and releases: the lock, the books and the check of the death frontier besides.
+     * Reserves from a set of pools and releases, including the lock, the accounting and the check of the death frontier.
      *
      * @return the reservation
      */

@@ -23,9 +23,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long is a thread held up that signals a value which 1,000 operations of a queue wait for?
+ * How long does signalling a value take that 1,000 operations of a queue wait for?
  *
- * <p>Each operation fills 4 KiB and signals a timeline of its own; they run after the measured part.
+ * <p>Each operation fills 4 KiB and signals its own timeline; they run after the measured part.
  */
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -63,7 +63,7 @@ public class GateBenchmark {
         done = TimelineSemaphore.create(0);
     }
 
-    /** Submits what waits. */
+    /** Submits the waiting operations. */
     @Setup(Level.Invocation)
     public void submit() {
         round++;

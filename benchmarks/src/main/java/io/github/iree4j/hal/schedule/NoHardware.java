@@ -1,11 +1,11 @@
 package io.github.iree4j.hal.schedule;
 
-/** A stream that takes what comes and does nothing; who benchmarks says when that is over. */
+/** A stream that accepts operations and does nothing; the benchmark completes them. */
 final class NoHardware implements FifoBackend {
-    /** How much it was to wait for, all operations together. */
+    /** Total number of waits of all operations. */
     long waits;
 
-    /** Nothing to be done. */
+    /** An operation without work. */
     static final class Nothing extends QueueOperation {
         Nothing() {
             super("nothing");

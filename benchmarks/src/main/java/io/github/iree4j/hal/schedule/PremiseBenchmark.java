@@ -23,10 +23,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost an operation to rest on something, by what that is?
+ * What does an operation's premise cost, by its kind?
  *
- * <p>One operation of a producer's stream and one of a consumer's, submitted together, then over together; the hardware is none. The producer's
- * signal one value of a timeline each; the methods differ in what the consumer's wait for. With {@code -prof gc}.
+ * <p>One operation of a producer's stream and one of a consumer's, submitted together, then completed together, without hardware. Each
+ * operation of the producer signals one value of a timeline; the methods differ in what the consumer waits for. With {@code -prof gc}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -52,7 +52,7 @@ public class PremiseBenchmark {
     @SuppressWarnings("NullAway.Init") // JMH calls open()
     public PremiseBenchmark() {}
 
-    /** Makes the streams. */
+    /** Creates the streams. */
     @Setup
     public void open() {
         tracker = FrontierTracker.create();
@@ -66,7 +66,7 @@ public class PremiseBenchmark {
         reached = TimelineSemaphore.create(1);
     }
 
-    /** Nothing. */
+    /** No wait. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long nothing() {
@@ -77,7 +77,7 @@ public class PremiseBenchmark {
         return over(0);
     }
 
-    /** A value that is reached: no premise. */
+    /** A reached value: no premise. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long reached() {
@@ -88,7 +88,7 @@ public class PremiseBenchmark {
         return over(0);
     }
 
-    /** The value that the consumer's own operation before promised: the order of the stream. */
+    /** The value promised by the consumer's previous operation: the order of the stream. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long streamOrder() {
@@ -99,7 +99,7 @@ public class PremiseBenchmark {
         return over(0);
     }
 
-    /** Values that the producer has promised, behind one wait for the last of them: what the stream's frontier has. */
+    /** Values that the producer has promised, after one wait for the last of them: the stream's frontier has them. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long streamFrontier() {
@@ -112,7 +112,7 @@ public class PremiseBenchmark {
         return over(1);
     }
 
-    /** The value that the producer has just promised, each time: a wait on the hardware. */
+    /** Each time the value that the producer has just promised: a wait on the hardware. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long deviceWait() {

@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does the scheduler need for one operation of a chain of 1,000 that one stream works off, each of which waits for the one before it?
- * Submitted together, then over together; the hardware is none. With {@code -prof gc}.
+ * What does the scheduler cost per operation for a chain of 1,000 operations on one stream, each of which waits for the previous one?
+ * Submitted together, then completed together, without hardware. With {@code -prof gc}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -45,7 +45,7 @@ public class SingleQueueBenchmark {
     @SuppressWarnings("NullAway.Init") // JMH calls open()
     public SingleQueueBenchmark() {}
 
-    /** Makes the stream. */
+    /** Creates the stream. */
     @Setup
     public void open() {
         tracker = FrontierTracker.create();
@@ -68,7 +68,7 @@ public class SingleQueueBenchmark {
         return over(before);
     }
 
-    /** A timeline for each, as compiled programs have them. */
+    /** A timeline per operation, as in compiled programs. */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)
     public long aTimelineForEach() {

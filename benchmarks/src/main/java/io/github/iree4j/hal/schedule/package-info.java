@@ -1,4 +1,4 @@
-/** Benchmarks of queues, whatever the device. */
+/** Benchmarks of queues, independent of devices. */
 @NullMarked
 package io.github.iree4j.hal.schedule;
 

@@ -39,8 +39,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a Vulkan device cost through our queues, against the same work in C over the same driver? {@code src/main/c/vulkan_peer.c} has
- * measurements of the same names; {@code bin/bench-vulkan} runs both and prints the ratios. SampleTime, since the median is what C prints.
+ * What does a Vulkan device cost through our queues, compared with the same work in C on the same driver? {@code src/main/c/vulkan_peer.c}
+ * has measurements of the same names; {@code bin/bench-vulkan} runs both and prints the ratios. SampleTime, because C prints medians.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
@@ -72,9 +72,9 @@ public class VulkanBenchmark {
     public VulkanBenchmark() {}
 
     /**
-     * Opens the device and records what is executed again and again.
+     * Opens the device and records reusable command buffers.
      *
-     * @throws IOException when the shader is not there
+     * @throws IOException when the shader is missing
      */
     @Setup(Level.Trial)
     public void open() throws IOException {
@@ -146,7 +146,7 @@ public class VulkanBenchmark {
         return Fence.at(timeline, ++ticket);
     }
 
-    /** Submits a command buffer of one dispatch that was recorded before, and waits for its signal. */
+    /** Submits a prerecorded command buffer of one dispatch, and waits for its signal. */
     @Benchmark
     public void executeAndWait() {
         try (Fence done = next()) {
@@ -155,7 +155,7 @@ public class VulkanBenchmark {
         }
     }
 
-    /** Submits a fill of 4 KiB, recorded for the purpose, and waits for its signal. */
+    /** Submits a fill of 4 KiB, recorded each time, and waits for its signal. */
     @Benchmark
     public void fillAndWait() {
         try (Fence done = next()) {
@@ -164,7 +164,7 @@ public class VulkanBenchmark {
         }
     }
 
-    /** One of 1,000 dispatches of a command buffer recorded before, a barrier between them. */
+    /** One of 1,000 dispatches of a prerecorded command buffer, with barriers between them. */
     @Benchmark
     @OperationsPerInvocation(DISPATCHES)
     public void dispatchInCommandBuffer() {

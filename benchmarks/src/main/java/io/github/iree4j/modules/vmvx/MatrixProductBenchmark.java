@@ -47,7 +47,7 @@ public class MatrixProductBenchmark {
     private MemorySegment out = MemorySegment.NULL;
     private VmBuffer[] buffers = {};
 
-    /** Makes the matrices. */
+    /** Creates the matrices. */
     @Setup
     public void allocate() {
         long bytes = (long) size * size * Float.BYTES;
@@ -71,7 +71,7 @@ public class MatrixProductBenchmark {
         arena.close();
     }
 
-    /** As programs call it. */
+    /** The blocked product, as called by programs. */
     @Benchmark
     public void blocked() {
         long outer = size / TILE;
@@ -89,7 +89,7 @@ public class MatrixProductBenchmark {
                 .run();
     }
 
-    /** One sum after the other. */
+    /** The plain loop. */
     @Benchmark
     public void plain() {
         int outer = size / TILE;

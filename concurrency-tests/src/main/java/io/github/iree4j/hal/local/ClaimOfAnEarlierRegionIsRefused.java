@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Claim: a claim made of what was seen of an earlier region fails, although as many tiles are left in the one that is open.
+ * Claim: a claim based on the state of an earlier region fails, even if the open region has equally many tiles left.
  *
- * <p>BLOCK-1: the epoch beside what is left goes up with every region, of the next recording too.
+ * <p>BLOCK-1: the epoch next to the remaining tiles increases with every region, across recordings.
  */
 @JCStressTest
 @Outcome(id = "3, 3, 0, 3", expect = Expect.ACCEPTABLE, desc = "each ran once in each execution")
@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 public class ClaimOfAnEarlierRegionIsRefused {
     private final CountedTiles tiles = new CountedTiles(3, new int[] {1, 1}, new int[] {2});
 
-    /** Regions of as many tiles, cut differently, several times over. */
+    /** Regions with equally many tiles, divided differently, executed several times. */
     public ClaimOfAnEarlierRegionIsRefused() {}
 
     /** Claims tiles. */
@@ -35,7 +35,7 @@ public class ClaimOfAnEarlierRegionIsRefused {
         tiles.drainAs(1);
     }
 
-    /** How often tiles ran, those that did not see what came before them, and how many executions ended. */
+    /** The fewest and most runs of a tile, tiles that missed earlier writes, and executions ended. */
     @Arbiter
     public void outcome(IIII_Result r) {
         tiles.drainRest();

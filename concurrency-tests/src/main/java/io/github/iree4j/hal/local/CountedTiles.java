@@ -11,28 +11,28 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /**
- * A recording of dispatches that is executed several times over by two actors and the arbiter, and how often each of its tiles ran. Tiles
- * are counted by each thread for itself, in plain fields, so that nothing but the processor orders them.
+ * A recording of dispatches that two actors and the arbiter execute several times, and counts of its tiles' runs. Each thread counts tiles
+ * in its own plain fields, so that only the processor under test orders them.
  */
 final class CountedTiles extends BlockProcessor implements LoadedExecutable {
-    private static final int DRAINS = 64; // of an actor; the arbiter does what is left then
+    private static final int DRAINS = 64; // per actor; the arbiter does the rest
     private static final int ARBITER = 2;
 
     private final Recording recording;
-    private final int[] firstTile; // of each dispatch; at the end the number of tiles
-    private final int[] earlier; // for each dispatch, the tiles of the regions before its own
+    private final int[] firstTile; // per dispatch, then the number of tiles
+    private final int[] earlier; // per dispatch, the number of tiles of earlier regions
     private final int executions;
     private final Worker[] workers = {new Worker(0, 2), new Worker(1, 2), new Worker(ARBITER, 2)};
-    private final int[][] runs; // of each thread and tile
-    private final int[] unseen = new int[3]; // by each thread: tiles that ran and did not see what came before
-    private final int[] written; // in which execution each tile ran last
+    private final int[][] runs; // per thread and tile
+    private final int[] unseen = new int[3]; // per thread: tiles that ran without seeing earlier writes
+    private final int[] written; // per tile, the execution in which it last ran
     private final AtomicInteger ends = new AtomicInteger();
     private int execution = 1;
 
     /**
      * Begins the first execution.
      *
-     * @param executions how many there are, each begun at the end of the one before
+     * @param executions the number of executions, each begun at the end of the previous one
      * @param regions the workgroups of each dispatch of each region
      */
     CountedTiles(int executions, int[]... regions) {
@@ -77,26 +77,26 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
         begin(recording, 0, recording.regionCount(), null, null);
     }
 
-    /** Does some of it, as one of two actors. */
+    /** Runs some tiles, as one of two actors. */
     void drainAs(int actor) {
         for (int i = 0; i < DRAINS && ends.getOpaque() < executions; i++) {
             drain(workers[actor]);
         }
     }
 
-    /** Does what is left, when the actors are done. */
+    /** Runs the remaining tiles, after the actors. */
     void drainRest() {
         while (drain(workers[ARBITER])) {
             Thread.onSpinWait();
         }
     }
 
-    /** How often the tile that ran least did. */
+    /** The fewest runs of a tile. */
     int fewestRuns() {
         return tileRuns().min().orElseThrow();
     }
 
-    /** How often the tile that ran most did. */
+    /** The most runs of a tile. */
     int mostRuns() {
         return tileRuns().max().orElseThrow();
     }
@@ -121,7 +121,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
             int tile = firstTile[export] + (int) group;
             runs[worker][tile]++;
             for (int i = 0; i < written.length; i++) {
-                // What comes later was written by the execution before this one; what is in this region, by either.
+                // Later tiles were written by the previous execution; tiles of this region by either.
                 if (i < earlier[export] ? written[i] != execution : written[i] < execution - 1) {
                     unseen[worker]++;
                 }

@@ -9,13 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a region that a helper has opened is gone on with when the helper leaves, although the worker had found nothing and fell asleep.
+ * Claim: a region that a helper has opened is continued when the helper leaves, although the worker had found nothing and fell asleep.
  *
- * <p>LANE-3: whoever leaves looks whether there is a region open, and has the lane looked at again.
+ * <p>LANE-3: a leaving helper checks for an open region, and has the lane rescheduled.
  */
 @JCStressTest
 @Outcome(id = "4, 0, 1", expect = Expect.ACCEPTABLE, desc = "all of it ran")
-@Outcome(expect = Expect.FORBIDDEN, desc = "an open region that nobody is woken for")
+@Outcome(expect = Expect.FORBIDDEN, desc = "an open region that no worker is woken for")
 @State
 public class HelperThatLeavesIsReplaced {
     private final StressLane lane = new StressLane(1, 4);
@@ -35,7 +35,7 @@ public class HelperThatLeavesIsReplaced {
         lane.help(1);
     }
 
-    /** How many workgroups ran, how many while another did, how many executions ended. */
+    /** Workgroups run, those that overlapped with another, executions ended. */
     @Arbiter
     public void outcome(III_Result r) {
         lane.workWhileAwake();

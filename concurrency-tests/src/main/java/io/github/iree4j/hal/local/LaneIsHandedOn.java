@@ -9,15 +9,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: what waits for the one lane gets it when the execution before is over, whoever ends that, and sees what it wrote.
+ * Claim: the execution that waits for the only lane gets it when the previous one ends, on whichever thread, and sees its writes.
  *
- * <p>LANE-1: whoever takes the bit of a lane has it to itself.
+ * <p>LANE-1: the thread that takes the bit of a lane owns it exclusively.
  *
- * <p>LANE-2: the queue says that it wants a lane before it looks for the last time, and whoever gives one back looks at that.
+ * <p>LANE-2: the queue announces that it wants a lane before its last check, and a thread that returns a lane checks for that.
  */
 @JCStressTest
 @Outcome(id = "6, 0, 3", expect = Expect.ACCEPTABLE, desc = "one after the other")
-@Outcome(expect = Expect.FORBIDDEN, desc = "together, not at all, or without seeing what came before")
+@Outcome(expect = Expect.FORBIDDEN, desc = "concurrently, not at all, or without seeing earlier writes")
 @State
 public class LaneIsHandedOn {
     private final StressLane lane = new StressLane(3, 2);
@@ -37,7 +37,7 @@ public class LaneIsHandedOn {
         lane.help(5);
     }
 
-    /** How many workgroups ran, how many while another did, how many executions ended. */
+    /** Workgroups run, those that overlapped with another, executions ended. */
     @Arbiter
     public void outcome(III_Result r) {
         lane.workWhileAwake();

@@ -10,17 +10,17 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: who joins a collective while another participant leaves for good is refused or told that it failed; nobody waits for somebody
- * who is gone.
+ * Claim: a participant that joins a collective while another leaves permanently is refused or told that it failed; no participant waits for
+ * one that has left.
  *
- * <p>GROUP-1: leaving looks for those who wait, and taking a ticket for those who have left, under one lock.
+ * <p>GROUP-1: leaving checks for waiters, and taking a ticket checks for leavers, under one lock.
  */
 @JCStressTest
 @Outcome(
         id = "(refused|ABORTED), nothing",
         expect = Expect.ACCEPTABLE,
-        desc = "the late one knows, the other had not come")
-@Outcome(expect = Expect.FORBIDDEN, desc = "waits for ever, or told twice")
+        desc = "the late one was told, the other had not arrived")
+@Outcome(expect = Expect.FORBIDDEN, desc = "waits forever, or told twice")
 @State
 public class LateParticipantIsTold {
     private final ToldParticipants participants = new ToldParticipants();
@@ -29,7 +29,7 @@ public class LateParticipantIsTold {
     /** For jcstress. */
     public LateParticipantIsTold() {}
 
-    /** One comes. */
+    /** One participant arrives. */
     @Actor
     public void late() {
         try {
@@ -39,13 +39,13 @@ public class LateParticipantIsTold {
         }
     }
 
-    /** The other goes without having come. */
+    /** The other leaves without having arrived. */
     @Actor
     public void leaver() {
         participants.group.leave(1);
     }
 
-    /** What each was told. */
+    /** The outcome reported to each. */
     @Arbiter
     public void outcome(LL_Result r) {
         r.r1 = refused ? "refused" : participants.told(0);

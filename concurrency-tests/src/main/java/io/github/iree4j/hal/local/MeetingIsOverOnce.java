@@ -11,14 +11,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: whoever has arrived at a collective is told once, and all the same, when the last participant comes while the group fails.
+ * Claim: all participants that have arrived at a collective get one and the same outcome when the last one arrives while the group fails.
  *
- * <p>GROUP-1: whoever takes the meeting out of the open ones, under the lock, tells.
+ * <p>GROUP-1: the thread that removes the meeting from the open ones, under the lock, reports the outcome.
  */
 @JCStressTest
 @Outcome(id = "met at 1, met at 1", expect = Expect.ACCEPTABLE, desc = "they met")
 @Outcome(id = "DATA_LOSS, DATA_LOSS", expect = Expect.ACCEPTABLE, desc = "the group failed first")
-@Outcome(expect = Expect.FORBIDDEN, desc = "told twice, not at all, or different things")
+@Outcome(expect = Expect.FORBIDDEN, desc = "reported twice, never, or differently")
 @State
 public class MeetingIsOverOnce {
     private static final IreeException CAUSE = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
@@ -30,7 +30,7 @@ public class MeetingIsOverOnce {
         participants.arrive(0);
     }
 
-    /** The last one comes. */
+    /** The last participant arrives. */
     @Actor
     public void last() {
         participants.arrive(1);
@@ -42,7 +42,7 @@ public class MeetingIsOverOnce {
         participants.group.fail(CAUSE);
     }
 
-    /** What each was told. */
+    /** The outcome reported to each. */
     @Arbiter
     public void outcome(LL_Result r) {
         r.r1 = participants.told(0);

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: participants that arrive at the same time meet once: exactly one of them does the work, and it is one epoch.
+ * Claim: participants that arrive concurrently meet once: exactly one of them does the work, in one epoch.
  *
  * <p>GROUP-1: arrivals are counted under the lock.
  */
@@ -23,19 +23,19 @@ public class ParticipantsMeetOnce {
     /** For jcstress. */
     public ParticipantsMeetOnce() {}
 
-    /** One comes. */
+    /** One participant arrives. */
     @Actor
     public void one() {
         participants.arrive(0);
     }
 
-    /** The other comes. */
+    /** The other arrives. */
     @Actor
     public void other() {
         participants.arrive(1);
     }
 
-    /** What each was told. */
+    /** The outcome reported to each. */
     @Arbiter
     public void outcome(LL_Result r) {
         r.r1 = participants.told(0);

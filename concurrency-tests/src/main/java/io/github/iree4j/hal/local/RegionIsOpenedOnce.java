@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Claim: whoever completes a region opens the next, exactly one thread does, and its tiles see what was written before.
+ * Claim: the thread that completes a region opens the next, exactly one thread does so, and the new tiles see earlier writes.
  *
- * <p>BLOCK-2: the subtraction that brings what is undone to 0 is one thread's.
+ * <p>BLOCK-2: exactly one thread's subtraction takes the number of undone tiles to 0.
  *
  * <p>BLOCK-3: a claim reads what that thread published.
  */
@@ -37,7 +37,7 @@ public class RegionIsOpenedOnce {
         tiles.drainAs(1);
     }
 
-    /** How often tiles ran, those that did not see what came before them, and how many executions ended. */
+    /** The fewest and most runs of a tile, tiles that missed earlier writes, and executions ended. */
     @Arbiter
     public void outcome(IIII_Result r) {
         tiles.drainRest();

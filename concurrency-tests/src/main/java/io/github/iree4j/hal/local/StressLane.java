@@ -21,15 +21,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A queue with one lane, and executions of the same recording on it: regions of one workgroup each, counted in plain fields, so that nothing but the lane orders
- * them. Its one worker does what an actor makes it do; the other actor is a thread that waits and helps.
+ * A queue with one lane, and executions of one recording on it: regions of one workgroup each, counted in plain fields, so that only the
+ * lane orders them. One actor steps its only worker; the other actor is a waiting thread that helps.
  */
 final class StressLane implements LoadedExecutable {
-    /** For its name in messages. */
+    /** Provides a name for messages. */
     private static final VirtualDevice DEVICE =
             VirtualDevice.builder().clock(VirtualClock.stepped()).build();
 
-    /** So that the worker can find nothing and fall asleep while the helper runs a workgroup. */
+    /** Lets the worker find nothing and fall asleep while the helper runs a workgroup. */
     private static final int HELPER_SPINS = 100;
 
     private final SteppedExecutor stepped =
@@ -49,7 +49,7 @@ final class StressLane implements LoadedExecutable {
     private int overlaps;
     private boolean inside;
 
-    /** Submits so many executions of so many regions. The first has the lane when this returns. */
+    /** Submits {@code executions} executions of {@code regions} regions. The first has the lane when this returns. */
     StressLane(int executions, int regions) {
         long[] code = new long[regions * Recording.DISPATCH_WORDS];
         int[] commands = new int[regions];
@@ -90,7 +90,7 @@ final class StressLane implements LoadedExecutable {
         }
     }
 
-    /** A thread helps so many times at most and leaves. */
+    /** A thread helps at most that many times and leaves. */
     void help(int times) {
         for (int i = 0; i < times; i++) {
             queue.help();
@@ -98,7 +98,7 @@ final class StressLane implements LoadedExecutable {
         queue.helperLeaves();
     }
 
-    /** The worker goes on for as long as it is awake. */
+    /** The worker continues while it is awake. */
     void workWhileAwake() {
         stepped.runUntilAsleep();
     }
@@ -145,7 +145,7 @@ final class StressLane implements LoadedExecutable {
     @Override
     public void close() {}
 
-    /** Too long for the stream. */
+    /** An execution too long to run inline. */
     private final class Execution extends CommandOperation {
         Execution() {
             super("execution", guests);

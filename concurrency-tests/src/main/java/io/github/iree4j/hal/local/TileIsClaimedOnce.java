@@ -11,7 +11,7 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 /**
  * Claim: two threads that claim tiles of one region claim each of them once.
  *
- * <p>BLOCK-1: a claim is a compare-and-set of what is left.
+ * <p>BLOCK-1: a claim is a compare-and-set of the remaining tiles.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0, 1", expect = Expect.ACCEPTABLE, desc = "each ran once")
@@ -35,7 +35,7 @@ public class TileIsClaimedOnce {
         tiles.drainAs(1);
     }
 
-    /** How often tiles ran, those that did not see what came before them, and how many executions ended. */
+    /** The fewest and most runs of a tile, tiles that missed earlier writes, and executions ended. */
     @Arbiter
     public void outcome(IIII_Result r) {
         tiles.drainRest();

@@ -10,7 +10,7 @@ import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Two participants of a group, each with a ticket for the first collective, and what they were told about it. */
+/** Two participants of a group, each with a ticket for the first collective, and the outcomes reported to them. */
 final class ToldParticipants {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
 
@@ -26,7 +26,7 @@ final class ToldParticipants {
         group.join(1);
     }
 
-    /** Arrives; the group is not left by anybody. */
+    /** Arrives; no participant leaves the group. */
     void arrive(int rank) {
         try {
             arriveOnNewTicket(rank);
@@ -37,7 +37,7 @@ final class ToldParticipants {
 
     /** Arrives; throws when the group does not admit it. */
     void arriveOnNewTicket(int rank) {
-        CollectiveCommand command = new CollectiveCommand(0, null, SUM, 0, null, null, 1); // the channel is not asked
+        CollectiveCommand command = new CollectiveCommand(0, null, SUM, 0, null, null, 1); // the channel is not used
         Arrival arrival = new CollectiveArrival(
                 Frontier.EMPTY,
                 command,
@@ -56,7 +56,7 @@ final class ToldParticipants {
         return rank == 0 ? first : second;
     }
 
-    /** All that a participant was told. */
+    /** All outcomes reported to a participant. */
     String told(int rank) {
         return all(rank).isEmpty() ? "nothing" : String.join(" and ", all(rank));
     }

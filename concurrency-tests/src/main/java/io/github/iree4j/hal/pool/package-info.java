@@ -1,2 +1,2 @@
-/** Claims about pools of memory and those who wait for it. */
+/** Claims about memory pools and their waiters. */
 package io.github.iree4j.hal.pool;

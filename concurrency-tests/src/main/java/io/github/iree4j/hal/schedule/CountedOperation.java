@@ -5,7 +5,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An operation that counts what happens to it, and signals a timeline of its own. */
+/** An operation that counts its callbacks, and signals its own timeline. */
 final class CountedOperation extends QueueOperation {
     final TimelineSemaphore done = TimelineSemaphore.create(0);
     final Fence signal = Fence.at(done, 1);
@@ -34,11 +34,11 @@ final class CountedOperation extends QueueOperation {
         failures.incrementAndGet();
     }
 
-    /** What became of it: "ran", or whether it had run and with which code its signals failed; else what is wrong. */
+    /** The outcome: "ran", or whether it had run and with which code its signals failed; else what is wrong. */
     String outcome() {
         int runs = issued.get();
         IreeException cause = done.failure();
-        boolean refused = retained.get() == 0; // when it was submitted: the queue has told its signals only
+        boolean refused = retained.get() == 0; // at submission: only its signals were failed
         if (runs > 1 || failures.get() > 1 || retained.get() > 1 || holds.get() != 0) {
             return "broken: issued " + runs + ", failed " + failures + ", retained " + retained + ", still held "
                     + holds;

@@ -12,9 +12,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation whose wait was elided fails with what it waits for, whichever of the two completions the host hears first.
+ * Claim: an operation whose wait was elided fails with the operation it waits for, whichever completion the host receives first.
  *
- * <p>SCHED-4: the wait is looked at again when the operation retires; what is not resolved then holds it back.
+ * <p>SCHED-4: the wait is checked again when the operation retires; an unresolved wait holds it back.
  */
 @JCStressTest
 @Outcome(
@@ -40,13 +40,13 @@ public class ElidedFailureReachesItsOperation {
         stream.scheduler.completed(producer, CAUSE);
     }
 
-    /** What waited for it is done all the same. */
+    /** The consumer's hardware completes nevertheless. */
     @Actor
     public void consumer() {
         stream.scheduler.completed(consumer, null);
     }
 
-    /** What became of the two. */
+    /** The outcomes of the two. */
     @Arbiter
     public void outcome(LL_Result r) {
         r.r1 = producer.outcome();

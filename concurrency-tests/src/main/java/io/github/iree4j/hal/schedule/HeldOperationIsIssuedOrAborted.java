@@ -13,13 +13,13 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 /**
  * Claim: an operation whose queue is closed while its wait is reached is issued at most once and ends exactly once.
  *
- * <p>SCHED-1: whoever brings the count of its deferral to zero or below owns it.
+ * <p>SCHED-1: the thread that takes the count of its deferral to zero or below owns it.
  */
 @JCStressTest
 @Outcome(
         id = "(ran|did not run: ABORTED), (ran|did not run: ABORTED)",
         expect = Expect.ACCEPTABLE,
-        desc = "each of the two ran or was told")
+        desc = "each of the two ran or was failed")
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class HeldOperationIsIssuedOrAborted {
@@ -33,7 +33,7 @@ public class HeldOperationIsIssuedOrAborted {
     /** For jcstress. */
     public HeldOperationIsIssuedOrAborted() {}
 
-    /** Reaches what the operations wait for; the hardware is quick. */
+    /** Reaches what the operations wait for; the hardware completes at once. */
     @Actor
     public void signaller() {
         awaited.signal(1);
@@ -48,7 +48,7 @@ public class HeldOperationIsIssuedOrAborted {
         unordered.scheduler.close();
     }
 
-    /** What became of the operation of the stream and of that of the unordered queue. */
+    /** The outcomes of the stream's operation and of the unordered queue's. */
     @Arbiter
     public void outcome(LL_Result r) {
         stream.complete(null);

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 /**
  * Claim: an operation that is cancelled while its wait is reached is issued at most once and ends exactly once.
  *
- * <p>SCHED-1: whoever brings the count of its deferral to zero or below owns it.
+ * <p>SCHED-1: the thread that takes the count of its deferral to zero or below owns it.
  */
 @JCStressTest
 @Outcome(
@@ -37,7 +37,7 @@ public class HeldOperationIsIssuedOrCancelled {
     /** For jcstress. */
     public HeldOperationIsIssuedOrCancelled() {}
 
-    /** Reaches what the operations wait for; the hardware is quick. */
+    /** Reaches what the operations wait for; the hardware completes at once. */
     @Actor
     public void signaller() {
         awaited.signal(1);
@@ -52,7 +52,7 @@ public class HeldOperationIsIssuedOrCancelled {
         unordered.scheduler.cancel(second, CAUSE);
     }
 
-    /** What became of the operation of the stream and of that of the unordered queue. */
+    /** The outcomes of the stream's operation and of the unordered queue's. */
     @Arbiter
     public void outcome(LL_Result r) {
         stream.complete(null);

@@ -16,7 +16,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 /**
  * Claim: an operation of which one wait is reached while the other fails is not issued and fails once; reached first, it runs.
  *
- * <p>SCHED-1: whoever brings the count of its deferral to zero or below owns it.
+ * <p>SCHED-1: the thread that takes the count of its deferral to zero or below owns it.
  */
 @JCStressTest
 @Outcome(
@@ -58,7 +58,7 @@ public class HeldOperationIsIssuedOrFails {
         bad.fail(CAUSE);
     }
 
-    /** What became of the operation of the stream and of that of the unordered queue. */
+    /** The outcomes of the stream's operation and of the unordered queue's. */
     @Arbiter
     public void outcome(LL_Result r) {
         stream.complete(null);

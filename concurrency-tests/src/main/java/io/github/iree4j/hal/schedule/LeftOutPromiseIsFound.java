@@ -13,13 +13,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * Claim: a queue that comes to a timeline while its home promises finds every promise, those that were left out and the new one.
+ * Claim: a queue that joins a timeline while its home promises finds every promise, dropped ones and the new one.
  *
- * <p>SCOPE-2: the history is extended before the home is asked, and an operation is on the home's list before it promises.
+ * <p>SCOPE-2: the history is extended before the home recalls its promises, and an operation is on the home's list before it promises.
  */
 @JCStressTest
-@Outcome(id = "1 2 3", expect = Expect.ACCEPTABLE, desc = "each value is answered by its own operation")
-@Outcome(expect = Expect.FORBIDDEN, desc = "a promise was left out for ever")
+@Outcome(id = "1 2 3", expect = Expect.ACCEPTABLE, desc = "each value has its own operation's promise")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a promise was lost")
 @State
 public class LeftOutPromiseIsFound {
     private final SchedulingDomain domain = ManualQueue.domain();
@@ -40,19 +40,19 @@ public class LeftOutPromiseIsFound {
         }
     }
 
-    /** Promises one more. */
+    /** The home promises one more. */
     @Actor
     public void promising() {
         signal(home, null, 3);
     }
 
-    /** Comes to it. */
+    /** The other queue joins the timeline. */
     @Actor
     public void coming() {
         signal(other, first, 4);
     }
 
-    /** Which operations are known to signal. */
+    /** The operations known to signal. */
     @Arbiter
     public void outcome(L_Result r) {
         StringBuilder epochs = new StringBuilder();

@@ -10,9 +10,9 @@ import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A queue whose hardware is done with what it was given when it is told so. */
+/** A queue whose hardware completes operations on command. */
 final class ManualQueue {
-    /** For its name in messages. */
+    /** Provides a name for messages. */
     private static final VirtualDevice DEVICE =
             VirtualDevice.builder().clock(VirtualClock.stepped()).build();
 
@@ -49,7 +49,7 @@ final class ManualQueue {
         onHardware.add(operation);
     }
 
-    /** Waits for no other stream. */
+    /** A stream that cannot wait for other streams. */
     private final class Stream implements FifoBackend {
         @Override
         public boolean issue(Issue next) {
@@ -78,7 +78,7 @@ final class ManualQueue {
         scheduler.submit(wait, operation.signal, () -> operation);
     }
 
-    /** Completes what the hardware has. */
+    /** Completes the issued operations. */
     void complete(IreeException failure) {
         for (QueueOperation operation; (operation = onHardware.poll()) != null; ) {
             scheduler.completed(operation, failure);

@@ -11,15 +11,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation that is submitted while its queue is closed, and whose wait nobody reaches, is refused or aborted.
+ * Claim: an operation that is submitted while its queue is being closed, and whose wait is never reached, is refused or aborted.
  *
- * <p>SCHED-3: nothing is added to the list of those that wait once it is known to be the last look at it.
+ * <p>SCHED-3: nothing is added to the list of waiting operations once its last scan has begun.
  */
 @JCStressTest
 @Outcome(
         id = "did not run: (ABORTED|FAILED_PRECONDITION), did not run: (ABORTED|FAILED_PRECONDITION)",
         expect = Expect.ACCEPTABLE,
-        desc = "both were told")
+        desc = "both failed")
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class NothingWaitsOnAClosedQueue {
@@ -47,7 +47,7 @@ public class NothingWaitsOnAClosedQueue {
         unordered.submit(wait, second);
     }
 
-    /** What became of the operation of the stream and of that of the unordered queue. */
+    /** The outcomes of the stream's operation and of the unordered queue's. */
     @Arbiter
     public void outcome(LL_Result r) {
         stream.complete(null);

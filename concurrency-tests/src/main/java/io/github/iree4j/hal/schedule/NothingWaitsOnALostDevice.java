@@ -13,12 +13,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation that is submitted while its device is lost, and whose wait nobody reaches, fails.
+ * Claim: an operation that is submitted while its device is lost, and whose wait is never reached, fails.
  *
- * <p>SCHED-3: the list of those that wait is read, and nothing is added to it, once the loss is known.
+ * <p>SCHED-3: once the loss is known, the list of waiting operations is scanned, and nothing is added to it.
  */
 @JCStressTest
-@Outcome(id = "did not run: DATA_LOSS, did not run: DATA_LOSS", expect = Expect.ACCEPTABLE, desc = "both were told")
+@Outcome(id = "did not run: DATA_LOSS, did not run: DATA_LOSS", expect = Expect.ACCEPTABLE, desc = "both failed")
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class NothingWaitsOnALostDevice {
@@ -48,7 +48,7 @@ public class NothingWaitsOnALostDevice {
         unordered.submit(wait, second);
     }
 
-    /** What became of the operation of the stream and of that of the unordered queue. */
+    /** The outcomes of the stream's operation and of the unordered queue's. */
     @Arbiter
     public void outcome(LL_Result r) {
         stream.complete(null);

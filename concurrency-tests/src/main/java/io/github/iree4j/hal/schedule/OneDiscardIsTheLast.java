@@ -11,14 +11,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIZ_Result;
 
 /**
- * Claim: of two owners that discard an allocation one is the last; while it is lent none is, and one owner stays.
+ * Claim: of two owners that discard an allocation one is the last; while it is lent neither is, and one owner stays.
  *
- * <p>BUF-3: owners and loans are one word, so that nobody decides on one of them while the other changes.
+ * <p>BUF-3: owners and loans are one word, so that no decision about one is made while the other changes.
  */
 @JCStressTest
 @Outcome(id = "0, 1, false", expect = Expect.ACCEPTABLE, desc = "the second came after the loan and was the last")
 @Outcome(id = "0, 0, true", expect = Expect.ACCEPTABLE, desc = "the last came during the loan: one owner stays")
-@Outcome(expect = Expect.FORBIDDEN, desc = "an allocation was given up while it was lent, or twice, or never can be")
+@Outcome(expect = Expect.FORBIDDEN, desc = "an allocation was freed while lent, or twice, or never can be")
 @State
 public class OneDiscardIsTheLast {
     private final Buffer buffer = new Buffer(0, 0, 0, 64) {
@@ -31,14 +31,14 @@ public class OneDiscardIsTheLast {
         protected void destroy() {}
     };
 
-    /** Two owners, and a call that borrows it. */
+    /** Two owners, and a call that borrows the allocation. */
     public OneDiscardIsTheLast() {
         buffer.preserve();
         buffer.lend();
     }
 
     /**
-     * The borrower, who is an owner as well.
+     * The borrower, which is also an owner.
      *
      * @param r whether it was the last
      */
@@ -59,7 +59,7 @@ public class OneDiscardIsTheLast {
     }
 
     /**
-     * Whether there is a last owner still.
+     * Whether one owner is left.
      *
      * @param r whether the next discard is the last
      */

@@ -10,22 +10,22 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * Claim: a draft that is rejected while it completes is over or cancelled, and what waits for it is cancelled whichever it was, unless it
- * ran before; what verifies it is never cancelled for itself. A second rejection finds nothing that the first left out.
+ * Claim: a draft that is rejected while it completes is over or cancelled; in either case its dependents are cancelled unless they ran
+ * before, and its verifier is never cancelled by itself. A second rejection finds nothing that the first missed.
  *
- * <p>SPEC-1: the rejection and the end of the draft are in one order.
+ * <p>SPEC-1: the rejection and the end of the draft are ordered.
  */
 @JCStressTest
-@Outcome(id = "ran, ran, 0", expect = Expect.ACCEPTABLE, desc = "over, and the user of it, before the rejection")
+@Outcome(id = "ran, ran, 0", expect = Expect.ACCEPTABLE, desc = "draft and dependent ended before the rejection")
 @Outcome(
         id = "ran, (ran in vain|did not run): CANCELLED, 0",
         expect = Expect.ACCEPTABLE,
-        desc = "over before the rejection, the user of it not")
+        desc = "the draft ended before the rejection, its dependent did not")
 @Outcome(
         id = "ran in vain: CANCELLED, did not run: CANCELLED, 0",
         expect = Expect.ACCEPTABLE,
         desc = "rejected while it ran")
-@Outcome(expect = Expect.FORBIDDEN, desc = "the user of a rejected draft ran, or something ended twice or never")
+@Outcome(expect = Expect.FORBIDDEN, desc = "the dependent of a rejected draft ran, or something ended twice or never")
 @State
 public class RejectionMeetsCompletion {
     private final SchedulingDomain domain = ManualQueue.domain();
@@ -40,20 +40,20 @@ public class RejectionMeetsCompletion {
     /** For jcstress. */
     public RejectionMeetsCompletion() {}
 
-    /** The hardware is done with the draft, and with its user if that was issued. */
+    /** The hardware completes the draft, and its dependent if issued. */
     @Actor
     public void hardware() {
         drafts.complete(null);
         users.complete(null);
     }
 
-    /** The verifier does not like it. */
+    /** The verifier rejects the draft. */
     @Actor
     public void verifier() {
         scope.reject(1);
     }
 
-    /** What became of the draft, of its user, and how many another rejection finds. */
+    /** The outcomes of the draft and its dependent, and how many another rejection finds. */
     @Arbiter
     public void outcome(LLL_Result r) {
         users.complete(null);

@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 /**
  * Claim: an operation that is submitted while its wait is reached runs, once.
  *
- * <p>SCHED-2: the timeline is asked again when the deferral registers with it.
+ * <p>SCHED-2: the timeline is checked again when the deferral registers with it.
  */
 @JCStressTest
 @Outcome(id = "ran, ran", expect = Expect.ACCEPTABLE, desc = "both ran once")
@@ -43,7 +43,7 @@ public class SubmittedOperationIsNotLost {
         unordered.submit(wait, second);
     }
 
-    /** What became of the operation of the stream and of that of the unordered queue. */
+    /** The outcomes of the stream's operation and of the unordered queue's. */
     @Arbiter
     public void outcome(LL_Result r) {
         stream.complete(null);

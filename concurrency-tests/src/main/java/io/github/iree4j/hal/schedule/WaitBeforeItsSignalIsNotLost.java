@@ -10,9 +10,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation that waits for what another thread submits to the same stream is issued by its promise, once.
+ * Claim: an operation that waits for an operation that another thread submits to the same stream is issued by the latter's promise, once.
  *
- * <p>SCHED-2: the promise is made, and the deferral registers, under locks that the other looks under.
+ * <p>SCHED-2: the promise is made, and the deferral registers, under the lock under which the other side checks.
  */
 @JCStressTest
 @Outcome(id = "ran, ran", expect = Expect.ACCEPTABLE, desc = "both ran once")
@@ -27,19 +27,19 @@ public class WaitBeforeItsSignalIsNotLost {
     /** For jcstress. */
     public WaitBeforeItsSignalIsNotLost() {}
 
-    /** Submits what signals. */
+    /** Submits the signalling operation. */
     @Actor
     public void producing() {
         stream.submit(null, producer);
     }
 
-    /** Submits what waits. */
+    /** Submits the waiting operation. */
     @Actor
     public void consuming() {
         stream.submit(wait, consumer);
     }
 
-    /** Neither needed a completion to be issued. */
+    /** Both were issued without a completion. */
     @Arbiter
     public void outcome(LL_Result r) {
         boolean issued = producer.issued.get() == 1 && consumer.issued.get() == 1;

@@ -237,7 +237,8 @@ class ModuleFileTest {
     void otherKindsOfFilesAreRecognized() {
         byte[] file = FILE.clone();
         System.arraycopy("ELF\u007f".getBytes(StandardCharsets.ISO_8859_1), 0, file, 8, 4);
-        assertRejected(file, StatusCode.INVALID_ARGUMENT, "it is no module: identifier 'ELF?' where 'IREE' is wanted");
+        assertRejected(
+                file, StatusCode.INVALID_ARGUMENT, "it is not a module: identifier 'ELF?' where 'IREE' is wanted");
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +34,8 @@ final class VmvxExecutable implements LoadedExecutable {
     private static final CallingConvention SET_CONSTANTS_CONVENTION = CallingConvention.parse("0r_v");
     private static final String SET_CONSTANTS = "__set_constants";
 
-    /** Name prefix of functions that are not kernels: {@code __init}, {@code __set_constants} and the like. */
-    private static final String HIDDEN = "__";
+    /** Exports that are not kernels. Any other name may be one: {@code __builtin_splat_i64} is the compiler's own. */
+    private static final Set<String> NOT_KERNELS = Set.of("__init", "__deinit", "__notify", SET_CONSTANTS);
 
     /** The maximum that the 16-bit count of 4096-byte pages in compiled CPU code can express. */
     private static final long MAX_LOCAL_MEMORY = 65_535L * 4096;
@@ -52,7 +53,7 @@ final class VmvxExecutable implements LoadedExecutable {
         this.module = module;
         this.constants = constants.clone();
         for (VmFunction function : module.exports()) {
-            if (function.name().startsWith(HIDDEN)) {
+            if (NOT_KERNELS.contains(function.name())) {
                 continue;
             }
             if (!function.convention().matches(EXPORT)) {

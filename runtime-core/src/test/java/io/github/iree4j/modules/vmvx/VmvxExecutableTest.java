@@ -127,10 +127,22 @@ class VmvxExecutableTest {
     }
 
     @Test
+    void aKernelMayBeTheCompilersOwn() {
+        try (Executable executable = load(WRITE_IDS.replace("@write_ids", "@__builtin_splat_i64"), 7000);
+                Buffer out = device.allocator().allocate(BufferParams.DEFAULT, 4)) {
+            assertThat(executable.lookup("__builtin_splat_i64")).isZero();
+            assertThat(dispatch(executable, DispatchConfig.of(1, 1, 1), new int[] {50_000}, out))
+                    .isNull();
+            assertThat(out.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(ValueLayout.JAVA_INT))
+                    .containsExactly(57_000);
+        }
+    }
+
+    @Test
     void exportsHaveTheValuesOfTheirAttributes() {
         try (Executable executable = load(WRITE_IDS, 0)) {
             assertThat(executable.exportCount())
-                    .as("hidden functions are not exports")
+                    .as("__set_constants is not a kernel")
                     .isEqualTo(1);
             ExecutableExport export = executable.export(executable.lookup("write_ids"));
             assertThat(export.bindingCount()).isEqualTo(1);

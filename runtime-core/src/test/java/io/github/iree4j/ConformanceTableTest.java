@@ -15,14 +15,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Whether the tests that docs/tasks-conformance.md names are there. */
+/** Whether the tests that docs/conformance/tasks.md names are there. */
 class ConformanceTableTest {
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w*))?`");
-    private static final Path TABLE = Path.of("../docs/tasks-conformance.md");
+    private static final Path TABLE = Path.of("../docs/conformance/tasks.md");
 
     @Test
     void everyTestThatIsNamedExists() throws IOException {
-        assumeTrue(Files.exists(TABLE), "docs/tasks-conformance.md is not beside this module");
+        assumeTrue(Files.exists(TABLE), "docs/conformance/tasks.md is not beside this module");
         Map<String, String> sources = sources();
         List<String> missing = new ArrayList<>();
         int named = 0;

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Whether what {@code docs/conformance-spring.md} names is there. */
+/** Whether what {@code docs/conformance/spring.md} names is there. */
 class SpringConformanceTests {
 
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w+))?`");
@@ -32,7 +32,7 @@ class SpringConformanceTests {
         Map<String, String> sources = sources();
         List<String> missing = new ArrayList<>();
         int rows = 0;
-        for (String line : Files.readAllLines(Path.of("../docs/conformance-spring.md"))) {
+        for (String line : Files.readAllLines(Path.of("../docs/conformance/spring.md"))) {
             String[] cells = line.split("\\|");
             if (cells.length < 4 || cells[1].isBlank() || cells[1].startsWith("-")) {
                 continue;
